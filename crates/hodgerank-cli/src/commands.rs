@@ -1,0 +1,5 @@
+//! One file for each subcommand.
+
+pub(crate) mod demo;
+pub(crate) mod rank;
+pub(crate) mod simulate;

@@ -1,0 +1,105 @@
+//! `hodgerank demo`: the main job on a small study, with nothing to prepare.
+//!
+//! Thirty people say which of two coffees they prefer. Most answer with care; some toss a coin,
+//! some answer the opposite on purpose, one always clicks the left picture.
+
+use clap::Args;
+use hodgerank::simulate::{AnnotatorKind, Noise, SimulateOptions, Simulation};
+use hodgerank::{Comparison, Groups, Labels};
+use hodgerank_io::Study;
+use hodgerank_io::write::{Output, RankTable, RejectedSummary};
+
+use super::rank;
+use crate::args::{MethodOptions, OutputFormat, OutputOptions};
+use crate::failure::Failure;
+use crate::terminal::{Terminal, thousands};
+
+/// Flags of `demo`.
+#[derive(Debug, Args)]
+pub(crate) struct DemoOptions {
+    /// Same seed, same study
+    #[arg(long, value_name = "SEED", default_value_t = 7)]
+    seed: u64,
+}
+
+const COFFEES: [&str; 12] = [
+    "affogato",
+    "americano",
+    "café au lait",
+    "cappuccino",
+    "cold brew",
+    "cortado",
+    "espresso",
+    "filter",
+    "flat white",
+    "instant",
+    "macchiato",
+    "mocha",
+];
+
+pub(crate) fn run(options: &DemoOptions, terminal: &Terminal) -> Result<(), Failure> {
+    let mut simulation = Simulation::new(&SimulateOptions {
+        items: COFFEES.len(),
+        votes: 3000,
+        ties: 0.05,
+        noise: Noise::BradleyTerry { scale: 0.15 },
+        annotators: vec![
+            (AnnotatorKind::Careful, 24),
+            (AnnotatorKind::Careless, 3),
+            (AnnotatorKind::Malicious, 2),
+            (AnnotatorKind::AlwaysLeft, 1),
+        ],
+        seed: options.seed,
+        ..SimulateOptions::default()
+    })?;
+    let votes: Vec<_> = simulation.by_ref().collect();
+    let bad = votes.iter().filter(|vote| vote.bad).count();
+    terminal.note(&format!(
+        "A made-up study: {} annotators compare {} coffees two at a time. 24 are careful, 3 toss a \
+         coin,\n2 answer the opposite on purpose and 1 always clicks left: {} of {} votes are bad.\n",
+        simulation.annotators().len(),
+        COFFEES.len(),
+        thousands(bad as u64),
+        thousands(votes.len() as u64),
+    ));
+
+    let comparisons: Vec<Comparison> = votes.iter().map(|vote| vote.comparison()).collect();
+    let study = Study {
+        by: None,
+        items: COFFEES.into_iter().collect::<Labels>(),
+        groups: Groups::merge(COFFEES.len(), &comparisons)?.groups,
+        rows: votes.len() as u64,
+        comparisons: votes.len() as u64,
+        annotators: simulation.annotators().len(),
+    };
+    let table = rank::rank_study(study, 0, &MethodOptions::default(), terminal)?;
+    let agreement = agreement(&table, simulation.truth());
+    let none = RejectedSummary { rows: 0, first: Vec::new() };
+    let (form, output) = (OutputFormat::Table, OutputOptions::default());
+    rank::write(std::slice::from_ref(&table), &none, form, &output, Output::standard())?;
+    terminal.note(&format!(
+        "\n{:.0}% of all pairs stand in their true order.\n\nNow your own votes:\n  \
+         hodgerank rank votes.csv\n  \
+         hodgerank rank votes.parquet --annotator worker --format json -o ranking.json\n  \
+         hodgerank simulate --items 100 --votes 100000 --flips 5% -o votes.csv\n  \
+         hodgerank rank --help",
+        100.0 * agreement
+    ));
+    Ok(())
+}
+
+/// Share of pairs that the ranking puts in the order of the true scores.
+fn agreement(table: &RankTable, truth: &[f64]) -> f64 {
+    let place = |name: &str| COFFEES.iter().position(|coffee| *coffee == name).unwrap_or(0);
+    let scores: Vec<(f64, f64)> =
+        table.ranking.iter().map(|row| (row.score, truth[place(&row.item)])).collect();
+    let mut agreeing = 0;
+    let mut pairs = 0;
+    for (k, a) in scores.iter().enumerate() {
+        for b in &scores[k + 1..] {
+            pairs += 1;
+            agreeing += usize::from((a.0 - b.0) * (a.1 - b.1) > 0.0);
+        }
+    }
+    f64::from(agreeing as u32) / f64::from(pairs)
+}

@@ -1,0 +1,274 @@
+//! `hodgerank rank`: votes in, ranking out.
+
+use std::io::{self, IsTerminal as _};
+use std::sync::Arc;
+
+use hodgerank::solve::{L2Options, RidgeOptions, Solution, l2, ridge};
+use hodgerank::{ComparisonGraph, Labels, Ranking};
+use hodgerank_io::read::Progress;
+use hodgerank_io::write::{
+    ComponentSummary, Document, InputSummary, MethodSummary, OutlierSummary, Output, RankTable,
+    RankedRow, RejectedSummary,
+};
+use hodgerank_io::{Input, Study};
+
+use crate::args::{Method, MethodOptions, OutputFormat, OutputOptions, RankOptions};
+use crate::failure::Failure;
+use crate::table::{self, Style};
+use crate::terminal::{Terminal, Work, thousands};
+
+pub(crate) fn run(
+    options: &RankOptions,
+    threads: usize,
+    terminal: &Terminal,
+) -> Result<(), Failure> {
+    // Everything that can be refused is refused before the work.
+    options.method.check()?;
+    let format = options.output.format()?;
+    let output = Output::create(options.output.output.as_deref().unwrap_or("-"))?;
+
+    let input = read(options, threads, terminal)?;
+    terminal.list_rejected(&input.rejected);
+    let rejected = input.rejected;
+    let mut tables = Vec::with_capacity(input.studies.len());
+    for study in input.studies {
+        if options.require_connected {
+            check_connected(&study)?;
+        }
+        tables.push(rank_study(study, rejected.total, &options.method, terminal)?);
+    }
+    write(&tables, &RejectedSummary::from(&rejected), format, &options.output, output)
+}
+
+fn read(options: &RankOptions, threads: usize, terminal: &Terminal) -> Result<Input, Failure> {
+    let files = &options.input.files;
+    let size = |file: &String| std::fs::metadata(file).map_or(0, |metadata| metadata.len());
+    let progress = Arc::new(Progress::default());
+    let reading = Work::Reading(files.iter().map(size).sum(), &progress);
+    let read_options = options.input.read_options(threads);
+    let input = terminal.watch(reading, || hodgerank_io::read(files, &read_options, &progress))?;
+    Ok(input)
+}
+
+/// Ranks one study.
+pub(crate) fn rank_study(
+    study: Study,
+    rejected: u64,
+    method: &MethodOptions,
+    terminal: &Terminal,
+) -> Result<RankTable, Failure> {
+    let Study { by, items, groups, rows, comparisons, annotators } = study;
+    let graph = ComparisonGraph::new(items.len(), groups)?;
+    let (solution, method) = terminal.watch(Work::Step("solving"), || method.solve(&graph))?;
+    let ranking = Ranking::new(&graph, &solution.scores);
+    let input = InputSummary {
+        rows,
+        rejected,
+        comparisons,
+        items: graph.items(),
+        groups: graph.groups().len(),
+        annotators,
+        components: graph.components().len(),
+    };
+    let table = RankTable {
+        by,
+        input,
+        method,
+        ranking: RankedRow::of(&ranking, &items),
+        components: component_summaries(&graph),
+        outliers: OutlierSummary::default(),
+        status: solution.status.as_str(),
+        warnings: warnings(&graph, &solution),
+    };
+    announce(&table, terminal);
+    Ok(table)
+}
+
+impl MethodOptions {
+    fn check(&self) -> Result<(), Failure> {
+        if self.ridge.is_some() && self.method != Method::Ridge {
+            return Err(Failure::usage(
+                "--ridge is an option of --method ridge",
+                "add --method ridge, or leave --ridge out",
+            ));
+        }
+        match self.method {
+            Method::L2 => self.l2_options().validate()?,
+            Method::Ridge => self.ridge_options().validate()?,
+        }
+        Ok(())
+    }
+
+    fn l2_options(&self) -> L2Options {
+        L2Options {
+            backend: self.backend.into(),
+            tolerance: self.tolerance,
+            max_iterations: self.max_iterations,
+        }
+    }
+
+    fn ridge_options(&self) -> RidgeOptions {
+        let default = RidgeOptions::default();
+        RidgeOptions {
+            ridge: self.ridge.unwrap_or(default.ridge),
+            backend: self.backend.into(),
+            tolerance: self.tolerance,
+            max_iterations: self.max_iterations,
+        }
+    }
+
+    fn solve(&self, graph: &ComparisonGraph) -> Result<(Solution, MethodSummary), Failure> {
+        let (name, ridge, solution) = match self.method {
+            Method::L2 => ("l2", None, l2::solve(graph, &self.l2_options())?),
+            Method::Ridge => {
+                let options = self.ridge_options();
+                ("ridge", Some(options.ridge), ridge::solve(graph, &options)?)
+            }
+        };
+        let backend = solution.info.backends.first().map_or("none", |backend| backend.as_str());
+        let (iterations, residual) = (solution.info.iterations, solution.info.residual);
+        Ok((solution, MethodSummary { name, ridge, backend, iterations, residual }))
+    }
+}
+
+fn component_summaries(graph: &ComparisonGraph) -> Vec<ComponentSummary> {
+    let components = graph.components();
+    if components.len() <= 1 {
+        return Vec::new();
+    }
+    let mut summaries: Vec<ComponentSummary> = components
+        .iter()
+        .enumerate()
+        .map(|(c, members)| ComponentSummary {
+            component: c as u32 + 1,
+            items: members.len(),
+            comparisons: 0,
+        })
+        .collect();
+    let pairs = graph.pairs();
+    for (&left, &weight) in pairs.left.iter().zip(&pairs.weight) {
+        summaries[components.of[left as usize] as usize].comparisons += weight as u64;
+    }
+    summaries
+}
+
+fn warnings(graph: &ComparisonGraph, solution: &Solution) -> Vec<String> {
+    let mut warnings = Vec::new();
+    let components = graph.components();
+    if components.len() > 1 {
+        let alone = components.singletons().count();
+        let mut text = format!(
+            "the votes fall into {} components that no vote connects; each is ranked on its own, \
+             and ranks and scores of different components do not compare",
+            components.len()
+        );
+        if alone > 0 {
+            text.push_str(&format!(" ({alone} items were compared with nothing)"));
+        }
+        warnings.push(text);
+    }
+    if solution.status == hodgerank::solve::Status::IterationLimit {
+        warnings.push(format!(
+            "the solver stopped at its iteration limit with a relative residual of {:.1e}; raise \
+             --max-iterations or try --backend sparse",
+            solution.info.residual
+        ));
+    }
+    warnings
+}
+
+fn announce(table: &RankTable, terminal: &Terminal) {
+    let InputSummary { items, comparisons, groups, annotators, .. } = table.input;
+    let by = table.by.as_ref().map_or(String::new(), |by| format!("{by}: "));
+    let annotators = if annotators > 0 {
+        format!(" by {} annotators", thousands(annotators as u64))
+    } else {
+        String::new()
+    };
+    terminal.note(&format!(
+        "{by}{} items, {} votes{annotators} ({} distinct), method {}",
+        thousands(items as u64),
+        thousands(comparisons),
+        thousands(groups as u64),
+        table.method.name,
+    ));
+    for warning in &table.warnings {
+        terminal.warn(&format!("{by}{warning}"));
+    }
+}
+
+fn check_connected(study: &Study) -> Result<(), Failure> {
+    let graph = ComparisonGraph::new(study.items.len(), study.groups.clone())?;
+    if graph.components().len() <= 1 {
+        return Ok(());
+    }
+    Err(disconnected(&graph, &study.items, study.by.as_deref()))
+}
+
+fn disconnected(graph: &ComparisonGraph, items: &Labels, by: Option<&str>) -> Failure {
+    const LISTED: usize = 10;
+    const NAMES: usize = 5;
+    let components = graph.components();
+    let describe = |(c, members): (usize, &[u32])| {
+        let names: Vec<&str> = members.iter().take(NAMES).map(|&i| items.name(i)).collect();
+        let more = if members.len() > NAMES { ", …" } else { "" };
+        format!("\n  component {} ({} items): {}{more}", c + 1, members.len(), names.join(", "))
+    };
+    let mut problem = match by {
+        Some(by) => format!("{by}: "),
+        None => String::new(),
+    };
+    problem.push_str(&format!("the votes fall into {} components:", components.len()));
+    problem.extend(components.iter().enumerate().take(LISTED).map(describe));
+    if components.len() > LISTED {
+        problem.push_str(&format!("\n  … and {} more", components.len() - LISTED));
+    }
+    let help = "collect votes between the components, or leave --require-connected out to rank \
+                each on its own";
+    Failure::Unanswerable { problem, help: help.to_owned() }
+}
+
+/// Writes the tables in the form asked for.
+pub(crate) fn write(
+    tables: &[RankTable],
+    rejected: &RejectedSummary,
+    format: OutputFormat,
+    options: &OutputOptions,
+    mut output: Output,
+) -> Result<(), Failure> {
+    let written = match format {
+        OutputFormat::Csv => RankTable::write_csv(tables, &mut output),
+        OutputFormat::Parquet => {
+            let mut bytes = Vec::new();
+            RankTable::write_parquet(tables, &mut bytes)
+                .and_then(|()| io::Write::write_all(&mut output, &bytes))
+        }
+        OutputFormat::Json => document(tables, rejected).write_json(&mut output),
+        OutputFormat::Table => {
+            let style = Style::here(options);
+            tables.iter().try_for_each(|table| table::write(table, style, &mut output))
+        }
+    };
+    written.map_err(|error| output.error(error))?;
+    output.finish()?;
+    Ok(())
+}
+
+fn document<'a>(tables: &'a [RankTable], rejected: &'a RejectedSummary) -> Document<'a> {
+    let (table, groups_by) = match tables {
+        [only] if only.by.is_none() => (Some(only), None),
+        several => (None, Some(several)),
+    };
+    Document { schema: Document::SCHEMA, table, groups_by, rejected }
+}
+
+impl Style {
+    /// Fits the terminal, or 100 columns without colour where there is none.
+    pub(crate) fn here(options: &OutputOptions) -> Self {
+        const PAGE: u16 = 100;
+        let screen = options.output.is_none() && io::stdout().is_terminal();
+        let no_colour = std::env::var_os("NO_COLOR").is_some_and(|no| !no.is_empty());
+        let width = if screen { comfy_table::Table::new().width() } else { None };
+        Self { width: width.unwrap_or(PAGE), styled: screen && !no_colour, top: options.top }
+    }
+}

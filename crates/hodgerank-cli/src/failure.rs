@@ -1,0 +1,62 @@
+//! Why a command failed, and with which exit code.
+
+use std::io;
+
+/// A command's failure. Exit codes: 2 bad input or usage, 3 the data cannot answer the question,
+/// 1 anything else.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Failure {
+    /// A file that cannot be read or written.
+    #[error(transparent)]
+    File(#[from] hodgerank_io::Error),
+    /// Votes or options that the mathematics cannot accept.
+    #[error(transparent)]
+    Model(#[from] hodgerank::Error),
+    /// Flags that do not go together.
+    #[error("{problem}")]
+    Usage {
+        /// What is wrong.
+        problem: String,
+        /// What to do.
+        help: String,
+    },
+    /// The data cannot answer the question.
+    #[error("{problem}")]
+    Unanswerable {
+        /// What is wrong.
+        problem: String,
+        /// What to do.
+        help: String,
+    },
+    /// The threads could not be started.
+    #[error("the threads could not be started: {0}")]
+    Threads(#[from] rayon::ThreadPoolBuildError),
+}
+
+impl Failure {
+    pub(crate) fn usage(problem: impl Into<String>, help: impl Into<String>) -> Self {
+        Self::Usage { problem: problem.into(), help: help.into() }
+    }
+
+    pub(crate) fn exit_code(&self) -> u8 {
+        match self {
+            Self::File(hodgerank_io::Error::Write { .. }) | Self::Threads(_) => 1,
+            Self::Model(hodgerank::Error::Factorisation { .. }) => 1,
+            Self::File(_) | Self::Model(_) | Self::Usage { .. } => 2,
+            Self::Unanswerable { .. } => 3,
+        }
+    }
+
+    pub(crate) fn help(&self) -> Option<String> {
+        match self {
+            Self::File(error) => error.help(),
+            Self::Usage { help, .. } | Self::Unanswerable { help, .. } => Some(help.clone()),
+            Self::Model(_) | Self::Threads(_) => None,
+        }
+    }
+
+    pub(crate) fn is_closed_pipe(&self) -> bool {
+        matches!(self, Self::File(hodgerank_io::Error::Write { source, .. })
+            if source.kind() == io::ErrorKind::BrokenPipe)
+    }
+}

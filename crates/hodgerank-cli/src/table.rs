@@ -1,0 +1,167 @@
+//! Rankings for eyes: fits the terminal, colour only there.
+
+use std::io::{self, Write};
+
+use comfy_table::{
+    Attribute, Cell, CellAlignment, ContentArrangement, Table, TableComponent, presets,
+};
+use hodgerank_io::write::{RankTable, RankedRow};
+
+use crate::terminal::thousands;
+
+/// Widths at which a table loses its less important columns.
+const ROOM_FOR_BARS: u16 = 72;
+const ROOM_FOR_RECORD: u16 = 56;
+/// Characters of a bar.
+const BAR: usize = 20;
+
+/// How a table is drawn.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Style {
+    /// Width of the terminal, or of a page where there is none.
+    pub(crate) width: u16,
+    /// Whether colour and bold type may be used.
+    pub(crate) styled: bool,
+    /// Most rows shown, 0 for all.
+    pub(crate) top: usize,
+}
+
+/// Writes one ranking: a table for each component, because ranks of different ones do not compare.
+pub(crate) fn write(table: &RankTable, style: Style, out: &mut impl Write) -> io::Result<()> {
+    if let Some(by) = &table.by {
+        writeln!(out, "── {by} ──")?;
+    }
+    let several = table.input.components > 1;
+    let mut rows: Vec<&RankedRow> = table.ranking.iter().collect();
+    rows.sort_by_key(|row| (row.component, row.rank));
+    let total = rows.len();
+    if style.top > 0 {
+        rows.truncate(style.top);
+    }
+    for rows in rows.chunk_by(|a, b| a.component == b.component) {
+        if several {
+            let summary = &table.components[rows[0].component as usize - 1];
+            let (items, votes) = (summary.items, thousands(summary.comparisons));
+            if items == 1 {
+                writeln!(out, "not compared with anything: {}", rows[0].item)?;
+                continue;
+            }
+            let number = summary.component;
+            writeln!(out, "component {number}: {items} items, {votes} votes, a scale of its own")?;
+        }
+        writeln!(out, "{}", draw(rows, style))?;
+    }
+    if rows.len() < total {
+        writeln!(
+            out,
+            "… and {} items more (--top 0 shows all; --format csv, json or parquet has all)",
+            thousands((total - rows.len()) as u64)
+        )?;
+    }
+    Ok(())
+}
+
+fn draw(rows: &[&RankedRow], style: Style) -> Table {
+    let bars = style.width >= ROOM_FOR_BARS;
+    let record = style.width >= ROOM_FOR_RECORD;
+    let ties = rows.iter().any(|row| row.ties > 0);
+    let flagged = rows.iter().any(|row| row.flagged > 0);
+    let largest = rows.iter().map(|row| row.score.abs()).fold(0.0, f64::max);
+
+    let mut table = Table::new();
+    table
+        .load_style(presets::NOTHING)
+        .set_style(TableComponent::HeaderLines, '─')
+        .set_content_arrangement(ContentArrangement::Dynamic)
+        .set_width(style.width);
+    if style.styled {
+        table.enforce_styling();
+    } else {
+        table.force_no_tty();
+    }
+    let number = |text: String| Cell::new(text).set_alignment(CellAlignment::Right);
+    let head = |text: &str| number(text.to_owned()).add_attribute(Attribute::Bold);
+    let name = |text: &str| Cell::new(text).add_attribute(Attribute::Bold);
+    let mut header = vec![head("rank"), name("item"), head("score")];
+    if bars {
+        header.push(name("below average │ above"));
+    }
+    header.push(head("votes"));
+    if record {
+        header.extend([head("wins"), head("losses")]);
+        if ties {
+            header.push(head("ties"));
+        }
+    }
+    if flagged {
+        header.push(head("flagged"));
+    }
+    table.set_header(header);
+    for row in rows {
+        let mut cells = vec![
+            number(row.rank.to_string()),
+            Cell::new(visible(&row.item)),
+            number(format!("{:.4}", row.score)),
+        ];
+        if bars {
+            cells.push(Cell::new(bar(row.score, largest)));
+        }
+        cells.push(number(thousands(row.comparisons)));
+        if record {
+            cells.extend([number(thousands(row.wins)), number(thousands(row.losses))]);
+            if ties {
+                cells.push(number(thousands(row.ties)));
+            }
+        }
+        if flagged {
+            cells.push(number(thousands(row.flagged)));
+        }
+        table.add_row(cells);
+    }
+    table
+}
+
+/// A bar to the left or right of a middle line, as long as the score is large.
+fn bar(score: f64, largest: f64) -> String {
+    let half = BAR / 2;
+    let share = if largest > 0.0 { score.abs() / largest } else { 0.0 };
+    let length = (share * half as f64).round() as usize;
+    let (full, blank) = ("█".repeat(length), " ".repeat(half - length));
+    if score < 0.0 {
+        format!("{blank}{full}│{}", " ".repeat(half))
+    } else {
+        format!("{}│{full}{blank}", " ".repeat(half))
+    }
+}
+
+/// A label as one readable line: control characters must not reach the terminal.
+fn visible(label: &str) -> String {
+    const MOST: usize = 60;
+    let mut text: String = label
+        .chars()
+        .take(MOST)
+        .map(|c| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c })
+        .collect();
+    if label.chars().nth(MOST).is_some() {
+        text.push('…');
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bars_grow_from_the_middle() {
+        assert_eq!(bar(1.0, 1.0), "          │██████████");
+        assert_eq!(bar(-0.5, 1.0), "     █████│          ");
+        assert_eq!(bar(0.0, 0.0), "          │          ");
+    }
+
+    #[test]
+    fn labels_cannot_move_the_cursor() {
+        assert_eq!(visible("a\x1b[2Jb\n"), "a\u{fffd}[2Jb\u{fffd}");
+        assert_eq!(visible(&"x".repeat(100)).chars().count(), 61);
+    }
+}

@@ -1,0 +1,172 @@
+//! Messages, errors and progress on standard error.
+#![expect(clippy::print_stderr, reason = "this module is where messages are printed")]
+
+use std::io::IsTerminal as _;
+use std::sync::Arc;
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::{Duration, Instant};
+
+use hodgerank_io::BadRow;
+use hodgerank_io::read::Progress;
+use indicatif::{ProgressBar, ProgressStyle};
+
+use crate::failure::Failure;
+
+/// Standard error, and what may be printed there.
+pub(crate) struct Terminal {
+    quiet: bool,
+    interactive: bool,
+    colour: bool,
+}
+
+/// What is shown while work goes on.
+pub(crate) enum Work<'a> {
+    /// Reading this many bytes.
+    Reading(u64, &'a Arc<Progress>),
+    /// Work of unknown length.
+    Step(&'static str),
+}
+
+/// Work shorter than this shows no progress.
+const PATIENCE: Duration = Duration::from_secs(1);
+const REDRAW: Duration = Duration::from_millis(100);
+
+impl Terminal {
+    pub(crate) fn new(quiet: bool) -> Self {
+        let interactive = std::io::stderr().is_terminal();
+        let colour = interactive && std::env::var_os("NO_COLOR").is_none_or(|no| no.is_empty());
+        Self { quiet, interactive, colour }
+    }
+
+    /// A message that the user should see unless asked for quiet.
+    pub(crate) fn note(&self, text: &str) {
+        if !self.quiet {
+            eprintln!("{text}");
+        }
+    }
+
+    /// A warning: something that changes how the result must be read.
+    pub(crate) fn warn(&self, text: &str) {
+        if !self.quiet {
+            eprintln!("{} {text}", self.paint("warning:", "33;1"));
+        }
+    }
+
+    /// Says why the run failed and what to do.
+    pub(crate) fn fail(&self, failure: &Failure) {
+        eprintln!("{} {failure}", self.paint("error:", "31;1"));
+        if let Failure::File(hodgerank_io::Error::Row(row)) = failure {
+            self.point_at(row);
+        }
+        if let Some(help) = failure.help() {
+            eprintln!("{} {help}", self.paint("help:", "36;1"));
+        }
+    }
+
+    /// Shows the row with its bad part underlined.
+    fn point_at(&self, row: &BadRow) {
+        let Some((text, fault)) = &row.snippet else { return };
+        let number = match row.position {
+            hodgerank_io::Position::Line(number) | hodgerank_io::Position::Row(number) => number,
+        };
+        let gutter = number.to_string();
+        let blank = " ".repeat(gutter.len());
+        let shown = |part: &str| part.replace('\t', " ");
+        let before = shown(&text[..fault.start]).chars().count();
+        let width = text[fault.clone()].chars().count().max(1);
+        let marks = self.paint(&"^".repeat(width), "31;1");
+        eprintln!("  {gutter} | {}\n  {blank} | {}{marks}", shown(text), " ".repeat(before));
+    }
+
+    /// Lists rows that were not counted.
+    pub(crate) fn list_rejected(&self, rejected: &hodgerank_io::Rejected) {
+        if rejected.total == 0 {
+            return;
+        }
+        self.warn(&format!("{} rows were rejected and not counted", rejected.total));
+        for row in &rejected.first {
+            self.note(&format!("  {row}"));
+        }
+        let more = rejected.total - rejected.first.len() as u64;
+        if more > 0 {
+            self.note(&format!("  … and {more} more"));
+        }
+    }
+
+    /// Does `work`, with a bar on the terminal once it has taken longer than a second.
+    pub(crate) fn watch<T>(&self, what: Work<'_>, work: impl FnOnce() -> T) -> T {
+        if self.quiet || !self.interactive {
+            return work();
+        }
+        std::thread::scope(|scope| {
+            let (done, stop) = channel::<()>();
+            scope.spawn(move || {
+                let started = Instant::now();
+                let mut bar: Option<ProgressBar> = None;
+                while let Err(RecvTimeoutError::Timeout) = stop.recv_timeout(REDRAW) {
+                    if started.elapsed() > PATIENCE {
+                        let bar = bar.get_or_insert_with(|| bar_for(&what, started));
+                        if let Work::Reading(_, progress) = &what {
+                            bar.set_position(progress.bytes());
+                        }
+                        bar.tick();
+                    }
+                }
+                if let Some(bar) = bar {
+                    bar.finish_and_clear();
+                }
+            });
+            let result = work();
+            drop(done);
+            result
+        })
+    }
+
+    fn paint(&self, text: &str, code: &str) -> String {
+        if self.colour { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
+    }
+}
+
+fn bar_for(what: &Work<'_>, started: Instant) -> ProgressBar {
+    let (bar, template) = match what {
+        Work::Reading(total, _) if *total > 0 => (
+            ProgressBar::new(*total),
+            "reading {wide_bar} {binary_bytes}/{binary_total_bytes} ({binary_bytes_per_sec}, {eta})",
+        ),
+        Work::Reading(..) => (
+            ProgressBar::new_spinner(),
+            "{spinner} reading {binary_bytes} ({binary_bytes_per_sec})",
+        ),
+        Work::Step(_) => (ProgressBar::new_spinner(), "{spinner} {msg} ({elapsed})"),
+    };
+    let style =
+        ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
+    let bar = bar.with_style(style).with_elapsed(started.elapsed());
+    if let Work::Step(name) = what {
+        bar.set_message(*name);
+    }
+    bar
+}
+
+/// 1234567 as 1,234,567.
+pub(crate) fn thousands(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn digits_in_threes() {
+        assert_eq!(super::thousands(7), "7");
+        assert_eq!(super::thousands(1_234_567), "1,234,567");
+        assert_eq!(super::thousands(123_456), "123,456");
+    }
+}

@@ -1,0 +1,111 @@
+//! From files to studies.
+
+mod batches;
+mod delimited;
+mod ipc;
+mod json_lines;
+mod parquet;
+mod pump;
+mod source;
+mod text_blocks;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::columns::ColumnNames;
+use crate::error::{Error, Result};
+use crate::study::{Counter, Input, Rejected};
+
+pub use source::Format;
+
+/// What to do with a row that makes no sense.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum OnError {
+    /// End the run with an error.
+    #[default]
+    Stop,
+    /// Leave the row out, count it and list the first ones.
+    Skip,
+}
+
+/// How to read.
+///
+/// | name | default | purpose |
+/// |---|---|---|
+/// | `columns` | found by name | which columns to use |
+/// | `format` | from name and content | what the files are |
+/// | `delimiter` | `,` (`;` or tab where the header has no comma) | field separator of CSV |
+/// | `on_error` | stop | what to do with a bad row |
+/// | `threads` | all cores | how many threads read; never changes the result |
+#[derive(Debug, Clone, Default)]
+pub struct ReadOptions {
+    /// Which columns to use.
+    pub columns: ColumnNames,
+    /// What the files are, where name and content do not tell.
+    pub format: Option<Format>,
+    /// Field separator of CSV files.
+    pub delimiter: Option<u8>,
+    /// What to do with a bad row.
+    pub on_error: OnError,
+    /// How many threads read; 0 is all cores.
+    pub threads: usize,
+}
+
+/// How far reading has come, in bytes of the files as they are on disk. Shared with whoever shows it.
+#[derive(Debug, Default)]
+pub struct Progress(AtomicU64);
+
+impl Progress {
+    /// Bytes read so far.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn advance(&self, bytes: u64) {
+        self.0.fetch_add(bytes, Ordering::Relaxed);
+    }
+}
+
+/// Reads the files as one study (or one for each value of the `by` column). `-` is standard input.
+///
+/// # Errors
+/// If a file cannot be read or lacks a column, and for a bad row unless bad rows are skipped.
+pub fn read(files: &[String], options: &ReadOptions, progress: &Arc<Progress>) -> Result<Input> {
+    let threads = match options.threads {
+        0 => std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
+        threads => threads,
+    };
+    let mut counters: Vec<Counter> = (0..threads).map(|_| Counter::default()).collect();
+    let mut rejected = Rejected::default();
+    for name in files {
+        let opened = source::open(name, options.format, progress)?;
+        let file = Arc::clone(&opened.name);
+        let found = match opened.content {
+            source::Content::Text(format, reader) => {
+                let blocks = text_blocks::TextBlocks::start(&file, reader)?;
+                if format == Format::Jsonl {
+                    json_lines::read(&file, blocks, options, &mut counters)?
+                } else {
+                    delimited::read(&file, format, blocks, options, &mut counters)?
+                }
+            }
+            source::Content::Parquet(handle) => {
+                parquet::read(&file, &handle, options, progress, &mut counters)?
+            }
+            source::Content::ArrowFile(handle) => {
+                ipc::read_file(&file, handle, options, &mut counters)?
+            }
+            source::Content::ArrowStream(reader) => {
+                ipc::read_stream(&file, reader, options, &mut counters)?
+            }
+        };
+        if found.rows == 0 {
+            return Err(Error::NoVotes { file });
+        }
+        rejected.total += found.rejected.total;
+        let room = Rejected::LISTED - rejected.first.len();
+        rejected.first.extend(found.rejected.first.into_iter().take(room));
+    }
+    Counter::finish(counters, options.columns.by.is_some(), rejected)
+}

@@ -1,0 +1,360 @@
+//! Columns of Arrow batches, from Parquet or Arrow files, counted row by row.
+//!
+//! Text columns often come as dictionaries: each distinct name once, and a small key in every row.
+//! The names behind the keys are looked up once a batch; a row whose parts are all known by then
+//! costs three array reads and one addition. Every other row (a new name, a null, a count, an
+//! annotator, something wrong) takes the general way.
+
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, ArrayRef, RecordBatch, types};
+use arrow_schema::{DataType, Schema};
+
+use super::pump::PieceReport;
+use crate::columns::{ColumnNames, Layout, ROLES, Role};
+use crate::error::{BadRow, Error, Position, Problem, Result, shorten};
+use crate::outcome::{OutcomeAs, understand};
+use crate::study::{Cells, Counter};
+
+/// What is known of a table before its rows are read.
+pub(super) struct Table {
+    file: Arc<str>,
+    layout: Layout,
+    /// The columns to fetch, ascending.
+    pub(super) wanted: Vec<usize>,
+    /// For each role, the place of its column among the fetched ones.
+    fetched: [Option<usize>; ROLES],
+}
+
+impl Table {
+    pub(super) fn new(file: &Arc<str>, schema: &Schema, given: &ColumnNames) -> Result<Self> {
+        let names = schema.fields().iter().map(|field| field.name().clone()).collect();
+        let layout = Layout::find(file, names, given)?;
+        for role in [Role::Left, Role::Right, Role::Outcome, Role::Annotator, Role::Count, Role::By]
+        {
+            if let Some(place) = layout.place[role as usize] {
+                check_type(file, schema, place, role)?;
+            }
+        }
+        let mut wanted: Vec<usize> = layout.place.iter().flatten().copied().collect();
+        wanted.sort_unstable();
+        wanted.dedup();
+        let fetched = layout.place.map(|place| wanted.iter().position(|&w| Some(w) == place));
+        Ok(Self { file: Arc::clone(file), layout, wanted, fetched })
+    }
+
+    /// Counts a batch whose first row has `rows` rows of the piece before it.
+    pub(super) fn count(
+        &self,
+        batch: &RecordBatch,
+        counter: &mut Counter,
+        report: &mut PieceReport,
+    ) -> Result<()> {
+        let columns: Vec<Column<'_>> = self
+            .fetched
+            .iter()
+            .map(|place| place.map_or(Ok(Column::Absent), |p| Column::new(batch.column(p))))
+            .collect::<Result<_, String>>()
+            .map_err(|kind| self.unreadable(&kind))?;
+        let mut scratch: [String; ROLES] = Default::default();
+        let mut known = Known::new(&self.layout, &columns, counter);
+        for row in 0..batch.num_rows() {
+            if let Some(known) = &known
+                && let Some((left, right, y)) = known.vote(row)
+            {
+                counter.count_known(left, right, y);
+            } else {
+                let general = self.count_row(&columns, row, &mut scratch, counter);
+                if let Err((role, problem, value)) = general {
+                    let position = Position::Row(report.rows + row as u64 + 1);
+                    report.reject(|| BadRow {
+                        file: Arc::clone(&self.file),
+                        position,
+                        column: self.layout.column(role),
+                        value,
+                        problem,
+                        snippet: None,
+                    });
+                } else if let Some(known) = &mut known {
+                    known.learn(row, &self.layout, counter);
+                }
+            }
+        }
+        report.rows += batch.num_rows() as u64;
+        report.span = report.rows;
+        Ok(())
+    }
+
+    fn count_row(
+        &self,
+        columns: &[Column<'_>],
+        row: usize,
+        scratch: &mut [String; ROLES],
+        counter: &mut Counter,
+    ) -> Result<(), (Role, Problem, String)> {
+        const ALL: [Role; ROLES] =
+            [Role::Left, Role::Right, Role::Outcome, Role::Annotator, Role::Count, Role::By];
+        let mut cells: Cells<'_> = [b""; ROLES];
+        for ((role, column), scratch) in ALL.into_iter().zip(columns).zip(scratch) {
+            match column.text(row, scratch) {
+                Some(text) => cells[role as usize] = text.as_bytes(),
+                None if matches!(column, Column::Absent) || role == Role::Annotator => {}
+                None => return Err((role, Problem::Missing, String::new())),
+            }
+        }
+        counter
+            .count(&self.layout, &cells)
+            .map_err(|(role, problem)| (role, problem, shorten(cells[role as usize], 60)))
+    }
+
+    fn unreadable(&self, kind: &str) -> Error {
+        Error::Columns {
+            file: Arc::clone(&self.file),
+            problem: format!("a column has the type {kind}, which cannot be read"),
+            help: "store the column as text or whole numbers".to_owned(),
+        }
+    }
+}
+
+fn check_type(file: &Arc<str>, schema: &Schema, place: usize, role: Role) -> Result<()> {
+    let field = schema.field(place);
+    let inner = match field.data_type() {
+        DataType::Dictionary(_, values) => values,
+        other => other,
+    };
+    let is_text = matches!(inner, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View);
+    let is_decimal = matches!(inner, DataType::Float32 | DataType::Float64);
+    let (fits, expected) = match role {
+        Role::Left | Role::Right | Role::Annotator | Role::By => {
+            (is_text || inner.is_integer(), "text or whole numbers")
+        }
+        Role::Outcome => (
+            is_text || inner.is_integer() || is_decimal || *inner == DataType::Boolean,
+            "text, numbers or truth values",
+        ),
+        Role::Count => (is_text || inner.is_integer() || is_decimal, "whole numbers"),
+    };
+    if fits {
+        return Ok(());
+    }
+    Err(Error::Columns {
+        file: Arc::clone(file),
+        problem: format!(
+            "column {} (`{}`) has the type {}, but {expected} are needed",
+            place + 1,
+            field.name(),
+            field.data_type()
+        ),
+        help: "convert the column, or name another one with --winner, --loser, --left, --right, \
+               --outcome, --annotator, --count or --by"
+            .to_owned(),
+    })
+}
+
+/// One column of a batch, whatever its type.
+enum Column<'a> {
+    Absent,
+    Text(Box<dyn Fn(usize) -> &'a str + 'a>, &'a ArrayRef),
+    Whole(Box<dyn Fn(usize) -> i128 + 'a>, &'a ArrayRef),
+    Decimal(Box<dyn Fn(usize) -> f64 + 'a>, &'a ArrayRef),
+    Truth(Box<dyn Fn(usize) -> bool + 'a>, &'a ArrayRef),
+    /// Keys (meaningless where the row is null) and the values behind them.
+    Dictionary {
+        keys: Vec<usize>,
+        array: &'a ArrayRef,
+        values: Box<Column<'a>>,
+        len: usize,
+    },
+}
+
+impl<'a> Column<'a> {
+    fn new(array: &'a ArrayRef) -> Result<Self, String> {
+        macro_rules! whole {
+            ($kind:ty) => {{
+                let values = array.as_primitive::<$kind>().values();
+                Self::Whole(Box::new(move |row| i128::from(values[row])), array)
+            }};
+        }
+        Ok(match array.data_type() {
+            DataType::Utf8 => {
+                let texts = array.as_string::<i32>();
+                Self::Text(Box::new(move |row| texts.value(row)), array)
+            }
+            DataType::LargeUtf8 => {
+                let texts = array.as_string::<i64>();
+                Self::Text(Box::new(move |row| texts.value(row)), array)
+            }
+            DataType::Utf8View => {
+                let texts = array.as_string_view();
+                Self::Text(Box::new(move |row| texts.value(row)), array)
+            }
+            DataType::Int8 => whole!(types::Int8Type),
+            DataType::Int16 => whole!(types::Int16Type),
+            DataType::Int32 => whole!(types::Int32Type),
+            DataType::Int64 => whole!(types::Int64Type),
+            DataType::UInt8 => whole!(types::UInt8Type),
+            DataType::UInt16 => whole!(types::UInt16Type),
+            DataType::UInt32 => whole!(types::UInt32Type),
+            DataType::UInt64 => whole!(types::UInt64Type),
+            DataType::Float32 => {
+                let values = array.as_primitive::<types::Float32Type>().values();
+                Self::Decimal(Box::new(move |row| f64::from(values[row])), array)
+            }
+            DataType::Float64 => {
+                let values = array.as_primitive::<types::Float64Type>().values();
+                Self::Decimal(Box::new(move |row| values[row]), array)
+            }
+            DataType::Boolean => {
+                let values = array.as_boolean();
+                Self::Truth(Box::new(move |row| values.value(row)), array)
+            }
+            DataType::Dictionary(_, _) => {
+                let dictionary = array.as_any_dictionary();
+                let values = Box::new(Self::new(dictionary.values())?);
+                let len = dictionary.values().len();
+                // Keys of an empty dictionary cannot be normalised; every row of it is null.
+                let keys =
+                    if len == 0 { vec![0; array.len()] } else { dictionary.normalized_keys() };
+                Self::Dictionary { keys, array, values, len }
+            }
+            other => return Err(other.to_string()),
+        })
+    }
+
+    /// The cell as text; `None` where it is null or the column absent.
+    fn text<'s>(&'s self, row: usize, scratch: &'s mut String) -> Option<&'s str> {
+        use std::fmt::Write as _;
+        scratch.clear();
+        match self {
+            Self::Absent => return None,
+            Self::Text(_, array)
+            | Self::Whole(_, array)
+            | Self::Decimal(_, array)
+            | Self::Truth(_, array)
+            | Self::Dictionary { array, .. }
+                if array.is_null(row) =>
+            {
+                return None;
+            }
+            Self::Text(value, _) => return Some(value(row)),
+            Self::Dictionary { keys, values, .. } => return values.text(keys[row], scratch),
+            Self::Whole(value, _) => write!(scratch, "{}", value(row)),
+            Self::Decimal(value, _) => write!(scratch, "{}", value(row)),
+            Self::Truth(value, _) => write!(scratch, "{}", value(row)),
+        }
+        .expect("writing to a string does not fail");
+        Some(scratch)
+    }
+}
+
+/// What the keys of a batch's dictionaries stand for, as far as rows have shown it.
+struct Known<'c, 'a> {
+    left: Side<'c, 'a>,
+    right: Side<'c, 'a>,
+    outcome: Option<Outcomes<'c, 'a>>,
+}
+
+struct Side<'c, 'a> {
+    keys: &'c [usize],
+    values: &'c Column<'a>,
+    /// The item behind each key, or `UNKNOWN`.
+    item: Vec<u32>,
+}
+
+struct Outcomes<'c, 'a> {
+    keys: &'c [usize],
+    values: &'c Column<'a>,
+    meaning: Vec<Meaning>,
+    /// Meanings hold as long as no new item could be taken for an outcome.
+    outcome_like_items: usize,
+}
+
+#[derive(Clone, Copy)]
+enum Meaning {
+    /// Not seen yet, or in need of a look at the row each time.
+    Unknown,
+    /// The label of this item and nothing else.
+    Item(u32),
+    /// The same in every row.
+    Fixed(f64),
+}
+
+const UNKNOWN: u32 = u32::MAX;
+
+impl<'c, 'a> Known<'c, 'a> {
+    /// `None` where the short way cannot be taken: other column types, nulls, counts and the like.
+    fn new(layout: &Layout, columns: &'c [Column<'a>], counter: &Counter) -> Option<Self> {
+        if [Role::Annotator, Role::Count, Role::By].into_iter().any(|role| layout.has(role)) {
+            return None;
+        }
+        let keyed = |role: Role| match &columns[role as usize] {
+            Column::Dictionary { keys, array, values, len } if array.logical_null_count() == 0 => {
+                Some((keys.as_slice(), &**values, *len))
+            }
+            _ => None,
+        };
+        let side = |role| {
+            keyed(role).map(|(keys, values, len)| Side { keys, values, item: vec![UNKNOWN; len] })
+        };
+        let outcome = if layout.has(Role::Outcome) {
+            let (keys, values, len) = keyed(Role::Outcome)?;
+            let meaning = vec![Meaning::Unknown; len];
+            let outcome_like_items = counter.outcome_like_items();
+            Some(Outcomes { keys, values, meaning, outcome_like_items })
+        } else {
+            None
+        };
+        Some(Self { left: side(Role::Left)?, right: side(Role::Right)?, outcome })
+    }
+
+    /// The vote of a row whose parts are all known and well.
+    #[inline]
+    fn vote(&self, row: usize) -> Option<(u32, u32, f64)> {
+        let (left, right) =
+            (self.left.item[self.left.keys[row]], self.right.item[self.right.keys[row]]);
+        if left == UNKNOWN || right == UNKNOWN || left == right {
+            return None;
+        }
+        let y = match &self.outcome {
+            None => 1.0,
+            Some(outcome) => match outcome.meaning[outcome.keys[row]] {
+                Meaning::Fixed(y) => y,
+                Meaning::Item(item) if item == left => 1.0,
+                Meaning::Item(item) if item == right => -1.0,
+                Meaning::Item(_) | Meaning::Unknown => return None,
+            },
+        };
+        Some((left, right, y))
+    }
+
+    /// Remembers the parts of a row that was counted the general way.
+    fn learn(&mut self, row: usize, layout: &Layout, counter: &Counter) {
+        let mut scratch = String::new();
+        for side in [&mut self.left, &mut self.right] {
+            let key = side.keys[row];
+            if side.item[key] == UNKNOWN
+                && let Some(name) = side.values.text(key, &mut scratch)
+            {
+                side.item[key] = counter.known_item(name.as_bytes()).unwrap_or(UNKNOWN);
+            }
+        }
+        let Some(outcome) = &mut self.outcome else { return };
+        if outcome.outcome_like_items != counter.outcome_like_items() {
+            outcome.outcome_like_items = counter.outcome_like_items();
+            outcome.meaning.fill(Meaning::Unknown);
+        }
+        let key = outcome.keys[row];
+        let Some(text) = outcome.values.text(key, &mut scratch) else { return };
+        let how = layout.outcome_as;
+        let by_label = matches!(how, OutcomeAs::Auto | OutcomeAs::Label);
+        let item = counter.known_item(text.as_bytes()).filter(|_| by_label);
+        let fixed = understand(how, text.as_bytes(), false, false).ok();
+        outcome.meaning[key] = match (item, fixed) {
+            (Some(item), None) => Meaning::Item(item),
+            (None, Some(reading)) => Meaning::Fixed(reading.y),
+            // Both: what it means depends on the row, so the row is looked at.
+            _ => Meaning::Unknown,
+        };
+    }
+}

@@ -1,0 +1,386 @@
+//! CSV and TSV: fields separated by one byte, quoted where they must be.
+
+use std::sync::Arc;
+
+use memchr::{memchr, memchr_iter, memchr2_iter};
+
+use super::pump::{self, FileReport, PieceReport};
+use super::text_blocks::{Records, TextBlocks, closing_quote};
+use super::{Format, ReadOptions};
+use crate::columns::{Layout, ROLES, Role};
+use crate::error::{BadRow, Error, Position, Problem, Result, shorten};
+use crate::study::{Cells, Counter};
+
+pub(super) fn read(
+    file: &Arc<str>,
+    format: Format,
+    mut blocks: TextBlocks,
+    options: &ReadOptions,
+    counters: &mut [Counter],
+) -> Result<FileReport> {
+    let delimiter = options.delimiter.unwrap_or_else(|| delimiter_of(format, blocks.ahead()));
+    blocks.set_records(Records::Quoted(delimiter));
+    let mut header = blocks.take_record()?;
+    let mut header_lines = memchr_iter(b'\n', &header).count() as u64;
+    while header.trim_ascii().is_empty() {
+        if header.is_empty() {
+            return Err(Error::Empty { file: Arc::clone(file) });
+        }
+        header = blocks.take_record()?;
+        header_lines += memchr_iter(b'\n', &header).count() as u64;
+    }
+    let names = header_names(file, &header, delimiter)?;
+    let layout = Layout::find(file, names, &options.columns)?;
+    let table = Table::new(file, delimiter, layout);
+    pump::run(blocks, counters, options.on_error, header_lines, |block, counter| {
+        Ok(table.count(block, counter))
+    })
+}
+
+/// The comma, unless the header has none but a semicolon or a tab.
+fn delimiter_of(format: Format, text: &[u8]) -> u8 {
+    if format == Format::Tsv {
+        return b'\t';
+    }
+    let line = text.split(|&byte| byte == b'\n').find(|line| !line.trim_ascii().is_empty());
+    let has = |byte| memchr(byte, line.unwrap_or(b"")).is_some();
+    [b',', b';', b'\t'].into_iter().find(|&byte| has(byte)).unwrap_or(b',')
+}
+
+fn header_names(file: &Arc<str>, header: &[u8], delimiter: u8) -> Result<Vec<String>> {
+    let bad = |problem, value: &[u8]| {
+        Error::Row(Box::new(BadRow {
+            file: Arc::clone(file),
+            position: Position::Line(1),
+            column: None,
+            value: shorten(value, 40),
+            problem,
+            snippet: None,
+        }))
+    };
+    let record = without_line_end(header);
+    if memchr(b'\r', record).is_some() {
+        return Err(Error::WrongFormat {
+            file: Arc::clone(file),
+            expected: "a text file with line ends",
+            found: "its lines end with a bare carriage return; save it with ordinary line ends"
+                .to_owned(),
+        });
+    }
+    let mut names = Vec::new();
+    let mut at = 0;
+    loop {
+        let field = next_field(record, at, delimiter).map_err(|problem| bad(problem, record))?;
+        let name = field.text(record);
+        let name = std::str::from_utf8(&name).map_err(|_| bad(Problem::BadUtf8, &name))?;
+        names.push(name.trim().to_owned());
+        match field.next {
+            Some(next) => at = next,
+            None => return Ok(names),
+        }
+    }
+}
+
+/// A field of a record.
+struct Field {
+    /// Where its text stands, quotes excluded.
+    start: usize,
+    end: usize,
+    /// Whether its text has doubled quotes.
+    doubled: bool,
+    /// Where the next field starts, if there is one.
+    next: Option<usize>,
+}
+
+impl Field {
+    fn text<'a>(&self, record: &'a [u8]) -> std::borrow::Cow<'a, [u8]> {
+        let text = &record[self.start..self.end];
+        if self.doubled { single_quotes(text).into() } else { text.into() }
+    }
+}
+
+fn next_field(record: &[u8], at: usize, delimiter: u8) -> Result<Field, Problem> {
+    if record.get(at) != Some(&b'"') {
+        let end = memchr(delimiter, &record[at..]).map(|offset| at + offset);
+        let next = end.map(|end| end + 1);
+        return Ok(Field { start: at, end: end.unwrap_or(record.len()), doubled: false, next });
+    }
+    let close = closing_quote(record, at + 1).ok_or(Problem::UnclosedQuote)?;
+    let next = match record.get(close + 1) {
+        None => None,
+        Some(&byte) if byte == delimiter => Some(close + 2),
+        Some(_) => return Err(Problem::TextAfterQuote),
+    };
+    let doubled = memchr(b'"', &record[at + 1..close]).is_some();
+    Ok(Field { start: at + 1, end: close, doubled, next })
+}
+
+fn single_quotes(text: &[u8]) -> Vec<u8> {
+    let mut single = Vec::with_capacity(text.len());
+    let mut after_quote = false;
+    for &byte in text {
+        after_quote = byte == b'"' && !after_quote;
+        if byte != b'"' || after_quote {
+            single.push(byte);
+        }
+    }
+    single
+}
+
+fn without_line_end(record: &[u8]) -> &[u8] {
+    let record = record.strip_suffix(b"\n").unwrap_or(record);
+    record.strip_suffix(b"\r").unwrap_or(record)
+}
+
+/// What is known of a file before its rows are read.
+struct Table {
+    file: Arc<str>,
+    delimiter: u8,
+    layout: Layout,
+    /// For each column, the role that it plays or `NO_ROLE`.
+    role_of: Vec<u8>,
+}
+
+const NO_ROLE: u8 = ROLES as u8;
+
+impl Table {
+    fn new(file: &Arc<str>, delimiter: u8, layout: Layout) -> Self {
+        let mut role_of = vec![NO_ROLE; layout.names.len()];
+        for (role, place) in layout.place.iter().enumerate() {
+            if let Some(place) = *place {
+                role_of[place] = role as u8;
+            }
+        }
+        Self { file: Arc::clone(file), delimiter, layout, role_of }
+    }
+
+    fn count(&self, block: &[u8], counter: &mut Counter) -> PieceReport {
+        let span = memchr_iter(b'\n', block).count() as u64;
+        let mut report = PieceReport { span, ..PieceReport::default() };
+        let valid = std::str::from_utf8(block).is_ok();
+        if valid && memchr(b'"', block).is_none() {
+            self.count_plain(block, counter, &mut report);
+        } else {
+            self.count_quoted(block, counter, &mut report);
+        }
+        report
+    }
+
+    /// No quote in the block: every delimiter parts fields and every newline ends a record.
+    fn count_plain(&self, block: &[u8], counter: &mut Counter, report: &mut PieceReport) {
+        let columns = self.role_of.len();
+        let mut cells: [&[u8]; ROLES + 1] = [b""; ROLES + 1];
+        let (mut record, mut start, mut column) = (0, 0, 0);
+        let last = (!block.ends_with(b"\n")).then_some(block.len());
+        for end in memchr2_iter(self.delimiter, b'\n', block).chain(last) {
+            let ends_record = block.get(end) != Some(&self.delimiter);
+            let mut field = &block[start..end];
+            if ends_record {
+                field = field.strip_suffix(b"\r").unwrap_or(field);
+            }
+            if column < columns {
+                cells[self.role_of[column] as usize] = field;
+            }
+            column += 1;
+            start = end + 1;
+            if ends_record {
+                if column == columns {
+                    report.rows += 1;
+                    let wanted = cells.first_chunk().expect("one longer");
+                    if let Err((role, problem)) = counter.count(&self.layout, wanted) {
+                        let text = &block[record..end];
+                        report.reject(|| self.bad_cell(block, text, role, wanted, problem));
+                    }
+                } else if !(column == 1 && field.is_empty()) {
+                    report.rows += 1;
+                    let text = &block[record..end];
+                    report.reject(|| self.bad_length(block, text, column));
+                }
+                (record, column) = (start, 0);
+            }
+        }
+    }
+
+    /// Quotes, or bytes that are not UTF-8: one record after the other, field by field.
+    fn count_quoted(&self, block: &[u8], counter: &mut Counter, report: &mut PieceReport) {
+        let mut owned: [Vec<u8>; ROLES] = Default::default();
+        let mut rest = block;
+        while !rest.is_empty() {
+            let (record, after) = self.split_record(rest);
+            rest = after;
+            let text = without_line_end(record);
+            if text.is_empty() {
+                continue;
+            }
+            report.rows += 1;
+            if std::str::from_utf8(text).is_err() {
+                report.reject(|| self.bad_row(block, text, Problem::BadUtf8));
+                continue;
+            }
+            match self.split_fields(text, &mut owned) {
+                Err(problem) => report.reject(|| self.bad_row(block, text, problem)),
+                Ok(columns) if columns != self.role_of.len() => {
+                    report.reject(|| self.bad_length(block, text, columns));
+                }
+                Ok(_) => {
+                    let cells: Cells<'_> = std::array::from_fn(|role| owned[role].as_slice());
+                    if let Err((role, problem)) = counter.count(&self.layout, &cells) {
+                        report.reject(|| self.bad_cell(block, text, role, &cells, problem));
+                    }
+                }
+            }
+        }
+    }
+
+    /// The first record of `text` with its line end, and what follows. The block was cut at a
+    /// record's end, so a quote that does not close here closes nowhere.
+    fn split_record<'a>(&self, text: &'a [u8]) -> (&'a [u8], &'a [u8]) {
+        let mut at = 0;
+        loop {
+            if text.get(at) == Some(&b'"') {
+                match closing_quote(text, at + 1) {
+                    Some(close) => at = close + 1,
+                    None => return (text, b""),
+                }
+            }
+            match memchr::memchr2(self.delimiter, b'\n', &text[at..]) {
+                None => return (text, b""),
+                Some(offset) if text[at + offset] == b'\n' => {
+                    return text.split_at(at + offset + 1);
+                }
+                Some(offset) => at += offset + 1,
+            }
+        }
+    }
+
+    /// Puts the wanted fields into `cells`; returns how many fields there are.
+    fn split_fields(&self, record: &[u8], cells: &mut [Vec<u8>; ROLES]) -> Result<usize, Problem> {
+        let (mut at, mut column) = (0, 0);
+        loop {
+            let field = next_field(record, at, self.delimiter)?;
+            if let Some(&role) = self.role_of.get(column)
+                && let Some(cell) = cells.get_mut(role as usize)
+            {
+                cell.clear();
+                cell.extend_from_slice(&field.text(record));
+            }
+            column += 1;
+            match field.next {
+                Some(next) => at = next,
+                None => return Ok(column),
+            }
+        }
+    }
+
+    fn bad_cell(
+        &self,
+        block: &[u8],
+        record: &[u8],
+        role: Role,
+        cells: &Cells<'_>,
+        problem: Problem,
+    ) -> BadRow {
+        let column = self.layout.column(role);
+        let place = self.layout.place[role as usize].unwrap_or(0);
+        let fault = self.field_span(record, place);
+        let value = shorten(cells[role as usize], 60);
+        BadRow { column, value, ..self.bad_at(block, record, problem, fault) }
+    }
+
+    fn bad_length(&self, block: &[u8], record: &[u8], found: usize) -> BadRow {
+        let expected = self.role_of.len();
+        let problem = Problem::FieldCount { found, expected };
+        self.bad_at(block, record, problem, 0..record.len())
+    }
+
+    fn bad_row(&self, block: &[u8], record: &[u8], problem: Problem) -> BadRow {
+        let valid = std::str::from_utf8(record).err().map_or(0, |error| error.valid_up_to());
+        let value = shorten(&record[valid..], 20);
+        BadRow { value, ..self.bad_at(block, record, problem, valid..record.len()) }
+    }
+
+    fn bad_at(
+        &self,
+        block: &[u8],
+        record: &[u8],
+        problem: Problem,
+        fault: std::ops::Range<usize>,
+    ) -> BadRow {
+        // `record` is a part of `block`: its address tells the line.
+        let offset = record.as_ptr() as usize - block.as_ptr() as usize;
+        let line = 1 + memchr_iter(b'\n', &block[..offset]).count() as u64;
+        const SHOWN: usize = 100;
+        let record = without_line_end(record);
+        let fault = fault.start.min(record.len())..fault.end.min(record.len());
+        // Long rows are shown from a little before the fault.
+        let mut from = if record.len() <= SHOWN { 0 } else { fault.start.saturating_sub(20) };
+        while from > 0 && record[from] & 0xc0 == 0x80 {
+            from -= 1;
+        }
+        let text = shorten(&record[from..], SHOWN);
+        let marked = fault.start - from..fault.end - from;
+        let fits = marked.end <= text.len()
+            && text.is_char_boundary(marked.start)
+            && text.is_char_boundary(marked.end)
+            && !text.contains(['\n', '\r', '\u{fffd}']);
+        BadRow {
+            file: Arc::clone(&self.file),
+            position: Position::Line(line),
+            column: None,
+            value: String::new(),
+            problem,
+            snippet: fits.then_some((text, marked)),
+        }
+    }
+
+    /// Where a column's field stands in a record, quotes included.
+    fn field_span(&self, record: &[u8], place: usize) -> std::ops::Range<usize> {
+        let mut at = 0;
+        for column in 0.. {
+            let Ok(field) = next_field(record, at, self.delimiter) else { break };
+            let end = field.next.map_or(record.len(), |next| next - 1);
+            if column == place {
+                return at..end;
+            }
+            match field.next {
+                Some(next) => at = next,
+                None => break,
+            }
+        }
+        0..record.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_and_quotes() {
+        let split = |record: &str| {
+            let mut texts = Vec::new();
+            let mut at = 0;
+            loop {
+                let field = next_field(record.as_bytes(), at, b',')?;
+                texts.push(String::from_utf8(field.text(record.as_bytes()).into_owned()).unwrap());
+                match field.next {
+                    Some(next) => at = next,
+                    None => return Ok::<_, Problem>(texts),
+                }
+            }
+        };
+        assert_eq!(split("a,b,").unwrap(), ["a", "b", ""]);
+        assert_eq!(split("\"a,1\",\"b\"\"c\"\"\",\"\"").unwrap(), ["a,1", "b\"c\"", ""]);
+        assert_eq!(split("5\" disk,x").unwrap(), ["5\" disk", "x"]);
+        assert_eq!(split("\"a\"b,c"), Err(Problem::TextAfterQuote));
+        assert_eq!(split("\"a,c"), Err(Problem::UnclosedQuote));
+    }
+
+    #[test]
+    fn the_header_tells_the_delimiter() {
+        assert_eq!(delimiter_of(Format::Csv, b"a,b;c\n"), b',');
+        assert_eq!(delimiter_of(Format::Csv, b"\na;b\n1,2"), b';');
+        assert_eq!(delimiter_of(Format::Csv, b"a\tb\n"), b'\t');
+        assert_eq!(delimiter_of(Format::Tsv, b"a,b\n"), b'\t');
+    }
+}

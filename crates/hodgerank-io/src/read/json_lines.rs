@@ -1,0 +1,245 @@
+//! JSON lines: one object a line. Keys are columns; values are text, numbers or truth values.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::Arc;
+
+use memchr::memchr_iter;
+use serde::de::{Deserialize, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
+
+use super::ReadOptions;
+use super::pump::{self, FileReport, PieceReport};
+use super::text_blocks::{Records, TextBlocks};
+use crate::columns::{Layout, ROLES, Role};
+use crate::error::{BadRow, Error, Position, Problem, Result, shorten};
+use crate::study::{Cells, Counter};
+
+pub(super) fn read(
+    file: &Arc<str>,
+    mut blocks: TextBlocks,
+    options: &ReadOptions,
+    counters: &mut [Counter],
+) -> Result<FileReport> {
+    blocks.set_records(Records::Lines);
+    let layout = Layout::find(file, first_keys(file, blocks.ahead())?, &options.columns)?;
+    let table = Table { file: Arc::clone(file), layout };
+    pump::run(blocks, counters, options.on_error, 0, |block, counter| {
+        Ok(table.count(block, counter))
+    })
+}
+
+/// The keys of the first object stand for the file's columns.
+fn first_keys(file: &Arc<str>, text: &[u8]) -> Result<Vec<String>> {
+    let mut lines = text.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii).enumerate();
+    let Some((line, first)) = lines.find(|(_, line)| !line.is_empty()) else {
+        return Err(Error::Empty { file: Arc::clone(file) });
+    };
+    let keys = serde_json::from_slice::<Keys>(first);
+    keys.map(|keys| keys.0).map_err(|error| {
+        let position = Position::Line(line as u64 + 1);
+        Error::Row(Box::new(bad_json(file, first, &error, position)))
+    })
+}
+
+fn bad_json(file: &Arc<str>, line: &[u8], error: &serde_json::Error, position: Position) -> BadRow {
+    BadRow {
+        file: Arc::clone(file),
+        position,
+        column: None,
+        value: shorten(line, 60),
+        problem: match std::str::from_utf8(line) {
+            Ok(_) => Problem::BadJson(error.to_string().replace(" at line 1 column", " at column")),
+            Err(_) => Problem::BadUtf8,
+        },
+        snippet: None,
+    }
+}
+
+struct Table {
+    file: Arc<str>,
+    layout: Layout,
+}
+
+impl Table {
+    fn count(&self, block: &[u8], counter: &mut Counter) -> PieceReport {
+        let mut report = PieceReport {
+            span: memchr_iter(b'\n', block).count() as u64,
+            ..PieceReport::default()
+        };
+        for (number, line) in block.split(|&byte| byte == b'\n').enumerate() {
+            if line.trim_ascii().is_empty() {
+                continue;
+            }
+            report.rows += 1;
+            let position = Position::Line(number as u64 + 1);
+            let mut reader = serde_json::Deserializer::from_slice(line);
+            let parsed = RowSeed { layout: &self.layout }
+                .deserialize(&mut reader)
+                .and_then(|row| reader.end().map(|()| row));
+            match parsed {
+                Err(error) => report.reject(|| bad_json(&self.file, line, &error, position)),
+                Ok(row) => {
+                    if let Err((role, problem, value)) = self.count_row(&row, counter) {
+                        report.reject(|| BadRow {
+                            file: Arc::clone(&self.file),
+                            position,
+                            column: self.layout.column(role),
+                            value,
+                            problem,
+                            snippet: None,
+                        });
+                    }
+                }
+            }
+        }
+        report
+    }
+
+    fn count_row(
+        &self,
+        row: &[Cell<'_>; ROLES],
+        counter: &mut Counter,
+    ) -> Result<(), (Role, Problem, String)> {
+        const ALL: [Role; ROLES] =
+            [Role::Left, Role::Right, Role::Outcome, Role::Annotator, Role::Count, Role::By];
+        for role in ALL {
+            let problem = match &row[role as usize] {
+                Cell::Nested => Problem::WrongType,
+                // A decimal number as a name would be spelled differently by every program.
+                Cell::Decimal(_) if matches!(role, Role::Left | Role::Right) => Problem::WrongType,
+                Cell::Missing if self.layout.has(role) && role != Role::Annotator => {
+                    Problem::Missing
+                }
+                _ => continue,
+            };
+            return Err((role, problem, row[role as usize].text().to_owned()));
+        }
+        let cells: Cells<'_> = std::array::from_fn(|role| row[role].text().as_bytes());
+        counter.count(&self.layout, &cells).map_err(|(role, problem)| {
+            (role, problem, shorten(row[role as usize].text().as_bytes(), 60))
+        })
+    }
+}
+
+/// A value of a row.
+enum Cell<'a> {
+    /// The key is absent, or its value is null.
+    Missing,
+    Text(Cow<'a, str>),
+    Decimal(String),
+    /// An object or a list.
+    Nested,
+}
+
+impl Cell<'_> {
+    fn text(&self) -> &str {
+        match self {
+            Cell::Text(text) => text,
+            Cell::Decimal(text) => text,
+            Cell::Missing | Cell::Nested => "",
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Cell<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(CellVisitor)
+    }
+}
+
+struct CellVisitor;
+
+impl<'de> Visitor<'de> for CellVisitor {
+    type Value = Cell<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a value")
+    }
+    fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Self::Value, E> {
+        Ok(Cell::Text(text.into()))
+    }
+    fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
+        Ok(Cell::Text(text.to_owned().into()))
+    }
+    fn visit_i64<E>(self, number: i64) -> Result<Self::Value, E> {
+        Ok(Cell::Text(number.to_string().into()))
+    }
+    fn visit_u64<E>(self, number: u64) -> Result<Self::Value, E> {
+        Ok(Cell::Text(number.to_string().into()))
+    }
+    fn visit_f64<E>(self, number: f64) -> Result<Self::Value, E> {
+        Ok(Cell::Decimal(number.to_string()))
+    }
+    fn visit_bool<E>(self, truth: bool) -> Result<Self::Value, E> {
+        Ok(Cell::Text(if truth { "true" } else { "false" }.into()))
+    }
+    fn visit_unit<E>(self) -> Result<Self::Value, E> {
+        Ok(Cell::Missing)
+    }
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+        Ok(Cell::Nested)
+    }
+    fn visit_seq<A: serde::de::SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
+        while seq.next_element::<IgnoredAny>()?.is_some() {}
+        Ok(Cell::Nested)
+    }
+}
+
+/// Picks the wanted values out of an object and passes over the rest.
+struct RowSeed<'a> {
+    layout: &'a Layout,
+}
+
+impl<'de> DeserializeSeed<'de> for RowSeed<'_> {
+    type Value = [Cell<'de>; ROLES];
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        deserializer.deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for RowSeed<'_> {
+    type Value = [Cell<'de>; ROLES];
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let mut cells = [const { Cell::Missing }; ROLES];
+        while let Some(Cell::Text(key)) = map.next_key()? {
+            let is_key =
+                |place: &Option<usize>| place.is_some_and(|place| self.layout.names[place] == key);
+            match self.layout.place.iter().position(is_key) {
+                Some(role) => cells[role] = map.next_value()?,
+                None => {
+                    map.next_value::<IgnoredAny>()?;
+                }
+            }
+        }
+        Ok(cells)
+    }
+}
+
+struct Keys(Vec<String>);
+
+impl<'de> Deserialize<'de> for Keys {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct KeysVisitor;
+        impl<'de> Visitor<'de> for KeysVisitor {
+            type Value = Keys;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Keys, A::Error> {
+                let mut keys = Vec::new();
+                while let Some((key, _)) = map.next_entry::<String, IgnoredAny>()? {
+                    keys.push(key);
+                }
+                Ok(Keys(keys))
+            }
+        }
+        deserializer.deserialize_map(KeysVisitor)
+    }
+}

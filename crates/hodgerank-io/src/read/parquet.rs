@@ -1,0 +1,144 @@
+//! Parquet: row groups are the pieces, text columns stay dictionaries.
+
+use std::fs::File;
+use std::io::{self, BufReader, Read};
+use std::ops::Range;
+use std::sync::Arc;
+
+use arrow_schema::{DataType, Field, Schema};
+use bytes::Bytes;
+use parquet::arrow::ProjectionMask;
+use parquet::arrow::arrow_reader::{
+    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder,
+};
+use parquet::errors::{ParquetError, Result as ParquetResult};
+use parquet::file::reader::{ChunkReader, Length};
+
+use super::batches::Table;
+use super::pump::{self, FileReport, PieceReport, Pieces};
+use super::{Progress, ReadOptions};
+use crate::error::{Error, Result};
+use crate::study::Counter;
+
+/// Rows decoded at a time: enough to make looking names up cheap, few enough to stay in the cache.
+const BATCH_ROWS: usize = 1 << 15;
+
+pub(super) fn read(
+    file: &Arc<str>,
+    handle: &File,
+    options: &ReadOptions,
+    progress: &Progress,
+    counters: &mut [Counter],
+) -> Result<FileReport> {
+    let corrupt = |error: ParquetError| {
+        Error::read(file, io::Error::other(format!("the Parquet data is damaged: {error}")))
+    };
+    let shared = handle.try_clone().and_then(SharedFile::new);
+    let shared = shared.map_err(|source| Error::read(file, source))?;
+    let metadata =
+        ArrowReaderMetadata::load(&shared, ArrowReaderOptions::new()).map_err(corrupt)?;
+    let table = Table::new(file, metadata.schema(), &options.columns)?;
+    let metadata = with_dictionaries(metadata, &table.wanted);
+    let mask = ProjectionMask::roots(metadata.parquet_schema(), table.wanted.iter().copied());
+    let groups = 0..metadata.metadata().num_row_groups();
+    pump::run(RowGroups(groups), counters, options.on_error, 0, |&mut group, counter| {
+        let builder =
+            ParquetRecordBatchReaderBuilder::new_with_metadata(shared.clone(), metadata.clone());
+        let reader = builder
+            .with_row_groups(vec![group])
+            .with_projection(mask.clone())
+            .with_batch_size(BATCH_ROWS)
+            .build()
+            .map_err(corrupt)?;
+        let mut report = PieceReport::default();
+        for batch in reader {
+            let batch = batch.map_err(|error| corrupt(error.into()))?;
+            table.count(&batch, counter, &mut report)?;
+        }
+        progress.advance(metadata.metadata().row_group(group).compressed_size().max(0) as u64);
+        Ok(report)
+    })
+}
+
+/// Asks for the wanted text columns as dictionaries, which is how Parquet stores them.
+fn with_dictionaries(metadata: ArrowReaderMetadata, wanted: &[usize]) -> ArrowReaderMetadata {
+    let fields = metadata.schema().fields().iter().enumerate().map(|(place, field)| {
+        let is_text =
+            matches!(field.data_type(), DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View);
+        if !is_text || !wanted.contains(&place) {
+            return Arc::clone(field);
+        }
+        let kind = DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8));
+        Arc::new(Field::new(field.name(), kind, field.is_nullable()))
+    });
+    let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
+    let options = ArrowReaderOptions::new().with_schema(schema);
+    // A column that cannot be had as a dictionary is read as plain text: slower, the same votes.
+    ArrowReaderMetadata::try_new(Arc::clone(metadata.metadata()), options).unwrap_or(metadata)
+}
+
+struct RowGroups(Range<usize>);
+
+impl Pieces for RowGroups {
+    type Piece = usize;
+
+    fn next(&mut self, group: &mut usize) -> Result<bool> {
+        let next = self.0.next();
+        *group = next.unwrap_or(0);
+        Ok(next.is_some())
+    }
+}
+
+/// A file that several threads read at places of their own, without a shared cursor.
+#[derive(Clone)]
+struct SharedFile {
+    file: Arc<File>,
+    len: u64,
+}
+
+impl SharedFile {
+    fn new(file: File) -> io::Result<Self> {
+        let len = file.metadata()?.len();
+        Ok(Self { file: Arc::new(file), len })
+    }
+}
+
+impl Length for SharedFile {
+    fn len(&self) -> u64 {
+        self.len
+    }
+}
+
+impl ChunkReader for SharedFile {
+    type T = BufReader<ReadFrom>;
+
+    fn get_read(&self, start: u64) -> ParquetResult<Self::T> {
+        Ok(BufReader::new(ReadFrom { file: Arc::clone(&self.file), at: start }))
+    }
+
+    fn get_bytes(&self, start: u64, length: usize) -> ParquetResult<Bytes> {
+        let end = start.checked_add(length as u64).filter(|&end| end <= self.len);
+        if end.is_none() {
+            return Err(ParquetError::EOF("the file is cut off".to_owned()));
+        }
+        let mut bytes = vec![0; length];
+        ReadFrom { file: Arc::clone(&self.file), at: start }.read_exact(&mut bytes)?;
+        Ok(bytes.into())
+    }
+}
+
+struct ReadFrom {
+    file: Arc<File>,
+    at: u64,
+}
+
+impl Read for ReadFrom {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        #[cfg(unix)]
+        let read = std::os::unix::fs::FileExt::read_at(&*self.file, buffer, self.at)?;
+        #[cfg(windows)]
+        let read = std::os::windows::fs::FileExt::seek_read(&*self.file, buffer, self.at)?;
+        self.at += read as u64;
+        Ok(read)
+    }
+}

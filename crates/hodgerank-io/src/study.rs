@@ -1,0 +1,264 @@
+//! Votes counted as rows stream by, and what comes out of it: one study, or one for each `--by` value.
+
+use hodgerank::{Groups, Labels, Tally, natural_order};
+
+use crate::columns::{Layout, ROLES, Role};
+use crate::error::{BadRow, Error, Problem, Result};
+use crate::outcome::{How, Reading, could_be_outcome, trim, understand};
+
+/// Everything that was read.
+#[derive(Debug)]
+pub struct Input {
+    /// The studies in the order of their `by` values; one without a value where none was asked for.
+    pub studies: Vec<Study>,
+    /// The rows that were not counted.
+    pub rejected: Rejected,
+}
+
+/// Items and merged votes of one study.
+#[derive(Debug)]
+pub struct Study {
+    /// The value of the `--by` column.
+    pub by: Option<String>,
+    /// Item names in the order of [`natural_order`].
+    pub items: Labels,
+    /// The votes.
+    pub groups: Groups,
+    /// Rows counted.
+    pub rows: u64,
+    /// Votes counted: rows times their counts.
+    pub comparisons: u64,
+    /// Different annotators.
+    pub annotators: usize,
+}
+
+/// Rows that were not counted (`--on-error skip`).
+#[derive(Debug, Default, Clone)]
+pub struct Rejected {
+    /// How many.
+    pub total: u64,
+    /// The first [`Rejected::LISTED`] of them.
+    pub first: Vec<BadRow>,
+}
+
+impl Rejected {
+    /// How many bad rows are listed one by one.
+    pub const LISTED: usize = 10;
+}
+
+/// A row's cells by [`Role`]; cells of absent columns are empty and not looked at.
+pub(crate) type Cells<'a> = [&'a [u8]; ROLES];
+
+/// One thread's count.
+#[derive(Debug, Default)]
+pub(crate) struct Counter {
+    by: Labels,
+    studies: Vec<Counted>,
+    /// An outcome read as a label that could have meant something else.
+    label_despite: Option<String>,
+    /// An outcome read as a word or number.
+    plain: Option<String>,
+    /// Grows with each new item whose name could be taken for an outcome.
+    outcome_like_items: usize,
+}
+
+#[derive(Debug, Default)]
+struct Counted {
+    items: Labels,
+    tally: Tally,
+    annotators: Labels,
+    rows: u64,
+}
+
+impl Counter {
+    /// Counts a row, or says which cell is wrong with it and why.
+    #[inline]
+    pub(crate) fn count(
+        &mut self,
+        layout: &Layout,
+        cells: &Cells<'_>,
+    ) -> Result<(), (Role, Problem)> {
+        let cell = |role: Role| cells[role as usize];
+        let (left, right) = (cell(Role::Left), cell(Role::Right));
+        for (role, name) in [(Role::Left, left), (Role::Right, right)] {
+            if name.is_empty() {
+                return Err((role, Problem::EmptyItem));
+            }
+        }
+        if left == right {
+            return Err((Role::Right, Problem::SelfComparison));
+        }
+        let y = if layout.has(Role::Outcome) {
+            let text = cell(Role::Outcome);
+            let reading = understand(layout.outcome_as, text, text == left, text == right);
+            let reading = reading.map_err(|problem| (Role::Outcome, problem))?;
+            self.note(reading, text);
+            reading.y
+        } else {
+            1.0
+        };
+        let count = if layout.has(Role::Count) {
+            parse_count(cell(Role::Count)).map_err(|problem| (Role::Count, problem))?
+        } else {
+            1
+        };
+        let (left, right) = (utf8(Role::Left, left)?, utf8(Role::Right, right)?);
+        let by = utf8(Role::By, cell(Role::By))?;
+        let annotator = utf8(Role::Annotator, cell(Role::Annotator))?;
+
+        let study = self.study(by);
+        let left = self.item(study, left);
+        let right = self.item(study, right);
+        self.studies[study].add(left, right, y, count, annotator);
+        Ok(())
+    }
+
+    /// The study of a `--by` value; without such a column the value is empty and the study is one.
+    fn study(&mut self, by: &[u8]) -> usize {
+        if by.is_empty() && !self.studies.is_empty() && self.by.name(0).is_empty() {
+            return 0;
+        }
+        let study = intern(&mut self.by, by) as usize;
+        if study == self.studies.len() {
+            self.studies.push(Counted::default());
+        }
+        study
+    }
+
+    #[inline]
+    fn item(&mut self, study: usize, name: &[u8]) -> u32 {
+        let items = &mut self.studies[study].items;
+        if let Some(id) = items.get(name) {
+            return id;
+        }
+        if could_be_outcome(name) {
+            self.outcome_like_items += 1;
+        }
+        intern(items, name)
+    }
+
+    #[inline]
+    fn note(&mut self, reading: Reading, text: &[u8]) {
+        let noted = match reading.how {
+            How::LabelDespite => &mut self.label_despite,
+            How::Plain => &mut self.plain,
+            How::Label | How::Tie => return,
+        };
+        if noted.is_none() {
+            *noted = Some(String::from_utf8_lossy(text).into_owned());
+        }
+    }
+
+    /// The memo of a dictionary reader: see `read::batches`.
+    pub(crate) fn known_item(&self, name: &[u8]) -> Option<u32> {
+        self.studies.first()?.items.get(name)
+    }
+
+    /// Changes when an item appears whose name could be taken for an outcome.
+    pub(crate) fn outcome_like_items(&self) -> usize {
+        self.outcome_like_items
+    }
+
+    /// Counts a vote whose parts are all known, in a study without `--by`.
+    #[inline]
+    pub(crate) fn count_known(&mut self, left: u32, right: u32, y: f64) {
+        let study = &mut self.studies[0];
+        study.rows += 1;
+        study.tally.add(left, right, y, 1);
+    }
+
+    /// Brings the threads' counts together. The result does not depend on who counted what.
+    pub(crate) fn finish(counters: Vec<Self>, has_by: bool, rejected: Rejected) -> Result<Input> {
+        let first = |pick: fn(&Self) -> &Option<String>| {
+            counters.iter().filter_map(|counter| pick(counter).clone()).min()
+        };
+        if let (Some(label), Some(other)) = (first(|c| &c.label_despite), first(|c| &c.plain)) {
+            return Err(Error::MixedOutcomes { label, other });
+        }
+        let mut values = Labels::new();
+        let mut parts: Vec<Vec<Counted>> = Vec::new();
+        for counter in counters {
+            for (name, counted) in counter.by.iter().zip(counter.studies) {
+                let study = values.intern(name) as usize;
+                if study == parts.len() {
+                    parts.push(Vec::new());
+                }
+                parts[study].push(counted);
+            }
+        }
+        let mut studies: Vec<Study> = values
+            .iter()
+            .zip(parts)
+            .map(|(by, parts)| Counted::unite(parts, has_by.then(|| by.to_owned())))
+            .collect();
+        studies.sort_by(|a, b| {
+            natural_order(a.by.as_deref().unwrap_or(""), b.by.as_deref().unwrap_or(""))
+        });
+        if studies.is_empty()
+            && let Some(first) = rejected.first.first()
+        {
+            let first = Box::new(first.clone());
+            return Err(Error::NothingLeft { rejected: rejected.total, first });
+        }
+        Ok(Input { studies, rejected })
+    }
+}
+
+impl Counted {
+    #[inline]
+    fn add(&mut self, left: u32, right: u32, y: f64, count: u64, annotator: &[u8]) {
+        self.rows += 1;
+        self.tally.add(left, right, y, count);
+        if !annotator.is_empty() {
+            intern(&mut self.annotators, annotator);
+        }
+    }
+
+    fn unite(parts: Vec<Self>, by: Option<String>) -> Study {
+        let items: Labels = parts.iter().flat_map(|part| part.items.iter()).collect();
+        let annotators: Labels = parts.iter().flat_map(|part| part.annotators.iter()).collect();
+        let (items, _) = items.sorted();
+        let new_of: Vec<Vec<u32>> = parts
+            .iter()
+            .map(|part| {
+                let known = |name: &str| items.get(name.as_bytes()).expect("collected above");
+                part.items.iter().map(known).collect()
+            })
+            .collect();
+        let rows = parts.iter().map(|part| part.rows).sum();
+        let comparisons = parts.iter().map(|part| part.tally.votes()).sum();
+        let tallies = parts.into_iter().map(|part| part.tally).collect();
+        let groups = Tally::finish(tallies, &new_of);
+        Study { by, items, groups, rows, comparisons, annotators: annotators.len() }
+    }
+}
+
+/// The index of a name that is valid UTF-8, as [`utf8`] has checked.
+fn intern(labels: &mut Labels, name: &[u8]) -> u32 {
+    match labels.get(name) {
+        Some(id) => id,
+        None => labels.intern(&String::from_utf8_lossy(name)),
+    }
+}
+
+#[inline]
+fn utf8(role: Role, name: &[u8]) -> Result<&[u8], (Role, Problem)> {
+    match std::str::from_utf8(name) {
+        Ok(_) => Ok(name),
+        Err(_) => Err((role, Problem::BadUtf8)),
+    }
+}
+
+/// Whole numbers from 0; also written as 3.0, because tables with gaps turn integers into floats.
+fn parse_count(text: &[u8]) -> Result<u64, Problem> {
+    /// Beyond 2⁵³ a weight could not tell one vote more or less.
+    const MOST: f64 = 9_007_199_254_740_992.0;
+    let text = std::str::from_utf8(trim(text)).map_err(|_| Problem::BadUtf8)?;
+    if text.is_empty() {
+        return Err(Problem::Missing);
+    }
+    match text.parse::<f64>() {
+        Ok(count) if count >= 0.0 && count.fract() == 0.0 && count <= MOST => Ok(count as u64),
+        _ => Err(Problem::BadCount),
+    }
+}

@@ -1,0 +1,74 @@
+//! What can be wrong with the votes or options handed to this crate.
+
+/// Result of the operations of this crate.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// An input that the mathematics cannot accept. Stopping early is a status, not an error.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A vote names an item that does not exist.
+    #[error("vote {vote}: item index {index} is out of range (there are {items} items)")]
+    ItemOutOfRange {
+        /// Position of the vote in the input.
+        vote: usize,
+        /// The index it names.
+        index: u32,
+        /// How many items there are.
+        items: usize,
+    },
+    /// A vote compares an item with itself.
+    #[error("vote {vote}: item {index} is compared with itself")]
+    SelfComparison {
+        /// Position of the vote in the input.
+        vote: usize,
+        /// The item.
+        index: u32,
+    },
+    /// A vote's outcome is infinite or not a number.
+    #[error("vote {vote}: the outcome {value} is not a finite number")]
+    NonFinite {
+        /// Position of the vote in the input.
+        vote: usize,
+        /// The outcome.
+        value: f64,
+    },
+    /// More items or groups than 32-bit indices can count.
+    #[error("too many {what}: {count} (at most {max})")]
+    TooLarge {
+        /// What there are too many of.
+        what: &'static str,
+        /// How many there are.
+        count: u64,
+        /// How many there may be.
+        max: u64,
+    },
+    /// An option has a value that makes no sense.
+    #[error("{option} = {value}: expected {expected}")]
+    BadOption {
+        /// The option's name, as on the command line without its dashes.
+        option: &'static str,
+        /// The value given.
+        value: String,
+        /// What would be accepted.
+        expected: &'static str,
+    },
+    /// A factorisation broke down.
+    #[error("the {backend} factorisation broke down on a component of {items} items: {reason}")]
+    Factorisation {
+        /// The backend that failed.
+        backend: &'static str,
+        /// Size of the component.
+        items: usize,
+        /// The linear-algebra library's own words.
+        reason: String,
+    },
+    /// Outcomes so large that their sum leaves the range of 64-bit numbers.
+    #[error("item {item}: the outcomes of its votes are too large to be added up ({value})")]
+    Overflow {
+        /// The item.
+        item: u32,
+        /// What the sum came to.
+        value: f64,
+    },
+}

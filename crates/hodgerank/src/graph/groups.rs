@@ -1,0 +1,198 @@
+//! Equal votes merged into weighted groups. Exact: rows that start equal stay equal in every solver.
+
+use crate::comparison::Comparison;
+use crate::error::{Error, Result};
+
+/// Distinct votes (i, j, y) with i < j, sorted, each with the number of times it was cast.
+///
+/// Columns, not rows: solvers stream over one or two of them at a time. 24 bytes a group.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Groups {
+    /// Smaller item index.
+    pub left: Vec<u32>,
+    /// Larger item index.
+    pub right: Vec<u32>,
+    /// How much `left` is preferred to `right`.
+    pub y: Vec<f64>,
+    /// How many votes say so.
+    pub weight: Vec<f64>,
+}
+
+/// Groups, and for every vote the group that it went into.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Merged {
+    /// The groups.
+    pub groups: Groups,
+    /// `group_of[k]` is the group of vote `k`; `None` for a vote cast zero times.
+    pub group_of: Vec<Option<u32>>,
+}
+
+/// What a group is, in an order that can be sorted and searched.
+pub(super) type Key = (u32, u32, u64);
+
+impl Groups {
+    /// Merges equal votes on `items` items.
+    ///
+    /// # Errors
+    /// If a vote names an unknown item, compares an item with itself or has no finite outcome.
+    pub fn merge(items: usize, votes: &[Comparison]) -> Result<Merged> {
+        Self::collect(items, votes, true)
+    }
+
+    /// One group for each vote, equal or not. For experiments on the cost of not merging.
+    ///
+    /// # Errors
+    /// As [`Groups::merge`].
+    pub fn keep_apart(items: usize, votes: &[Comparison]) -> Result<Merged> {
+        Self::collect(items, votes, false)
+    }
+
+    fn collect(items: usize, votes: &[Comparison], merge: bool) -> Result<Merged> {
+        let mut keyed = Vec::with_capacity(votes.len());
+        for (vote, comparison) in votes.iter().enumerate() {
+            check(vote, comparison, items)?;
+            let Comparison { left, right, y, count, .. } = comparison.oriented();
+            if count > 0 {
+                keyed.push(((left, right, order_bits(y)), vote, count));
+            }
+        }
+        keyed.sort_unstable();
+        let mut groups = Self::default();
+        let mut group_of = vec![None; votes.len()];
+        let mut last = None;
+        for (key, vote, count) in keyed {
+            if merge && last == Some(key) {
+                *groups.weight.last_mut().expect("a group was pushed") += count as f64;
+            } else {
+                groups.push(key, count);
+                last = Some(key);
+            }
+            group_of[vote] = Some(groups.len() as u32 - 1);
+        }
+        Ok(Merged { groups, group_of })
+    }
+
+    /// How many groups there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.left.len()
+    }
+
+    /// Whether there is no vote.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.left.is_empty()
+    }
+
+    /// How many votes the groups hold together.
+    #[must_use]
+    pub fn votes(&self) -> f64 {
+        self.weight.iter().sum()
+    }
+
+    /// The group of a vote on (left, right) with outcome `y`, in either orientation.
+    #[must_use]
+    pub fn find(&self, left: u32, right: u32, y: f64) -> Option<usize> {
+        let vote = Comparison::new(left, right, y).oriented();
+        let wanted = (vote.left, vote.right, order_bits(vote.y));
+        let (mut low, mut high) = (0, self.len());
+        while low < high {
+            let middle = low.midpoint(high);
+            if self.key(middle) < wanted {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        (low < self.len() && self.key(low) == wanted).then_some(low)
+    }
+
+    pub(super) fn key(&self, g: usize) -> Key {
+        (self.left[g], self.right[g], order_bits(self.y[g]))
+    }
+
+    pub(super) fn push(&mut self, (left, right, bits): Key, count: u64) {
+        self.left.push(left);
+        self.right.push(right);
+        self.y.push(from_order_bits(bits));
+        self.weight.push(count as f64);
+    }
+
+    pub(super) fn with_capacity(groups: usize) -> Self {
+        Self {
+            left: Vec::with_capacity(groups),
+            right: Vec::with_capacity(groups),
+            y: Vec::with_capacity(groups),
+            weight: Vec::with_capacity(groups),
+        }
+    }
+}
+
+pub(super) fn check(vote: usize, comparison: &Comparison, items: usize) -> Result<()> {
+    let &Comparison { left, right, y, .. } = comparison;
+    if let Some(index) = [left, right].into_iter().find(|&index| index as usize >= items) {
+        return Err(Error::ItemOutOfRange { vote, index, items });
+    }
+    if left == right {
+        return Err(Error::SelfComparison { vote, index: left });
+    }
+    if !y.is_finite() {
+        return Err(Error::NonFinite { vote, value: y });
+    }
+    Ok(())
+}
+
+/// Bits that sort as the numbers do (sign folded in), so that keys compare as plain integers.
+pub(super) fn order_bits(y: f64) -> u64 {
+    let bits = y.to_bits();
+    if bits >> 63 == 1 { !bits } else { bits | 1 << 63 }
+}
+
+pub(super) fn from_order_bits(bits: u64) -> f64 {
+    f64::from_bits(if bits >> 63 == 1 { bits & !(1 << 63) } else { !bits })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_votes_meet_whatever_their_orientation() {
+        let votes = [
+            Comparison::new(0, 1, 1.0),
+            Comparison::new(1, 0, -1.0).with_count(3),
+            Comparison::new(1, 0, 1.0),
+            Comparison::new(2, 1, -0.0),
+            Comparison::new(1, 2, 0.0),
+            Comparison::new(0, 2, 1.0).with_count(0),
+        ];
+        let merged = Groups::merge(3, &votes).unwrap();
+        assert_eq!(merged.groups.left, [0, 0, 1]);
+        assert_eq!(merged.groups.right, [1, 1, 2]);
+        assert_eq!(merged.groups.y, [-1.0, 1.0, 0.0]);
+        assert_eq!(merged.groups.weight, [1.0, 4.0, 2.0]);
+        assert_eq!(merged.group_of, [Some(1), Some(1), Some(0), Some(2), Some(2), None]);
+        for (vote, group) in votes.iter().zip(&merged.group_of) {
+            let found = merged.groups.find(vote.left, vote.right, vote.y);
+            assert_eq!(found, group.map(|g| g as usize));
+        }
+        let apart = Groups::keep_apart(3, &votes).unwrap();
+        assert_eq!(apart.groups.len(), 5);
+        assert_eq!(apart.groups.votes(), merged.groups.votes());
+    }
+
+    #[test]
+    fn bad_votes_are_named() {
+        let at = |left, right, y| Groups::merge(2, &[Comparison::new(left, right, y)]).unwrap_err();
+        assert_eq!(at(0, 2, 1.0), Error::ItemOutOfRange { vote: 0, index: 2, items: 2 });
+        assert_eq!(at(1, 1, 1.0), Error::SelfComparison { vote: 0, index: 1 });
+        assert!(matches!(at(0, 1, f64::NAN), Error::NonFinite { vote: 0, .. }));
+    }
+
+    #[test]
+    fn order_bits_sort_as_numbers() {
+        let values = [f64::MIN, -2.5, -1.0, -1e-300, 0.0, 1e-300, 1.0, 3.0, f64::MAX];
+        assert!(values.windows(2).all(|pair| order_bits(pair[0]) < order_bits(pair[1])));
+        assert!(values.iter().all(|&y| from_order_bits(order_bits(y)) == y));
+    }
+}

@@ -1,0 +1,183 @@
+//! Which backend for which component: the cheapest by a model of their costs.
+//!
+//! The model sees the shape of the component and nothing else, neither clock nor thread count, so
+//! the same votes always give the same bytes. Constants are nanoseconds measured on one 2-core
+//! machine; others differ, but mostly by a common factor, and only ratios matter here.
+
+use super::conjugate_gradient::ConjugateGradient;
+use super::dense::Dense;
+use super::sparse::{Analysis, Fill, Sparse};
+use super::{Backend, BackendChoice, LaplacianBlock, LaplacianSolver};
+use crate::error::Result;
+
+/// Up to here dense Cholesky takes well under a millisecond and nothing is worth a thought.
+const SMALL: usize = 200;
+/// Largest dense matrix (0.5 GB) taken unasked.
+const DENSE_MOST_ITEMS: usize = 8192;
+/// Largest sparse factor (6 GB) taken unasked.
+const SPARSE_MOST_ENTRIES: f64 = 8e8;
+
+/// A multiply-add of dense Cholesky.
+const DENSE_FLOP: f64 = 0.026;
+/// A multiply-add of sparse Cholesky in blocks of columns, and column by column.
+const BLOCKED_FLOP: f64 = 0.045;
+const COLUMN_FLOP: f64 = 1.5;
+/// An entry of the factor: written once, read twice for a solve.
+const FACTOR_ENTRY: f64 = 3.0;
+/// An entry of the matrix, an item: in one step of conjugate gradients.
+const CG_ENTRY: f64 = 1.0;
+const CG_ITEM: f64 = 3.0;
+/// Steps of conjugate gradients: at least, for each level of a breadth-first search, and for the
+/// square root of the largest tree that hangs on the rest by one pair (its spectral gap is one
+/// over its size).
+const CG_STEPS: f64 = 12.0;
+const CG_STEPS_PER_LEVEL: f64 = 4.0;
+const CG_STEPS_PER_ROOT: f64 = 4.0;
+/// The step count is a guess, and a direct solve is more exact: it may cost this much more.
+const DIRECT_BONUS: f64 = 2.0;
+/// The bound on the sparse cost from widths is often this much too high; beyond it the ordering
+/// is not even tried, because on a large expander that alone would take minutes.
+const WIDTH_SLACK: f64 = 4.0;
+
+/// Sets up the backend asked for, or the one that should be cheapest.
+pub(super) fn set_up(
+    matrix: LaplacianBlock<'_>,
+    choice: BackendChoice,
+) -> Result<Box<dyn LaplacianSolver>> {
+    match choice {
+        BackendChoice::Fixed(Backend::Dense) => Ok(Box::new(Dense::new(matrix)?)),
+        BackendChoice::Fixed(Backend::Sparse) => {
+            Ok(Box::new(Sparse::new(matrix, Analysis::new(matrix)?)?))
+        }
+        BackendChoice::Fixed(Backend::ConjugateGradient) => {
+            Ok(Box::new(ConjugateGradient::new(matrix)))
+        }
+        // A factorisation can break down where the weights of a component span more than the
+        // 16 digits of a number; conjugate gradients then still give what can be had.
+        BackendChoice::Auto => {
+            Ok(direct(matrix).unwrap_or_else(|| Box::new(ConjugateGradient::new(matrix))))
+        }
+    }
+}
+
+/// A direct backend, where one is predicted to be worth it and works.
+fn direct(matrix: LaplacianBlock<'_>) -> Option<Box<dyn LaplacianSolver>> {
+    let dense = || Some(Box::new(Dense::new(matrix).ok()?) as Box<dyn LaplacianSolver>);
+    let n = matrix.len();
+    if n <= SMALL {
+        return dense();
+    }
+    let dense_cost =
+        if n <= DENSE_MOST_ITEMS { (n as f64).powi(3) / 3.0 * DENSE_FLOP } else { f64::INFINITY };
+    let shape = Shape::of(matrix);
+    let cg_cost = DIRECT_BONUS * shape.cg_cost(matrix);
+    let limit = cg_cost.min(dense_cost);
+    if shape.width_cost() <= WIDTH_SLACK * limit
+        && let Ok(analysis) = Analysis::new(matrix)
+        && factor_cost(analysis.fill()) <= limit
+        && let Ok(sparse) = Sparse::new(matrix, analysis)
+    {
+        return Some(Box::new(sparse));
+    }
+    if dense_cost <= cg_cost { dense() } else { None }
+}
+
+fn factor_cost(fill: Fill) -> f64 {
+    if fill.entries > SPARSE_MOST_ENTRIES {
+        return f64::INFINITY;
+    }
+    let flop = if fill.blocked { BLOCKED_FLOP } else { COLUMN_FLOP };
+    flop * fill.flops + FACTOR_ENTRY * fill.entries
+}
+
+/// What the model knows of a component. Trees that hang on the rest are taken off first: they
+/// cost a factorisation nothing, however wide they are.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Shape {
+    /// Items left when items with one neighbour are taken off again and again.
+    core: usize,
+    /// Items of the largest tree taken off.
+    largest_tree: usize,
+    /// Levels of a breadth-first search of the core from an item at its rim.
+    levels: usize,
+}
+
+impl Shape {
+    fn of(matrix: LaplacianBlock<'_>) -> Self {
+        let (mut seen, largest_tree) = hanging_trees(matrix);
+        let core = seen.iter().filter(|&&seen| !seen).count();
+        let Some(start) = seen.iter().position(|&seen| !seen) else {
+            return Self { core: 0, largest_tree, levels: 0 };
+        };
+        // Two searches: the second starts where the first ended, at the rim. An item sees at
+        // least half the diameter, so when even twice the levels leave no hope, one is enough.
+        let mut outside = seen.clone();
+        let (levels, last) = levels(matrix, start, &mut outside);
+        let first = Self { core, largest_tree, levels };
+        let hopeful = Self { levels: 2 * levels, ..first };
+        if hopeful.width_cost() > WIDTH_SLACK * DIRECT_BONUS * hopeful.cg_cost(matrix) {
+            return first;
+        }
+        let (levels, _) = self::levels(matrix, last, &mut seen);
+        Self { levels, ..first }
+    }
+
+    /// Cholesky along levels of mean width w costs no more than core·w² multiply-adds.
+    fn width_cost(self) -> f64 {
+        let core = self.core as f64;
+        core.powi(3) / (self.levels.max(1) as f64).powi(2) * BLOCKED_FLOP
+    }
+
+    fn cg_cost(self, matrix: LaplacianBlock<'_>) -> f64 {
+        let steps = CG_STEPS
+            + CG_STEPS_PER_LEVEL * self.levels as f64
+            + CG_STEPS_PER_ROOT * (self.largest_tree as f64).sqrt();
+        steps * (CG_ENTRY * matrix.entries() as f64 + CG_ITEM * matrix.len() as f64)
+    }
+}
+
+/// Marks the items in hanging trees, and finds the size of the largest such tree.
+fn hanging_trees(matrix: LaplacianBlock<'_>) -> (Vec<bool>, usize) {
+    let mut neighbours: Vec<usize> =
+        (0..matrix.len()).map(|i| matrix.neighbours(i).len()).collect();
+    let mut taken = vec![false; matrix.len()];
+    let mut below = vec![1; matrix.len()];
+    let mut leaves: Vec<usize> = (0..matrix.len()).filter(|&i| neighbours[i] == 1).collect();
+    let mut largest = 0;
+    while let Some(leaf) = leaves.pop() {
+        taken[leaf] = true;
+        largest = largest.max(below[leaf]);
+        let left = matrix.neighbours(leaf).iter().map(|&j| j as usize).find(|&j| !taken[j]);
+        let Some(parent) = left else { continue };
+        below[parent] += below[leaf];
+        neighbours[parent] -= 1;
+        if neighbours[parent] == 1 {
+            leaves.push(parent);
+        }
+    }
+    (taken, largest)
+}
+
+/// How many levels a breadth-first search from `start` has, and an item of the last one with the
+/// fewest neighbours (it is the likeliest to lie at the rim). Items already `seen` are walls.
+fn levels(matrix: LaplacianBlock<'_>, start: usize, seen: &mut [bool]) -> (usize, usize) {
+    seen[start] = true;
+    let (mut level, mut next) = (vec![start as u32], Vec::new());
+    let mut count = 1;
+    loop {
+        for &i in &level {
+            for &j in matrix.neighbours(i as usize) {
+                if !std::mem::replace(&mut seen[j as usize], true) {
+                    next.push(j);
+                }
+            }
+        }
+        if next.is_empty() {
+            let rim = level.iter().min_by_key(|&&i| (matrix.neighbours(i as usize).len(), i));
+            return (count, rim.map_or(start, |&i| i as usize));
+        }
+        count += 1;
+        level.clear();
+        std::mem::swap(&mut level, &mut next);
+    }
+}

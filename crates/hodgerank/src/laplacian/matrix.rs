@@ -1,0 +1,269 @@
+//! The weighted graph Laplacian L = XᵀWX, stored by rows, one component after the other.
+
+use rayon::prelude::*;
+
+use crate::graph::{ComparisonGraph, Components, Pairs};
+
+/// Rows handled by one task. Fixed, so that sums over tasks do not depend on the thread count.
+pub(super) const ROWS_PER_TASK: usize = 2048;
+
+/// L + shift·I of a whole comparison graph.
+///
+/// Rows are ordered by component (the largest first) and by item within it, so that each component
+/// is a block of consecutive rows and no component can touch another. An entry costs 12 bytes and
+/// each pair has two; the diagonal is kept apart, as degrees.
+#[derive(Debug, Clone)]
+pub struct LaplacianMatrix {
+    shift: f64,
+    /// The item of each row.
+    items: Vec<u32>,
+    /// Component `c` has rows `block_start[c]..block_start[c + 1]`.
+    block_start: Vec<usize>,
+    /// Row `i` has entries `offsets[i]..offsets[i + 1]`.
+    offsets: Vec<usize>,
+    /// Columns, counted from the first row of the component, ascending within a row.
+    neighbours: Vec<u32>,
+    /// Votes on the pair (row, column): minus the off-diagonal entry.
+    weights: Vec<f64>,
+    /// Votes on all pairs of the row.
+    degrees: Vec<f64>,
+}
+
+/// The rows of one component.
+#[derive(Debug, Clone, Copy)]
+pub struct LaplacianBlock<'a> {
+    shift: f64,
+    /// One more than there are rows; the first is the place of the block in the whole.
+    offsets: &'a [usize],
+    neighbours: &'a [u32],
+    weights: &'a [f64],
+    degrees: &'a [f64],
+}
+
+impl LaplacianMatrix {
+    /// The matrix of a graph. O(items + pairs).
+    #[must_use]
+    pub fn new(graph: &ComparisonGraph, shift: f64) -> Self {
+        let (pairs, components) = (graph.pairs(), graph.components());
+        let items: Vec<u32> = components.iter().flatten().copied().collect();
+        let block_start = block_starts(components);
+        let mut row_of = vec![0; items.len()];
+        for (row, &item) in items.iter().enumerate() {
+            row_of[item as usize] = row as u32;
+        }
+        let offsets = offsets(pairs, &row_of);
+        let (mut neighbours, weights) = entries(pairs, &row_of, &offsets);
+        for (c, &start) in block_start.iter().enumerate().take(components.len()).skip(1) {
+            for column in &mut neighbours[offsets[start]..offsets[block_start[c + 1]]] {
+                *column -= start as u32;
+            }
+        }
+        let degrees =
+            offsets.par_windows(2).map(|row| weights[row[0]..row[1]].iter().sum()).collect();
+        Self { shift, items, block_start, offsets, neighbours, weights, degrees }
+    }
+
+    /// The item of each row.
+    #[must_use]
+    pub fn items(&self) -> &[u32] {
+        &self.items
+    }
+
+    /// How many components there are.
+    #[must_use]
+    pub fn components(&self) -> usize {
+        self.block_start.len() - 1
+    }
+
+    /// Where the rows of component `c` lie.
+    #[must_use]
+    pub fn rows(&self, c: usize) -> std::ops::Range<usize> {
+        self.block_start[c]..self.block_start[c + 1]
+    }
+
+    /// The matrix of component `c`.
+    #[must_use]
+    pub fn block(&self, c: usize) -> LaplacianBlock<'_> {
+        let rows = self.rows(c);
+        let entries = self.offsets[rows.start]..self.offsets[rows.end];
+        LaplacianBlock {
+            shift: self.shift,
+            offsets: &self.offsets[rows.start..=rows.end],
+            neighbours: &self.neighbours[entries.clone()],
+            weights: &self.weights[entries],
+            degrees: &self.degrees[rows],
+        }
+    }
+
+    /// Memory in use.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        12 * self.neighbours.len() + 20 * self.items.len() + 8 * self.block_start.len()
+    }
+}
+
+fn block_starts(components: &Components) -> Vec<usize> {
+    let mut starts = Vec::with_capacity(components.len() + 1);
+    let mut next = 0;
+    starts.push(next);
+    for members in components.iter() {
+        next += members.len();
+        starts.push(next);
+    }
+    starts
+}
+
+fn offsets(pairs: &Pairs, row_of: &[u32]) -> Vec<usize> {
+    let mut offsets = vec![0; row_of.len() + 1];
+    for &item in pairs.left.iter().chain(&pairs.right) {
+        offsets[row_of[item as usize] as usize + 1] += 1;
+    }
+    for row in 0..row_of.len() {
+        offsets[row + 1] += offsets[row];
+    }
+    offsets
+}
+
+/// Fills the rows in one pass over the pairs for each thread, every thread keeping to its own rows.
+///
+/// Pairs come in order of (left, right): a row receives its smaller neighbours before its larger
+/// ones, both ascending, whatever the number of threads.
+fn entries(pairs: &Pairs, row_of: &[u32], offsets: &[usize]) -> (Vec<u32>, Vec<f64>) {
+    let rows = row_of.len();
+    let total = offsets[rows];
+    let (mut neighbours, mut weights) = (vec![0_u32; total], vec![0.0_f64; total]);
+    let parts = if total < 1 << 16 { 1 } else { rayon::current_num_threads().max(1) };
+    let mut tasks = Vec::with_capacity(parts);
+    let (mut columns_left, mut weights_left) = (&mut neighbours[..], &mut weights[..]);
+    let mut first = 0;
+    for part in 1..=parts {
+        let last = if part == parts {
+            rows
+        } else {
+            offsets.partition_point(|&at| at < total / parts * part).clamp(first, rows)
+        };
+        let length = offsets[last] - offsets[first];
+        let (columns, columns_rest) = columns_left.split_at_mut(length);
+        let (values, weights_rest) = weights_left.split_at_mut(length);
+        (columns_left, weights_left) = (columns_rest, weights_rest);
+        tasks.push((first..last, columns, values));
+        first = last;
+    }
+    tasks.into_par_iter().for_each(|(range, columns, values)| {
+        let base = offsets[range.start];
+        let mut next: Vec<usize> = offsets[range.clone()].iter().map(|&at| at - base).collect();
+        for ((&left, &right), &weight) in pairs.left.iter().zip(&pairs.right).zip(&pairs.weight) {
+            let (i, j) = (row_of[left as usize], row_of[right as usize]);
+            for (row, column) in [(i, j), (j, i)] {
+                if range.contains(&(row as usize)) {
+                    let at = &mut next[row as usize - range.start];
+                    columns[*at] = column;
+                    values[*at] = weight;
+                    *at += 1;
+                }
+            }
+        }
+    });
+    (neighbours, weights)
+}
+
+impl<'a> LaplacianBlock<'a> {
+    /// How many items the component has.
+    #[must_use]
+    pub fn len(self) -> usize {
+        self.degrees.len()
+    }
+
+    /// Whether there is no item.
+    #[must_use]
+    pub fn is_empty(self) -> bool {
+        self.degrees.is_empty()
+    }
+
+    /// Off-diagonal entries: two for each pair.
+    #[must_use]
+    pub fn entries(self) -> usize {
+        self.neighbours.len()
+    }
+
+    /// What is added to the diagonal of the Laplacian.
+    #[must_use]
+    pub fn shift(self) -> f64 {
+        self.shift
+    }
+
+    /// Columns of row `i`, ascending, without the diagonal.
+    #[must_use]
+    pub fn neighbours(self, i: usize) -> &'a [u32] {
+        &self.neighbours[self.offsets[i] - self.offsets[0]..self.offsets[i + 1] - self.offsets[0]]
+    }
+
+    /// Votes on the pairs of row `i`, in the order of [`LaplacianBlock::neighbours`].
+    #[must_use]
+    pub fn weights(self, i: usize) -> &'a [f64] {
+        &self.weights[self.offsets[i] - self.offsets[0]..self.offsets[i + 1] - self.offsets[0]]
+    }
+
+    /// The diagonal entry of row `i`.
+    #[must_use]
+    pub fn diagonal(self, i: usize) -> f64 {
+        self.degrees[i] + self.shift
+    }
+
+    /// The item that direct backends hold at zero: the one with the most votes, for its row is
+    /// the one whose removal leaves the rest best conditioned. None if a shift does that work.
+    #[must_use]
+    pub fn ground(self) -> Option<usize> {
+        let heavier =
+            |best: usize, i: usize| if self.degrees[i] > self.degrees[best] { i } else { best };
+        (self.shift == 0.0).then(|| (0..self.len()).reduce(heavier)).flatten()
+    }
+
+    /// An upper bound of the largest eigenvalue (Gershgorin).
+    #[must_use]
+    pub fn norm_bound(self) -> f64 {
+        2.0 * self.degrees.iter().copied().fold(0.0, f64::max) + self.shift
+    }
+
+    /// Row `i` of (L + shift·I)x.
+    ///
+    /// Written with differences, Σ w (xᵢ − xⱼ), and not as degree·xᵢ − Σ w xⱼ: neighbours have
+    /// close scores on long chains, and then differences are exact where products are not.
+    #[inline]
+    #[must_use]
+    pub fn row_times(self, i: usize, x: &[f64]) -> f64 {
+        let xi = x[i];
+        let row = self.neighbours(i).iter().zip(self.weights(i));
+        let flow: f64 = row.map(|(&j, &w)| w * (xi - x[j as usize])).sum();
+        flow + self.shift * xi
+    }
+
+    /// Writes b − (L + shift·I)x into `out` and returns its norm. Same bits for any thread count.
+    pub fn residual(self, x: &[f64], b: &[f64], out: &mut [f64]) -> f64 {
+        let tasks = out.par_chunks_mut(ROWS_PER_TASK).zip(b.par_chunks(ROWS_PER_TASK)).enumerate();
+        let [squares] = in_order(tasks, |(task, (out, b))| {
+            let first = task * ROWS_PER_TASK;
+            let mut squares = 0.0;
+            for (k, (out, b)) in out.iter_mut().zip(b).enumerate() {
+                *out = b - self.row_times(first + k, x);
+                squares += *out * *out;
+            }
+            [squares]
+        });
+        squares.sqrt()
+    }
+}
+
+/// Runs tasks in parallel and adds up their sums in order of the tasks.
+pub(super) fn in_order<T: Send, const K: usize>(
+    tasks: impl IndexedParallelIterator<Item = T>,
+    sums: impl Fn(T) -> [f64; K] + Send + Sync,
+) -> [f64; K] {
+    let partial: Vec<[f64; K]> = tasks.map(sums).collect();
+    partial.iter().fold([0.0; K], |mut total, part| {
+        for (t, p) in total.iter_mut().zip(part) {
+            *t += p;
+        }
+        total
+    })
+}

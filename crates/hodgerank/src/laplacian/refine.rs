@@ -1,0 +1,56 @@
+//! Iterative refinement: what turns a factorisation into an answer with a small residual.
+
+use super::{LaplacianBlock, SolveInfo, StoppingRule, centre, good_enough, norm};
+
+/// What a direct backend aims at, whatever the tolerance: one more solve is cheap.
+const TARGET: f64 = 1e-12;
+/// Each step gains many digits or none at all.
+const MOST_STEPS: usize = 6;
+
+/// Solves A·out = rhs, given `apply`, which overwrites a vector by (nearly) A⁻¹ times it.
+///
+/// `apply` may treat the grounded item's entry as it likes: it is set to zero before each call,
+/// and centring moves the ground away from zero afterwards.
+pub(super) fn solve(
+    matrix: LaplacianBlock<'_>,
+    rhs: &[f64],
+    out: &mut [f64],
+    rule: &StoppingRule,
+    apply: impl Fn(&mut [f64]),
+) -> SolveInfo {
+    let ground = matrix.ground();
+    let corrected = |x: &[f64], residual: &[f64]| {
+        let mut step = residual.to_vec();
+        if let Some(g) = ground {
+            step[g] = 0.0;
+        }
+        apply(&mut step);
+        for (s, x) in step.iter_mut().zip(x) {
+            *s += x;
+        }
+        centre(&mut step);
+        step
+    };
+    let rhs_norm = norm(rhs);
+    let target = rule.tolerance.min(TARGET) * rhs_norm;
+    out.fill(0.0);
+    let (mut residual, mut size) = (rhs.to_vec(), rhs_norm);
+    let mut trial_residual = vec![0.0; rhs.len()];
+    let mut iterations = 0;
+    while size > target && iterations < MOST_STEPS {
+        let trial = corrected(out, &residual);
+        iterations += 1;
+        let trial_size = matrix.residual(&trial, rhs, &mut trial_residual);
+        let (gained, stalled) = (trial_size < size, trial_size > 0.5 * size);
+        if gained {
+            out.copy_from_slice(&trial);
+            std::mem::swap(&mut residual, &mut trial_residual);
+            size = trial_size;
+        }
+        if stalled || !gained {
+            break;
+        }
+    }
+    let converged = good_enough(matrix, size, rhs_norm, out, rule.tolerance);
+    SolveInfo { iterations, residual: size / rhs_norm, converged }
+}

@@ -1,0 +1,118 @@
+//! From scores to ranks, with each item's record beside it.
+
+use crate::graph::ComparisonGraph;
+
+/// Items in order, best first, each component on its own scale.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Ranking {
+    /// Sorted by rank, then by component.
+    pub items: Vec<RankedItem>,
+}
+
+/// One line of a ranking.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RankedItem {
+    /// 1 is best. Items of equal score share a rank and the next rank is skipped (1, 2, 2, 4).
+    pub rank: u32,
+    /// Index of the item.
+    pub item: u32,
+    /// Its score; the mean over its component is zero.
+    pub score: f64,
+    /// Its component, counted from 1. Ranks and scores of different components do not compare.
+    pub component: u32,
+    /// Votes in which it took part.
+    pub comparisons: u64,
+    /// Votes that prefer it.
+    pub wins: u64,
+    /// Votes that prefer the other item.
+    pub losses: u64,
+    /// Votes that prefer neither.
+    pub ties: u64,
+    /// Votes on it that the method does not trust.
+    pub flagged: u64,
+}
+
+/// Scores closer than this share of the component's largest score are the same number, rounded
+/// differently.
+const SAME_SCORE: f64 = 1e-11;
+
+impl Ranking {
+    /// Ranks the items of each component by `scores`.
+    #[must_use]
+    pub fn new(graph: &ComparisonGraph, scores: &[f64]) -> Self {
+        let mut items = records(graph, scores);
+        for members in graph.components().iter() {
+            let largest = members.iter().map(|&i| scores[i as usize].abs()).fold(0.0, f64::max);
+            let mut order = members.to_vec();
+            order.sort_by(|&a, &b| scores[b as usize].total_cmp(&scores[a as usize]));
+            let (mut rank, mut last) = (0, f64::INFINITY);
+            for (place, &item) in order.iter().enumerate() {
+                let score = scores[item as usize];
+                if last - score > SAME_SCORE * largest {
+                    (rank, last) = (place as u32 + 1, score);
+                }
+                items[item as usize].rank = rank.max(1);
+            }
+        }
+        // Stable, so items that share a rank stay in the order of their labels.
+        items.sort_by_key(|item| (item.rank, item.component));
+        Self { items }
+    }
+}
+
+fn records(graph: &ComparisonGraph, scores: &[f64]) -> Vec<RankedItem> {
+    let mut items: Vec<RankedItem> = (0..graph.items())
+        .map(|i| RankedItem {
+            rank: 0,
+            item: i as u32,
+            score: scores[i],
+            component: graph.components().of[i] + 1,
+            comparisons: 0,
+            wins: 0,
+            losses: 0,
+            ties: 0,
+            flagged: 0,
+        })
+        .collect();
+    let groups = graph.groups();
+    for g in 0..groups.len() {
+        let votes = groups.weight[g] as u64;
+        let (left, right) = (groups.left[g] as usize, groups.right[g] as usize);
+        for (item, y) in [(left, groups.y[g]), (right, -groups.y[g])] {
+            let record = &mut items[item];
+            record.comparisons += votes;
+            let column = match y {
+                y if y > 0.0 => &mut record.wins,
+                y if y < 0.0 => &mut record.losses,
+                _ => &mut record.ties,
+            };
+            *column += votes;
+        }
+    }
+    items
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Comparison, Groups};
+
+    #[test]
+    fn ranks_restart_in_each_component_and_are_shared_by_equals() {
+        let votes = [
+            Comparison::new(0, 1, 1.0).with_count(2),
+            Comparison::new(0, 2, 1.0),
+            Comparison::new(2, 1, 0.0),
+            Comparison::new(4, 3, 2.5),
+        ];
+        let groups = Groups::merge(5, &votes).unwrap().groups;
+        let graph = ComparisonGraph::new(5, groups).unwrap();
+        let ranking = Ranking::new(&graph, &[2.0, -1.0, -1.0 + 1e-15, -0.5, 0.5]);
+        let found: Vec<_> = ranking.items.iter().map(|r| (r.rank, r.item, r.component)).collect();
+        assert_eq!(found, [(1, 0, 1), (1, 4, 2), (2, 1, 1), (2, 2, 1), (2, 3, 2)]);
+        let best = ranking.items[0];
+        assert_eq!((best.comparisons, best.wins, best.losses, best.ties), (3, 3, 0, 0));
+        let second = ranking.items[2];
+        assert_eq!((second.comparisons, second.wins, second.losses, second.ties), (3, 0, 2, 1));
+    }
+}
