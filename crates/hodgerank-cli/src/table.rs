@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use comfy_table::{
-    Attribute, Cell, CellAlignment, ContentArrangement, Table, TableComponent, presets,
+    Attribute, Cell, CellAlignment, ContentArrangement, LineStyle, Table, TableStyle,
 };
 use hodgerank_io::write::{RankTable, RankedRow};
 
@@ -70,8 +70,7 @@ fn draw(rows: &[&RankedRow], style: Style) -> Table {
 
     let mut table = Table::new();
     table
-        .load_style(presets::NOTHING)
-        .set_style(TableComponent::HeaderLines, '─')
+        .load_style(TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─')))
         .set_content_arrangement(ContentArrangement::Dynamic)
         .set_width(style.width);
     if style.styled {

@@ -46,7 +46,7 @@ impl Rejected {
     pub const LISTED: usize = 10;
 }
 
-/// A row's cells by [`Role`]; cells of absent columns are empty and not looked at.
+/// A row's cells by [`Role`], valid UTF-8; cells of absent columns are empty and not looked at.
 pub(crate) type Cells<'a> = [&'a [u8]; ROLES];
 
 /// One thread's count.
@@ -102,14 +102,10 @@ impl Counter {
         } else {
             1
         };
-        let (left, right) = (utf8(Role::Left, left)?, utf8(Role::Right, right)?);
-        let by = utf8(Role::By, cell(Role::By))?;
-        let annotator = utf8(Role::Annotator, cell(Role::Annotator))?;
-
-        let study = self.study(by);
+        let study = self.study(cell(Role::By));
         let left = self.item(study, left);
         let right = self.item(study, right);
-        self.studies[study].add(left, right, y, count, annotator);
+        self.studies[study].add(left, right, y, count, cell(Role::Annotator));
         Ok(())
     }
 
@@ -233,20 +229,11 @@ impl Counted {
     }
 }
 
-/// The index of a name that is valid UTF-8, as [`utf8`] has checked.
-fn intern(labels: &mut Labels, name: &[u8]) -> u32 {
-    match labels.get(name) {
-        Some(id) => id,
-        None => labels.intern(&String::from_utf8_lossy(name)),
-    }
-}
-
+/// The index of a name, which is added when it is new.
 #[inline]
-fn utf8(role: Role, name: &[u8]) -> Result<&[u8], (Role, Problem)> {
-    match std::str::from_utf8(name) {
-        Ok(_) => Ok(name),
-        Err(_) => Err((role, Problem::BadUtf8)),
-    }
+fn intern(labels: &mut Labels, name: &[u8]) -> u32 {
+    // Readers hand over valid UTF-8 only, so nothing is lost.
+    labels.get(name).unwrap_or_else(|| labels.intern(&String::from_utf8_lossy(name)))
 }
 
 /// Whole numbers from 0; also written as 3.0, because tables with gaps turn integers into floats.

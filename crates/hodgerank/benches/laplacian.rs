@@ -12,26 +12,27 @@ use hodgerank::{Comparison, ComparisonGraph, Groups};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-/// Name, edges, and the backends that can take it within seconds.
-type Case = (&'static str, fn() -> (u32, Vec<(u32, u32)>), &'static [Backend]);
+/// Name, items and edges, most votes on an edge, and the backends that take it within seconds.
+type Case = (&'static str, fn() -> (u32, Vec<(u32, u32)>), u64, &'static [Backend]);
 
 const ALL: &[Backend] = &Backend::ALL;
 const NO_DENSE: &[Backend] = &[Backend::Sparse, Backend::ConjugateGradient];
 const ONLY_CG: &[Backend] = &[Backend::ConjugateGradient];
 
 const CASES: &[Case] = &[
-    ("complete 200", || complete(200), ALL),
-    ("complete 1000", || complete(1000), ALL),
-    ("random 2000, 40k votes", || random(2000, 40_000), ALL),
-    ("random 20k, 200k votes", || random(20_000, 200_000), ONLY_CG),
-    ("random 100k, 150k votes", || random(100_000, 150_000), ONLY_CG),
-    ("image 181x162, 5x5", || grid(181, 162, 2), NO_DENSE),
-    ("grid 400x400, 4 neighbours", || grid_cross(400), NO_DENSE),
-    ("path 100k", || path(100_000), NO_DENSE),
-    ("tree 100k", || tree(100_000), NO_DENSE),
-    ("star 100k", || star(100_000), NO_DENSE),
-    ("pairs 100k", || matching(100_000), NO_DENSE),
-    ("random 1M, 10M votes", || random(1_000_000, 10_000_000), ONLY_CG),
+    ("complete 200", || complete(200), 1, ALL),
+    ("complete 1000", || complete(1000), 1, ALL),
+    ("complete 1000, 1-40 votes", || complete(1000), 40, ALL),
+    ("random 2000, 40k votes", || random(2000, 40_000), 1, ALL),
+    ("random 20k, 200k votes", || random(20_000, 200_000), 1, ONLY_CG),
+    ("random 100k, 150k votes", || random(100_000, 150_000), 1, ONLY_CG),
+    ("image 181x162, 5x5", || grid(181, 162, 2), 1, NO_DENSE),
+    ("grid 400x400, 4 neighbours", || grid_cross(400), 1, NO_DENSE),
+    ("path 100k", || path(100_000), 1, NO_DENSE),
+    ("tree 100k", || tree(100_000), 1, NO_DENSE),
+    ("star 100k", || star(100_000), 1, NO_DENSE),
+    ("pairs 100k", || matching(100_000), 1, NO_DENSE),
+    ("random 1M, 10M votes", || random(1_000_000, 10_000_000), 1, ONLY_CG),
 ];
 
 fn main() {
@@ -41,13 +42,13 @@ fn main() {
         "{:<28}{:>6} -> {:<7}{:>10}{:>10}{:>7}{:>10}{:>12}",
         "graph", "asked", "used", "set-up ms", "solve ms", "steps", "residual", "bytes"
     );
-    for (name, edges, backends) in CASES {
+    for (name, edges, most_votes, backends) in CASES {
         if !wanted.is_empty() && !wanted.iter().any(|part| name.contains(part.as_str())) {
             continue;
         }
         eprintln!("building {name}");
         let (items, edges) = edges();
-        let graph = graph(items, &edges);
+        let graph = graph(items, &edges, *most_votes);
         let fixed = backends.iter().map(|&backend| BackendChoice::Fixed(backend));
         for choice in fixed.chain([BackendChoice::Auto]) {
             eprintln!("running {name} with {}", choice.as_str());
@@ -81,8 +82,8 @@ fn row(name: &str, graph: &ComparisonGraph, choice: BackendChoice) {
     );
 }
 
-/// Votes that follow a hidden score with noise, one for each edge.
-fn graph(items: u32, edges: &[(u32, u32)]) -> ComparisonGraph {
+/// Votes that follow a hidden score with noise, 1 to `most_votes` for each edge.
+fn graph(items: u32, edges: &[(u32, u32)], most_votes: u64) -> ComparisonGraph {
     let mut rng = ChaCha8Rng::seed_from_u64(1);
     let truth: Vec<f64> = (0..items).map(|_| rng.random()).collect();
     let votes: Vec<Comparison> = edges
@@ -90,7 +91,8 @@ fn graph(items: u32, edges: &[(u32, u32)]) -> ComparisonGraph {
         .map(|&(i, j)| {
             let difference = truth[i as usize] - truth[j as usize];
             let noise: f64 = rng.random_range(-0.5..0.5);
-            Comparison::new(i, j, (difference + noise).signum())
+            let count = rng.random_range(1..=most_votes);
+            Comparison::new(i, j, (difference + noise).signum()).with_count(count)
         })
         .collect();
     let groups = Groups::merge(items as usize, &votes).expect("valid votes").groups;

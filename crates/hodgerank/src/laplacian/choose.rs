@@ -14,30 +14,32 @@ use crate::error::Result;
 const SMALL: usize = 200;
 /// Largest dense matrix (0.5 GB) taken unasked.
 const DENSE_MOST_ITEMS: usize = 8192;
-/// Largest sparse factor (6 GB) taken unasked.
-const SPARSE_MOST_ENTRIES: f64 = 8e8;
+/// Largest sparse factor (4 GB) taken unasked.
+const SPARSE_MOST_ENTRIES: f64 = 5e8;
 
 /// A multiply-add of dense Cholesky.
-const DENSE_FLOP: f64 = 0.026;
+const DENSE_FLOP: f64 = 0.07;
 /// A multiply-add of sparse Cholesky in blocks of columns, and column by column.
-const BLOCKED_FLOP: f64 = 0.045;
+const BLOCKED_FLOP: f64 = 0.1;
 const COLUMN_FLOP: f64 = 1.5;
 /// An entry of the factor: written once, read twice for a solve.
 const FACTOR_ENTRY: f64 = 3.0;
-/// An entry of the matrix, an item: in one step of conjugate gradients.
+/// An entry of the matrix, an item: in one step of conjugate gradients on two threads.
 const CG_ENTRY: f64 = 1.0;
 const CG_ITEM: f64 = 3.0;
 /// Steps of conjugate gradients: at least, for each level of a breadth-first search, and for the
-/// square root of the largest tree that hangs on the rest by one pair (its spectral gap is one
-/// over its size).
+/// square root of the largest tree that hangs on the rest by one pair (the smallest eigenvalue is
+/// about one over its size).
 const CG_STEPS: f64 = 12.0;
 const CG_STEPS_PER_LEVEL: f64 = 4.0;
-const CG_STEPS_PER_ROOT: f64 = 4.0;
+const CG_STEPS_PER_ROOT: f64 = 10.0;
 /// The step count is a guess, and a direct solve is more exact: it may cost this much more.
 const DIRECT_BONUS: f64 = 2.0;
 /// The bound on the sparse cost from widths is often this much too high; beyond it the ordering
 /// is not even tried, because on a large expander that alone would take minutes.
 const WIDTH_SLACK: f64 = 4.0;
+/// With fewer levels nothing small separates the graph, and the factor would be nearly full.
+const LEAST_LEVELS: usize = 4;
 
 /// Sets up the backend asked for, or the one that should be cheapest.
 pub(super) fn set_up(
@@ -68,12 +70,23 @@ fn direct(matrix: LaplacianBlock<'_>) -> Option<Box<dyn LaplacianSolver>> {
         return dense();
     }
     let dense_cost =
-        if n <= DENSE_MOST_ITEMS { (n as f64).powi(3) / 3.0 * DENSE_FLOP } else { f64::INFINITY };
+        if n <= DENSE_MOST_ITEMS { (n as f64).powi(3) / 6.0 * DENSE_FLOP } else { f64::INFINITY };
     let shape = Shape::of(matrix);
     let cg_cost = DIRECT_BONUS * shape.cg_cost(matrix);
     let limit = cg_cost.min(dense_cost);
     if shape.width_cost() <= WIDTH_SLACK * limit
         && let Ok(analysis) = Analysis::new(matrix)
+        && {
+            eprintln!(
+                "fill {:?} shape {:?} sparse {} cg {} dense {}",
+                analysis.fill(),
+                shape,
+                factor_cost(analysis.fill()),
+                cg_cost,
+                dense_cost
+            );
+            true
+        }
         && factor_cost(analysis.fill()) <= limit
         && let Ok(sparse) = Sparse::new(matrix, analysis)
     {
@@ -122,10 +135,13 @@ impl Shape {
         Self { levels, ..first }
     }
 
-    /// Cholesky along levels of mean width w costs no more than core·w² multiply-adds.
+    /// Cholesky along levels of mean width w costs about core·w²/2 multiply-adds.
     fn width_cost(self) -> f64 {
-        let core = self.core as f64;
-        core.powi(3) / (self.levels.max(1) as f64).powi(2) * BLOCKED_FLOP
+        if self.core > 0 && self.levels < LEAST_LEVELS {
+            return f64::INFINITY;
+        }
+        let (core, levels) = (self.core as f64, self.levels.max(1) as f64);
+        core.powi(3) / levels.powi(2) / 2.0 * BLOCKED_FLOP
     }
 
     fn cg_cost(self, matrix: LaplacianBlock<'_>) -> f64 {
@@ -179,5 +195,46 @@ fn levels(matrix: LaplacianBlock<'_>, start: usize, seen: &mut [bool]) -> (usize
         count += 1;
         level.clear();
         std::mem::swap(&mut level, &mut next);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::LaplacianMatrix;
+    use super::*;
+    use crate::{Comparison, ComparisonGraph, Groups};
+
+    fn shape(items: usize, edges: impl IntoIterator<Item = (u32, u32)>) -> Shape {
+        let votes: Vec<_> = edges.into_iter().map(|(i, j)| Comparison::new(i, j, 1.0)).collect();
+        let groups = Groups::merge(items, &votes).unwrap().groups;
+        let graph = ComparisonGraph::new(items, groups).unwrap();
+        Shape::of(LaplacianMatrix::new(&graph, 0.0).block(0))
+    }
+
+    #[test]
+    fn trees_have_no_core() {
+        let path = shape(9, (1..9).map(|i| (i - 1, i)));
+        assert_eq!(path, Shape { core: 0, largest_tree: 9, levels: 0 });
+        assert_eq!(shape(9, (1..9).map(|i| (0, i))).core, 0);
+        assert_eq!(path.width_cost(), 0.0);
+    }
+
+    #[test]
+    fn hanging_trees_are_told_from_the_core() {
+        // A square with a tree of four items at one corner and one item at another.
+        let square = [(0, 1), (1, 2), (2, 3), (3, 0)];
+        let edges = square.into_iter().chain([(0, 4), (4, 5), (4, 6), (6, 7), (2, 8)]);
+        assert_eq!(shape(9, edges), Shape { core: 4, largest_tree: 4, levels: 3 });
+    }
+
+    #[test]
+    fn levels_are_counted_from_the_rim() {
+        // A ladder whose items are numbered from its middle: a search from item 0 sees half.
+        let (rungs, middle) = (40, 20);
+        let at = |rung: u32, side: u32| 2 * ((rung + rungs - middle) % rungs) + side;
+        let rails = (1..rungs).flat_map(|r| [(at(r - 1, 0), at(r, 0)), (at(r - 1, 1), at(r, 1))]);
+        let edges = rails.chain((0..rungs).map(|r| (at(r, 0), at(r, 1))));
+        let shape = shape(80, edges);
+        assert_eq!((shape.core, shape.levels), (80, 41));
     }
 }

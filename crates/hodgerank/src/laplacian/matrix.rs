@@ -1,11 +1,17 @@
 //! The weighted graph Laplacian L = XᵀWX, stored by rows, one component after the other.
 
+use std::borrow::Cow;
+
 use rayon::prelude::*;
 
 use crate::graph::{ComparisonGraph, Components, Pairs};
 
 /// Rows handled by one task. Fixed, so that sums over tasks do not depend on the thread count.
 pub(super) const ROWS_PER_TASK: usize = 2048;
+
+/// Entries (12 bytes each) filled by one task while the matrix is built, and most such tasks.
+const ENTRIES_PER_RANGE: usize = 1 << 20;
+const MOST_RANGES: usize = 32;
 
 /// L + shift·I of a whole comparison graph.
 ///
@@ -47,12 +53,9 @@ impl LaplacianMatrix {
         let (pairs, components) = (graph.pairs(), graph.components());
         let items: Vec<u32> = components.iter().flatten().copied().collect();
         let block_start = block_starts(components);
-        let mut row_of = vec![0; items.len()];
-        for (row, &item) in items.iter().enumerate() {
-            row_of[item as usize] = row as u32;
-        }
-        let offsets = offsets(pairs, &row_of);
-        let (mut neighbours, weights) = entries(pairs, &row_of, &offsets);
+        let [left, right] = end_rows(pairs, &items);
+        let offsets = offsets(items.len(), &left, &right);
+        let (mut neighbours, weights) = entries(&left, &right, &pairs.weight, &offsets);
         for (c, &start) in block_start.iter().enumerate().take(components.len()).skip(1) {
             for column in &mut neighbours[offsets[start]..offsets[block_start[c + 1]]] {
                 *column -= start as u32;
@@ -113,35 +116,50 @@ fn block_starts(components: &Components) -> Vec<usize> {
     starts
 }
 
-fn offsets(pairs: &Pairs, row_of: &[u32]) -> Vec<usize> {
-    let mut offsets = vec![0; row_of.len() + 1];
-    for &item in pairs.left.iter().chain(&pairs.right) {
-        offsets[row_of[item as usize] as usize + 1] += 1;
+/// The rows of the left and the right item of each pair. A connected graph needs no renumbering.
+fn end_rows<'a>(pairs: &'a Pairs, items: &[u32]) -> [Cow<'a, [u32]>; 2] {
+    let ends = [&pairs.left, &pairs.right];
+    if items.is_sorted() {
+        return ends.map(|end| Cow::Borrowed(&end[..]));
     }
-    for row in 0..row_of.len() {
+    let mut row_of = vec![0; items.len()];
+    for (row, &item) in items.iter().enumerate() {
+        row_of[item as usize] = row as u32;
+    }
+    ends.map(|end| Cow::Owned(end.par_iter().map(|&item| row_of[item as usize]).collect()))
+}
+
+fn offsets(rows: usize, left: &[u32], right: &[u32]) -> Vec<usize> {
+    let mut offsets = vec![0; rows + 1];
+    for &row in left.iter().chain(right) {
+        offsets[row as usize + 1] += 1;
+    }
+    for row in 0..rows {
         offsets[row + 1] += offsets[row];
     }
     offsets
 }
 
-/// Fills the rows in one pass over the pairs for each thread, every thread keeping to its own rows.
+/// Fills ranges of rows in parallel; for each range all pairs are looked at.
 ///
-/// Pairs come in order of (left, right): a row receives its smaller neighbours before its larger
-/// ones, both ascending, whatever the number of threads.
-fn entries(pairs: &Pairs, row_of: &[u32], offsets: &[usize]) -> (Vec<u32>, Vec<f64>) {
-    let rows = row_of.len();
-    let total = offsets[rows];
-    let (mut neighbours, mut weights) = (vec![0_u32; total], vec![0.0_f64; total]);
-    let parts = if total < 1 << 16 { 1 } else { rayon::current_num_threads().max(1) };
-    let mut tasks = Vec::with_capacity(parts);
+/// Looking at a pair is much cheaper than writing to a far place, so ranges are small enough to
+/// stay in a cache. Pairs come in order of (left, right): a row receives its smaller neighbours,
+/// ascending, in the pass over right ends, and its larger ones in the pass over left ends.
+fn entries(
+    left: &[u32],
+    right: &[u32],
+    pair_weights: &[f64],
+    offsets: &[usize],
+) -> (Vec<u32>, Vec<f64>) {
+    let (rows, total) = (offsets.len() - 1, 2 * left.len());
+    let (mut neighbours, mut weights) = (vec![0; total], vec![0.0; total]);
+    let ranges = (total / ENTRIES_PER_RANGE + 1).min(MOST_RANGES);
+    let mut tasks = Vec::with_capacity(ranges);
     let (mut columns_left, mut weights_left) = (&mut neighbours[..], &mut weights[..]);
     let mut first = 0;
-    for part in 1..=parts {
-        let last = if part == parts {
-            rows
-        } else {
-            offsets.partition_point(|&at| at < total / parts * part).clamp(first, rows)
-        };
+    for range in 1..=ranges {
+        let goal = (total / ranges) * range;
+        let last = if range == ranges { rows } else { offsets.partition_point(|&at| at < goal) };
         let length = offsets[last] - offsets[first];
         let (columns, columns_rest) = columns_left.split_at_mut(length);
         let (values, weights_rest) = weights_left.split_at_mut(length);
@@ -152,13 +170,11 @@ fn entries(pairs: &Pairs, row_of: &[u32], offsets: &[usize]) -> (Vec<u32>, Vec<f
     tasks.into_par_iter().for_each(|(range, columns, values)| {
         let base = offsets[range.start];
         let mut next: Vec<usize> = offsets[range.clone()].iter().map(|&at| at - base).collect();
-        for ((&left, &right), &weight) in pairs.left.iter().zip(&pairs.right).zip(&pairs.weight) {
-            let (i, j) = (row_of[left as usize], row_of[right as usize]);
-            for (row, column) in [(i, j), (j, i)] {
-                if range.contains(&(row as usize)) {
-                    let at = &mut next[row as usize - range.start];
-                    columns[*at] = column;
-                    values[*at] = weight;
+        for (rows, others) in [(right, left), (left, right)] {
+            for (pair, &row) in rows.iter().enumerate() {
+                if let Some(at) = next.get_mut((row as usize).wrapping_sub(range.start)) {
+                    columns[*at] = others[pair];
+                    values[*at] = pair_weights[pair];
                     *at += 1;
                 }
             }
