@@ -33,7 +33,7 @@ pub struct Solution {
 pub enum Status {
     /// The tolerance was met, or rounding permits nothing better.
     Solved,
-    /// The iterations ran out first: the scores are the best so far.
+    /// Iterations ran out, or no longer helped, before that: the scores are the best so far.
     IterationLimit,
 }
 

@@ -1,10 +1,11 @@
 //! Columns of Arrow batches, from Parquet or Arrow files, counted row by row.
 //!
 //! Text columns often come as dictionaries: each distinct name once, and a small key in every row.
-//! The names behind the keys are looked up once a batch; a row whose parts are all known by then
-//! costs three array reads and one addition. Every other row (a new name, a null, a count, an
-//! annotator, something wrong) takes the general way.
+//! The names behind the keys are looked up once for each dictionary; a row whose parts are all known
+//! by then costs three array reads and one addition. Every other row (a new name, a null, a count,
+//! an annotator, something wrong) takes the general way.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
@@ -44,10 +45,11 @@ impl Table {
         Ok(Self { file: Arc::clone(file), layout, wanted, fetched })
     }
 
-    /// Counts a batch whose first row has `rows` rows of the piece before it.
+    /// Counts the next batch of a piece; `memo` is the same for all batches of the piece.
     pub(super) fn count(
         &self,
         batch: &RecordBatch,
+        memo: &mut Memo,
         counter: &mut Counter,
         report: &mut PieceReport,
     ) -> Result<()> {
@@ -58,7 +60,7 @@ impl Table {
             .collect::<Result<_, String>>()
             .map_err(|kind| self.unreadable(&kind))?;
         let mut scratch: [String; ROLES] = Default::default();
-        let mut known = Known::new(&self.layout, &columns, counter);
+        let mut known = Known::new(&self.layout, &columns, memo);
         for row in 0..batch.num_rows() {
             if let Some(known) = &known
                 && let Some((left, right, y)) = known.vote(row)
@@ -161,10 +163,10 @@ enum Column<'a> {
     Truth(Box<dyn Fn(usize) -> bool + 'a>, &'a ArrayRef),
     /// Keys (meaningless where the row is null) and the values behind them.
     Dictionary {
-        keys: Vec<usize>,
+        keys: Cow<'a, [i32]>,
         array: &'a ArrayRef,
         values: Box<Column<'a>>,
-        len: usize,
+        dictionary: &'a ArrayRef,
     },
 }
 
@@ -210,13 +212,16 @@ impl<'a> Column<'a> {
                 Self::Truth(Box::new(move |row| values.value(row)), array)
             }
             DataType::Dictionary(_, _) => {
-                let dictionary = array.as_any_dictionary();
-                let values = Box::new(Self::new(dictionary.values())?);
-                let len = dictionary.values().len();
-                // Keys of an empty dictionary cannot be normalised; every row of it is null.
-                let keys =
-                    if len == 0 { vec![0; array.len()] } else { dictionary.normalized_keys() };
-                Self::Dictionary { keys, array, values, len }
+                let any = array.as_any_dictionary();
+                let dictionary = any.values();
+                let values = Box::new(Self::new(dictionary)?);
+                let keys = match array.as_dictionary_opt::<types::Int32Type>() {
+                    Some(keyed) => Cow::Borrowed(&keyed.keys().values()[..]),
+                    // Keys of an empty dictionary cannot be normalised; every row of it is null.
+                    None if dictionary.is_empty() => vec![0; array.len()].into(),
+                    None => any.normalized_keys().into_iter().map(|key| key as i32).collect(),
+                };
+                Self::Dictionary { keys, array, values, dictionary }
             }
             other => return Err(other.to_string()),
         })
@@ -238,7 +243,9 @@ impl<'a> Column<'a> {
                 return None;
             }
             Self::Text(value, _) => return Some(value(row)),
-            Self::Dictionary { keys, values, .. } => return values.text(keys[row], scratch),
+            Self::Dictionary { keys, values, .. } => {
+                return values.text(keys[row] as usize, scratch);
+            }
             Self::Whole(value, _) => write!(scratch, "{}", value(row)),
             Self::Decimal(value, _) => write!(scratch, "{}", value(row)),
             Self::Truth(value, _) => write!(scratch, "{}", value(row)),
@@ -248,31 +255,41 @@ impl<'a> Column<'a> {
     }
 }
 
-/// What the keys of a batch's dictionaries stand for, as far as rows have shown it.
-struct Known<'c, 'a> {
-    left: Side<'c, 'a>,
-    right: Side<'c, 'a>,
-    outcome: Option<Outcomes<'c, 'a>>,
-}
-
-struct Side<'c, 'a> {
-    keys: &'c [usize],
-    values: &'c Column<'a>,
-    /// The item behind each key, or `UNKNOWN`.
-    item: Vec<u32>,
-}
-
-struct Outcomes<'c, 'a> {
-    keys: &'c [usize],
-    values: &'c Column<'a>,
-    meaning: Vec<Meaning>,
+/// What the keys of dictionaries stand for, as far as rows have shown it.
+#[derive(Default)]
+pub(super) struct Memo {
+    left: DictionaryMemo<u32>,
+    right: DictionaryMemo<u32>,
+    outcome: DictionaryMemo<Meaning>,
     /// Meanings hold as long as no new item could be taken for an outcome.
     outcome_like_items: usize,
 }
 
-#[derive(Clone, Copy)]
+#[derive(Default)]
+struct DictionaryMemo<T> {
+    dictionary: Option<ArrayRef>,
+    meaning: Vec<T>,
+}
+
+impl<T: Clone> DictionaryMemo<T> {
+    /// Forgets everything unless the dictionary is still the same.
+    fn update(&mut self, dictionary: &ArrayRef, unknown: T) {
+        let same = self.dictionary.as_ref().is_some_and(|known| {
+            Arc::ptr_eq(known, dictionary) || known.to_data().ptr_eq(&dictionary.to_data())
+        });
+        if !same {
+            self.meaning.clear();
+            self.meaning.resize(dictionary.len(), unknown);
+            // Held on to, so that its address cannot be given to another.
+            self.dictionary = Some(Arc::clone(dictionary));
+        }
+    }
+}
+
+#[derive(Clone, Copy, Default)]
 enum Meaning {
     /// Not seen yet, or in need of a look at the row each time.
+    #[default]
     Unknown,
     /// The label of this item and nothing else.
     Item(u32),
@@ -282,43 +299,63 @@ enum Meaning {
 
 const UNKNOWN: u32 = u32::MAX;
 
+/// A batch's keys beside what is known of them.
+struct Known<'c, 'a> {
+    memo: &'c mut Memo,
+    left: Keyed<'c, 'a>,
+    right: Keyed<'c, 'a>,
+    outcome: Option<Keyed<'c, 'a>>,
+}
+
+#[derive(Clone, Copy)]
+struct Keyed<'c, 'a> {
+    keys: &'c [i32],
+    values: &'c Column<'a>,
+    dictionary: &'a ArrayRef,
+}
+
+impl<'c, 'a> Keyed<'c, 'a> {
+    /// `None` where the column is no dictionary or has nulls.
+    fn new(column: &'c Column<'a>) -> Option<Self> {
+        match column {
+            Column::Dictionary { keys, array, values, dictionary }
+                if array.logical_null_count() == 0 =>
+            {
+                Some(Self { keys, values, dictionary })
+            }
+            _ => None,
+        }
+    }
+}
+
 impl<'c, 'a> Known<'c, 'a> {
     /// `None` where the short way cannot be taken: other column types, nulls, counts and the like.
-    fn new(layout: &Layout, columns: &'c [Column<'a>], counter: &Counter) -> Option<Self> {
+    fn new(layout: &Layout, columns: &'c [Column<'a>], memo: &'c mut Memo) -> Option<Self> {
         if [Role::Annotator, Role::Count, Role::By].into_iter().any(|role| layout.has(role)) {
             return None;
         }
-        let keyed = |role: Role| match &columns[role as usize] {
-            Column::Dictionary { keys, array, values, len } if array.logical_null_count() == 0 => {
-                Some((keys.as_slice(), &**values, *len))
-            }
-            _ => None,
-        };
-        let side = |role| {
-            keyed(role).map(|(keys, values, len)| Side { keys, values, item: vec![UNKNOWN; len] })
-        };
-        let outcome = if layout.has(Role::Outcome) {
-            let (keys, values, len) = keyed(Role::Outcome)?;
-            let meaning = vec![Meaning::Unknown; len];
-            let outcome_like_items = counter.outcome_like_items();
-            Some(Outcomes { keys, values, meaning, outcome_like_items })
-        } else {
-            None
-        };
-        Some(Self { left: side(Role::Left)?, right: side(Role::Right)?, outcome })
+        let keyed = |role: Role| Keyed::new(&columns[role as usize]);
+        let (left, right) = (keyed(Role::Left)?, keyed(Role::Right)?);
+        memo.left.update(left.dictionary, UNKNOWN);
+        memo.right.update(right.dictionary, UNKNOWN);
+        let outcome = if layout.has(Role::Outcome) { Some(keyed(Role::Outcome)?) } else { None };
+        if let Some(outcome) = outcome {
+            memo.outcome.update(outcome.dictionary, Meaning::Unknown);
+        }
+        Some(Self { memo, left, right, outcome })
     }
 
     /// The vote of a row whose parts are all known and well.
     #[inline]
     fn vote(&self, row: usize) -> Option<(u32, u32, f64)> {
-        let (left, right) =
-            (self.left.item[self.left.keys[row]], self.right.item[self.right.keys[row]]);
+        let left = self.memo.left.meaning[self.left.keys[row] as usize];
+        let right = self.memo.right.meaning[self.right.keys[row] as usize];
         if left == UNKNOWN || right == UNKNOWN || left == right {
             return None;
         }
         let y = match &self.outcome {
             None => 1.0,
-            Some(outcome) => match outcome.meaning[outcome.keys[row]] {
+            Some(outcome) => match self.memo.outcome.meaning[outcome.keys[row] as usize] {
                 Meaning::Fixed(y) => y,
                 Meaning::Item(item) if item == left => 1.0,
                 Meaning::Item(item) if item == right => -1.0,
@@ -331,26 +368,27 @@ impl<'c, 'a> Known<'c, 'a> {
     /// Remembers the parts of a row that was counted the general way.
     fn learn(&mut self, row: usize, layout: &Layout, counter: &Counter) {
         let mut scratch = String::new();
-        for side in [&mut self.left, &mut self.right] {
-            let key = side.keys[row];
-            if side.item[key] == UNKNOWN
+        let sides = [(&mut self.memo.left, &self.left), (&mut self.memo.right, &self.right)];
+        for (memo, side) in sides {
+            let key = side.keys[row] as usize;
+            if memo.meaning[key] == UNKNOWN
                 && let Some(name) = side.values.text(key, &mut scratch)
             {
-                side.item[key] = counter.known_item(name.as_bytes()).unwrap_or(UNKNOWN);
+                memo.meaning[key] = counter.known_item(name.as_bytes()).unwrap_or(UNKNOWN);
             }
         }
-        let Some(outcome) = &mut self.outcome else { return };
-        if outcome.outcome_like_items != counter.outcome_like_items() {
-            outcome.outcome_like_items = counter.outcome_like_items();
-            outcome.meaning.fill(Meaning::Unknown);
+        let Some(outcome) = &self.outcome else { return };
+        if self.memo.outcome_like_items != counter.outcome_like_items() {
+            self.memo.outcome_like_items = counter.outcome_like_items();
+            self.memo.outcome.meaning.fill(Meaning::Unknown);
         }
-        let key = outcome.keys[row];
+        let key = outcome.keys[row] as usize;
         let Some(text) = outcome.values.text(key, &mut scratch) else { return };
         let how = layout.outcome_as;
         let by_label = matches!(how, OutcomeAs::Auto | OutcomeAs::Label);
         let item = counter.known_item(text.as_bytes()).filter(|_| by_label);
         let fixed = understand(how, text.as_bytes(), false, false).ok();
-        outcome.meaning[key] = match (item, fixed) {
+        self.memo.outcome.meaning[key] = match (item, fixed) {
             (Some(item), None) => Meaning::Item(item),
             (None, Some(reading)) => Meaning::Fixed(reading.y),
             // Both: what it means depends on the row, so the row is looked at.

@@ -9,7 +9,7 @@ use arrow_ipc::reader::{FileReader, StreamReader};
 use arrow_schema::{ArrowError, Schema};
 
 use super::ReadOptions;
-use super::batches::Table;
+use super::batches::{Memo, Table};
 use super::pump::{self, FileReport, PieceReport, Pieces};
 use super::source::BoxedRead;
 use crate::error::{Error, Result};
@@ -53,7 +53,7 @@ fn read<I: Iterator<Item = Result<RecordBatch, ArrowError>> + Send>(
     pump::run(pieces, counters, options.on_error, 0, |batch, counter| {
         let mut report = PieceReport::default();
         if let Some(batch) = batch.take() {
-            table.count(&batch, counter, &mut report)?;
+            table.count(&batch, &mut Memo::default(), counter, &mut report)?;
         }
         Ok(report)
     })

@@ -14,14 +14,14 @@ use parquet::arrow::arrow_reader::{
 use parquet::errors::{ParquetError, Result as ParquetResult};
 use parquet::file::reader::{ChunkReader, Length};
 
-use super::batches::Table;
+use super::batches::{Memo, Table};
 use super::pump::{self, FileReport, PieceReport, Pieces};
 use super::{Progress, ReadOptions};
 use crate::error::{Error, Result};
 use crate::study::Counter;
 
-/// Rows decoded at a time: enough to make looking names up cheap, few enough to stay in the cache.
-const BATCH_ROWS: usize = 1 << 15;
+/// Rows decoded at a time: few enough for the columns to stay in the cache.
+const BATCH_ROWS: usize = 1 << 13;
 
 pub(super) fn read(
     file: &Arc<str>,
@@ -50,10 +50,10 @@ pub(super) fn read(
             .with_batch_size(BATCH_ROWS)
             .build()
             .map_err(corrupt)?;
-        let mut report = PieceReport::default();
+        let (mut report, mut memo) = (PieceReport::default(), Memo::default());
         for batch in reader {
             let batch = batch.map_err(|error| corrupt(error.into()))?;
-            table.count(&batch, counter, &mut report)?;
+            table.count(&batch, &mut memo, counter, &mut report)?;
         }
         progress.advance(metadata.metadata().row_group(group).compressed_size().max(0) as u64);
         Ok(report)

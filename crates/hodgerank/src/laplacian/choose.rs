@@ -76,17 +76,6 @@ fn direct(matrix: LaplacianBlock<'_>) -> Option<Box<dyn LaplacianSolver>> {
     let limit = cg_cost.min(dense_cost);
     if shape.width_cost() <= WIDTH_SLACK * limit
         && let Ok(analysis) = Analysis::new(matrix)
-        && {
-            eprintln!(
-                "fill {:?} shape {:?} sparse {} cg {} dense {}",
-                analysis.fill(),
-                shape,
-                factor_cost(analysis.fill()),
-                cg_cost,
-                dense_cost
-            );
-            true
-        }
         && factor_cost(analysis.fill()) <= limit
         && let Ok(sparse) = Sparse::new(matrix, analysis)
     {

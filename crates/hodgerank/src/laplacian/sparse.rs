@@ -8,7 +8,7 @@ use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::sparse::linalg::cholesky::{
     LltRef, SymbolicCholesky, SymbolicCholeskyRaw, SymmetricOrdering, factorize_symbolic_cholesky,
 };
-use faer::sparse::{SparseColMatRef, SymbolicSparseColMatRef};
+use faer::sparse::{FaerError, SparseColMatRef, SymbolicSparseColMatRef};
 use faer::{Conj, MatMut, Par, Side};
 
 use super::{Backend, LaplacianBlock, LaplacianSolver, SolveInfo, StoppingRule, refine};
@@ -141,7 +141,8 @@ impl Sparse {
         values.try_reserve_exact(symbolic.len_val()).map_err(|e| failure(n, &e))?;
         values.resize(symbolic.len_val(), 0.0);
         let scratch = symbolic.factorize_numeric_llt_scratch::<f64>(Par::Seq, <_>::default());
-        let mut memory = MemBuffer::new(scratch);
+        let mut memory =
+            MemBuffer::try_new(scratch).map_err(|_| failure(n, &FaerError::OutOfMemory))?;
         let stack = MemStack::new(&mut memory);
         let (regularisation, params) = (<_>::default(), <_>::default());
         symbolic

@@ -1,6 +1,6 @@
 //! Graphs of different shapes with random votes, and a textbook solver to compare with.
 
-#![allow(dead_code, reason = "each test file uses its own part")]
+#![allow(dead_code, unreachable_pub, reason = "each test file uses its own part")]
 
 use hodgerank::{Comparison, ComparisonGraph, Groups};
 use rand::{RngExt, SeedableRng};
