@@ -54,6 +54,8 @@ pub(crate) type Cells<'a> = [&'a [u8]; ROLES];
 pub(crate) struct Counter {
     by: Labels,
     studies: Vec<Counted>,
+    /// The study of the empty `--by` value: the only one where there is no such column.
+    unnamed: Option<usize>,
     /// An outcome read as a label that could have meant something else.
     label_despite: Option<String>,
     /// An outcome read as a word or number.
@@ -91,7 +93,9 @@ impl Counter {
         let y = if layout.has(Role::Outcome) {
             let text = cell(Role::Outcome);
             let reading = understand(layout.outcome_as, text, text == left, text == right);
-            let reading = reading.map_err(|problem| (Role::Outcome, problem))?;
+            let reading = reading.map_err(|problem| {
+                (Role::Outcome, if text.is_empty() { Problem::Missing } else { problem })
+            })?;
             self.note(reading, text);
             reading.y
         } else {
@@ -102,6 +106,9 @@ impl Counter {
         } else {
             1
         };
+        if layout.has(Role::By) && cell(Role::By).is_empty() {
+            return Err((Role::By, Problem::Missing));
+        }
         let study = self.study(cell(Role::By));
         let left = self.item(study, left);
         let right = self.item(study, right);
@@ -111,12 +118,17 @@ impl Counter {
 
     /// The study of a `--by` value; without such a column the value is empty and the study is one.
     fn study(&mut self, by: &[u8]) -> usize {
-        if by.is_empty() && !self.studies.is_empty() && self.by.name(0).is_empty() {
-            return 0;
+        if let Some(study) = self.unnamed
+            && by.is_empty()
+        {
+            return study;
         }
         let study = intern(&mut self.by, by) as usize;
         if study == self.studies.len() {
             self.studies.push(Counted::default());
+        }
+        if by.is_empty() {
+            self.unnamed = Some(study);
         }
         study
     }
