@@ -1,5 +1,6 @@
 //! Why a command failed, and with which exit code.
 
+use std::error::Error;
 use std::io;
 
 /// A command's failure. Exit codes: 2 bad input or usage, 3 the data cannot answer the question,
@@ -56,7 +57,16 @@ impl Failure {
     }
 
     pub(crate) fn is_closed_pipe(&self) -> bool {
-        matches!(self, Self::File(hodgerank_io::Error::Write { source, .. })
-            if source.kind() == io::ErrorKind::BrokenPipe)
+        let Self::File(hodgerank_io::Error::Write { source, .. }) = self else { return false };
+        // Writers of CSV, Parquet and Arrow wrap the system's error in their own.
+        let mut error: Option<&(dyn Error + 'static)> = Some(source);
+        while let Some(this) = error {
+            let system = this.downcast_ref::<io::Error>();
+            if system.is_some_and(|system| system.kind() == io::ErrorKind::BrokenPipe) {
+                return true;
+            }
+            error = this.source();
+        }
+        false
     }
 }

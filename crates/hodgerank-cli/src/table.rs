@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use comfy_table::{
-    Attribute, Cell, CellAlignment, ContentArrangement, LineStyle, Table, TableStyle,
+    Attribute, Cell, CellAlignment, Color, ContentArrangement, LineStyle, Table, TableStyle,
 };
 use hodgerank_io::write::{RankTable, RankedRow};
 
@@ -29,7 +29,7 @@ pub(crate) struct Style {
 /// Writes one ranking: a table for each component, because ranks of different ones do not compare.
 pub(crate) fn write(table: &RankTable, style: Style, out: &mut impl Write) -> io::Result<()> {
     if let Some(by) = &table.by {
-        writeln!(out, "── {by} ──")?;
+        writeln!(out, "── {} ──", visible(by))?;
     }
     let several = table.input.components > 1;
     let mut rows: Vec<&RankedRow> = table.ranking.iter().collect();
@@ -43,7 +43,7 @@ pub(crate) fn write(table: &RankTable, style: Style, out: &mut impl Write) -> io
             let summary = &table.components[rows[0].component as usize - 1];
             let (items, votes) = (summary.items, thousands(summary.comparisons));
             if items == 1 {
-                writeln!(out, "not compared with anything: {}", rows[0].item)?;
+                writeln!(out, "not compared with anything: {}", visible(&rows[0].item))?;
                 continue;
             }
             let number = summary.component;
@@ -83,7 +83,7 @@ fn draw(rows: &[&RankedRow], style: Style) -> Table {
     let name = |text: &str| Cell::new(text).add_attribute(Attribute::Bold);
     let mut header = vec![head("rank"), name("item"), head("score")];
     if bars {
-        header.push(name("below average │ above"));
+        header.push(name(" below avg│above avg "));
     }
     header.push(head("votes"));
     if record {
@@ -103,7 +103,7 @@ fn draw(rows: &[&RankedRow], style: Style) -> Table {
             number(format!("{:.4}", row.score)),
         ];
         if bars {
-            cells.push(Cell::new(bar(row.score, largest)));
+            cells.push(Cell::new(bar(row.score, largest)).fg(Color::Cyan));
         }
         cells.push(number(thousands(row.comparisons)));
         if record {
@@ -134,7 +134,7 @@ fn bar(score: f64, largest: f64) -> String {
 }
 
 /// A label as one readable line: control characters must not reach the terminal.
-fn visible(label: &str) -> String {
+pub(crate) fn visible(label: &str) -> String {
     const MOST: usize = 60;
     let mut text: String = label
         .chars()

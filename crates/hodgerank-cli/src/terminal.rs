@@ -1,7 +1,6 @@
 //! Messages, errors and progress on standard error.
-#![expect(clippy::print_stderr, reason = "this module is where messages are printed")]
 
-use std::io::IsTerminal as _;
+use std::io::{IsTerminal as _, Write as _};
 use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
@@ -41,25 +40,25 @@ impl Terminal {
     /// A message that the user should see unless asked for quiet.
     pub(crate) fn note(&self, text: &str) {
         if !self.quiet {
-            eprintln!("{text}");
+            say(text);
         }
     }
 
     /// A warning: something that changes how the result must be read.
     pub(crate) fn warn(&self, text: &str) {
         if !self.quiet {
-            eprintln!("{} {text}", self.paint("warning:", "33;1"));
+            say(&format!("{} {text}", self.paint("warning:", "33;1")));
         }
     }
 
     /// Says why the run failed and what to do.
     pub(crate) fn fail(&self, failure: &Failure) {
-        eprintln!("{} {failure}", self.paint("error:", "31;1"));
+        say(&format!("{} {failure}", self.paint("error:", "31;1")));
         if let Failure::File(hodgerank_io::Error::Row(row)) = failure {
             self.point_at(row);
         }
         if let Some(help) = failure.help() {
-            eprintln!("{} {help}", self.paint("help:", "36;1"));
+            say(&format!("{} {help}", self.paint("help:", "36;1")));
         }
     }
 
@@ -71,11 +70,11 @@ impl Terminal {
         };
         let gutter = number.to_string();
         let blank = " ".repeat(gutter.len());
-        let shown = |part: &str| part.replace('\t', " ");
+        let shown = |part: &str| part.replace(char::is_control, " ");
         let before = shown(&text[..fault.start]).chars().count();
         let width = text[fault.clone()].chars().count().max(1);
         let marks = self.paint(&"^".repeat(width), "31;1");
-        eprintln!("  {gutter} | {}\n  {blank} | {}{marks}", shown(text), " ".repeat(before));
+        say(&format!("  {gutter} | {}\n  {blank} | {}{marks}", shown(text), " ".repeat(before)));
     }
 
     /// Lists rows that were not counted.
@@ -125,6 +124,11 @@ impl Terminal {
     fn paint(&self, text: &str, code: &str) -> String {
         if self.colour { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
     }
+}
+
+/// Prints a line. Where nobody listens any more (`2>&1 | head`), nothing is printed.
+fn say(text: &str) {
+    let _ = writeln!(std::io::stderr(), "{text}");
 }
 
 fn bar_for(what: &Work<'_>, started: Instant) -> ProgressBar {

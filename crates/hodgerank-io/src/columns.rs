@@ -96,8 +96,25 @@ impl Layout {
             header.optional(given.count.as_deref(), "--count", &COUNTS)?,
             header.optional(given.by.as_deref(), "--by", &[])?,
         ];
+        header.check_apart(&place[..=Role::Outcome as usize])?;
         let outcome_as = given.outcome_as.unwrap_or(outcome_as);
         Ok(Self { place, names, outcome_as })
+    }
+
+    /// For each role, the first role played by the same column: mostly the role itself, but
+    /// `--by annotator` gives one column two of them.
+    pub(crate) fn first_role(&self) -> [usize; ROLES] {
+        std::array::from_fn(|role| {
+            let same = |place: &Option<usize>| place.is_some() && *place == self.place[role];
+            self.place.iter().position(same).unwrap_or(role)
+        })
+    }
+
+    /// Whether a column that is missing from `names` would have been given a role.
+    pub(crate) fn would_use(&self, name: &str) -> bool {
+        let fits =
+            |role: Role, known: &[&str]| !self.has(role) && known.contains(&fold(name).as_str());
+        fits(Role::Annotator, &ANNOTATORS) || fits(Role::Count, &COUNTS)
     }
 }
 
@@ -136,6 +153,19 @@ impl Header<'_> {
             None => self.known_outcome()?,
         };
         Ok((left, right, Some(outcome), outcome_as))
+    }
+
+    /// The two items and the outcome must be different columns.
+    fn check_apart(&self, places: &[Option<usize>]) -> Result<()> {
+        let mut taken: Vec<usize> = places.iter().flatten().copied().collect();
+        taken.sort_unstable();
+        match taken.windows(2).find(|pair| pair[0] == pair[1]) {
+            None => Ok(()),
+            Some(pair) => Err(self.error(
+                format!("the column `{}` was given twice", self.names[pair[0]].escape_debug()),
+                "the two items, and the outcome, are different columns".to_owned(),
+            )),
+        }
     }
 
     fn known_sides(&self) -> Result<Option<(usize, usize)>> {

@@ -71,8 +71,8 @@ pub enum Error {
     Row(#[from] Box<BadRow>),
     /// Outcomes that are item labels in some rows and words or numbers in others.
     #[error(
-        "the outcome column is ambiguous: \"{label}\" is read as an item's label in one row, \
-         \"{other}\" as a word or number in another, and \"{label}\" could be that too"
+        "the outcome column is ambiguous: {label:?} is read as an item's label in one row, \
+         {other:?} as a word or number in another, and {label:?} could be that too"
     )]
     MixedOutcomes {
         /// A value read as a label.
@@ -159,7 +159,7 @@ impl fmt::Display for BadRow {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}, {}", self.file, self.position)?;
         if let Some((place, name)) = &self.column {
-            write!(f, ", column {place} (`{name}`)")?;
+            write!(f, ", column {place} (`{}`)", name.escape_debug())?;
         }
         write!(f, ": {}", self.problem)?;
         if !self.value.is_empty() {
@@ -222,7 +222,17 @@ impl Problem {
     /// What to do about it.
     #[must_use]
     pub fn help(&self) -> String {
-        let mend = match self {
+        let mend = self.mend();
+        match self {
+            // Nothing can be skipped: where the next row starts is not known.
+            Self::UnclosedQuote => mend.to_owned(),
+            _ => format!("{mend}. Or skip such rows, counted and listed, with --on-error skip"),
+        }
+    }
+
+    /// What the value should be.
+    pub(crate) fn mend(&self) -> &'static str {
+        match self {
             Self::UnknownOutcome(how) => how.accepted(),
             Self::NonFinite => "an outcome is a finite number; leave the row out if there is none",
             Self::BadCount => "a count is a whole number: 0, 1, 2, …",
@@ -236,8 +246,7 @@ impl Problem {
             Self::TextAfterQuote => "a double quote inside a quoted field is written twice: \"\"",
             Self::UnclosedQuote => "close the quote; the rest of the file was read as one field",
             Self::BadJson(_) => "each line is one object: {\"left\": …, \"right\": …, …}",
-        };
-        format!("{mend}. Or skip such rows, counted and listed, with --on-error skip")
+        }
     }
 }
 

@@ -6,6 +6,7 @@ mod ipc;
 mod json_lines;
 mod parquet;
 mod pump;
+mod shield;
 mod source;
 mod text_blocks;
 

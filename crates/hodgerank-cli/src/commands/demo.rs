@@ -18,7 +18,7 @@ use crate::terminal::{Terminal, thousands};
 #[derive(Debug, Args)]
 pub(crate) struct DemoOptions {
     /// Same seed, same study
-    #[arg(long, value_name = "SEED", default_value_t = 7)]
+    #[arg(long, value_name = "SEED", default_value_t = 11)]
     seed: u64,
 }
 

@@ -1,6 +1,6 @@
 //! `hodgerank rank`: votes in, ranking out.
 
-use std::io::{self, IsTerminal as _};
+use std::io::{self, IsTerminal as _, Write as _};
 use std::sync::Arc;
 
 use hodgerank::solve::{L2Options, RidgeOptions, Solution, l2, ridge};
@@ -14,7 +14,7 @@ use hodgerank_io::{Input, Study};
 
 use crate::args::{Method, MethodOptions, OutputFormat, OutputOptions, RankOptions};
 use crate::failure::Failure;
-use crate::table::{self, Style};
+use crate::table::{self, Style, visible};
 use crate::terminal::{Terminal, Work, thousands};
 
 pub(crate) fn run(
@@ -179,7 +179,7 @@ fn warnings(graph: &ComparisonGraph, solution: &Solution) -> Vec<String> {
 
 fn announce(table: &RankTable, terminal: &Terminal) {
     let InputSummary { items, comparisons, groups, annotators, .. } = table.input;
-    let by = table.by.as_ref().map_or(String::new(), |by| format!("{by}: "));
+    let by = table.by.as_ref().map_or(String::new(), |by| format!("{}: ", visible(by)));
     let annotators = if annotators > 0 {
         format!(" by {} annotators", thousands(annotators as u64))
     } else {
@@ -210,12 +210,13 @@ fn disconnected(graph: &ComparisonGraph, items: &Labels, by: Option<&str>) -> Fa
     const NAMES: usize = 5;
     let components = graph.components();
     let describe = |(c, members): (usize, &[u32])| {
-        let names: Vec<&str> = members.iter().take(NAMES).map(|&i| items.name(i)).collect();
+        let names: Vec<String> =
+            members.iter().take(NAMES).map(|&i| visible(items.name(i))).collect();
         let more = if members.len() > NAMES { ", …" } else { "" };
         format!("\n  component {} ({} items): {}{more}", c + 1, members.len(), names.join(", "))
     };
     let mut problem = match by {
-        Some(by) => format!("{by}: "),
+        Some(by) => format!("{}: ", visible(by)),
         None => String::new(),
     };
     problem.push_str(&format!("the votes fall into {} components:", components.len()));
@@ -246,7 +247,12 @@ pub(crate) fn write(
         OutputFormat::Json => document(tables, rejected).write_json(&mut output),
         OutputFormat::Table => {
             let style = Style::here(options);
-            tables.iter().try_for_each(|table| table::write(table, style, &mut output))
+            let tables =
+                tables.iter().try_for_each(|table| table::write(table, style, &mut output));
+            tables.and_then(|()| match rejected.rows {
+                0 => Ok(()),
+                rows => writeln!(output, "{} rows were rejected and not counted", thousands(rows)),
+            })
         }
     };
     written.map_err(|error| output.error(error))?;

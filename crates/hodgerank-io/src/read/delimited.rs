@@ -48,15 +48,14 @@ fn delimiter_of(format: Format, text: &[u8]) -> u8 {
 }
 
 fn header_names(file: &Arc<str>, header: &[u8], delimiter: u8) -> Result<Vec<String>> {
-    let bad = |problem, value: &[u8]| {
-        Error::Row(Box::new(BadRow {
-            file: Arc::clone(file),
-            position: Position::Line(1),
-            column: None,
-            value: shorten(value, 40),
-            problem,
-            snippet: None,
-        }))
+    let bad = |problem: Problem, column: usize, value: &[u8]| Error::Columns {
+        file: Arc::clone(file),
+        problem: format!(
+            "the header, column {}: {problem}: \"{}\"",
+            column + 1,
+            shorten(value, 60).escape_debug()
+        ),
+        help: problem.mend().to_owned(),
     };
     let record = without_line_end(header);
     if memchr(b'\r', record).is_some() {
@@ -70,9 +69,11 @@ fn header_names(file: &Arc<str>, header: &[u8], delimiter: u8) -> Result<Vec<Str
     let mut names = Vec::new();
     let mut at = 0;
     loop {
-        let field = next_field(record, at, delimiter).map_err(|problem| bad(problem, record))?;
+        let column = names.len();
+        let field = next_field(record, at, delimiter);
+        let field = field.map_err(|problem| bad(problem, column, &record[at..]))?;
         let name = field.text(record);
-        let name = std::str::from_utf8(&name).map_err(|_| bad(Problem::BadUtf8, &name))?;
+        let name = std::str::from_utf8(&name).map_err(|_| bad(Problem::BadUtf8, column, &name))?;
         names.push(name.trim().to_owned());
         match field.next {
             Some(next) => at = next,
@@ -137,8 +138,10 @@ struct Table {
     file: Arc<str>,
     delimiter: u8,
     layout: Layout,
-    /// For each column, the role that it plays or `NO_ROLE`.
+    /// For each column, the (first) role that it plays or `NO_ROLE`.
     role_of: Vec<u8>,
+    /// Further roles of a column, each with the column's first.
+    shared: Vec<(usize, usize)>,
 }
 
 const NO_ROLE: u8 = ROLES as u8;
@@ -146,12 +149,15 @@ const NO_ROLE: u8 = ROLES as u8;
 impl Table {
     fn new(file: &Arc<str>, delimiter: u8, layout: Layout) -> Self {
         let mut role_of = vec![NO_ROLE; layout.names.len()];
-        for (role, place) in layout.place.iter().enumerate() {
-            if let Some(place) = *place {
+        let mut shared = Vec::new();
+        for (role, first) in layout.first_role().into_iter().enumerate() {
+            if role != first {
+                shared.push((role, first));
+            } else if let Some(place) = layout.place[role] {
                 role_of[place] = role as u8;
             }
         }
-        Self { file: Arc::clone(file), delimiter, layout, role_of }
+        Self { file: Arc::clone(file), delimiter, layout, role_of, shared }
     }
 
     fn count(&self, block: &[u8], counter: &mut Counter) -> PieceReport {
@@ -186,6 +192,9 @@ impl Table {
             if ends_record {
                 if column == columns {
                     report.rows += 1;
+                    for &(role, first) in &self.shared {
+                        cells[role] = cells[first];
+                    }
                     let wanted = cells.first_chunk().expect("one longer");
                     if let Err((role, problem)) = counter.count(&self.layout, wanted) {
                         let text = &block[record..end];
@@ -213,17 +222,23 @@ impl Table {
                 continue;
             }
             report.rows += 1;
-            if std::str::from_utf8(text).is_err() {
-                report.reject(|| self.bad_row(block, text, Problem::BadUtf8));
+            if let Err(error) = std::str::from_utf8(text) {
+                let column = self.column_at(text, error.valid_up_to());
+                report.reject(|| self.bad_field(block, text, column, Problem::BadUtf8));
                 continue;
             }
             match self.split_fields(text, &mut owned) {
-                Err(problem) => report.reject(|| self.bad_row(block, text, problem)),
+                Err((column, problem)) => {
+                    report.reject(|| self.bad_field(block, text, column, problem));
+                }
                 Ok(columns) if columns != self.role_of.len() => {
                     report.reject(|| self.bad_length(block, text, columns));
                 }
                 Ok(_) => {
-                    let cells: Cells<'_> = std::array::from_fn(|role| owned[role].as_slice());
+                    let mut cells: Cells<'_> = std::array::from_fn(|role| owned[role].as_slice());
+                    for &(role, first) in &self.shared {
+                        cells[role] = cells[first];
+                    }
                     if let Err((role, problem)) = counter.count(&self.layout, &cells) {
                         report.reject(|| self.bad_cell(block, text, role, &cells, problem));
                     }
@@ -253,11 +268,15 @@ impl Table {
         }
     }
 
-    /// Puts the wanted fields into `cells`; returns how many fields there are.
-    fn split_fields(&self, record: &[u8], cells: &mut [Vec<u8>; ROLES]) -> Result<usize, Problem> {
+    /// Puts the wanted fields into `cells`; returns how many fields there are, or the one at fault.
+    fn split_fields(
+        &self,
+        record: &[u8],
+        cells: &mut [Vec<u8>; ROLES],
+    ) -> Result<usize, (usize, Problem)> {
         let (mut at, mut column) = (0, 0);
         loop {
-            let field = next_field(record, at, self.delimiter)?;
+            let field = next_field(record, at, self.delimiter).map_err(|why| (column, why))?;
             if let Some(&role) = self.role_of.get(column)
                 && let Some(cell) = cells.get_mut(role as usize)
             {
@@ -290,13 +309,18 @@ impl Table {
     fn bad_length(&self, block: &[u8], record: &[u8], found: usize) -> BadRow {
         let expected = self.role_of.len();
         let problem = Problem::FieldCount { found, expected };
-        self.bad_at(block, record, problem, 0..record.len())
+        // Of a short row, the first column that it does not reach.
+        let column = self.layout.names.get(found).map(|name| (found + 1, name.clone()));
+        let value = shorten(without_line_end(record), 60);
+        BadRow { column, value, ..self.bad_at(block, record, problem, 0..record.len()) }
     }
 
-    fn bad_row(&self, block: &[u8], record: &[u8], problem: Problem) -> BadRow {
-        let valid = std::str::from_utf8(record).err().map_or(0, |error| error.valid_up_to());
-        let value = shorten(&record[valid..], 20);
-        BadRow { value, ..self.bad_at(block, record, problem, valid..record.len()) }
+    /// A field that is no text, or not quoted as it should be.
+    fn bad_field(&self, block: &[u8], record: &[u8], column: usize, problem: Problem) -> BadRow {
+        let fault = self.field_span(record, column);
+        let value = shorten(&record[fault.clone()], 60);
+        let column = self.layout.names.get(column).map(|name| (column + 1, name.clone()));
+        BadRow { column, value, ..self.bad_at(block, record, problem, fault) }
     }
 
     fn bad_at(
@@ -333,11 +357,25 @@ impl Table {
         }
     }
 
+    /// The column (from 0) of the field in which a byte stands.
+    fn column_at(&self, record: &[u8], offset: usize) -> usize {
+        let (mut at, mut column) = (0, 0);
+        while let Ok(Field { next: Some(next), .. }) = next_field(record, at, self.delimiter) {
+            if next > offset {
+                break;
+            }
+            (at, column) = (next, column + 1);
+        }
+        column
+    }
+
     /// Where a column's field stands in a record, quotes included.
     fn field_span(&self, record: &[u8], place: usize) -> std::ops::Range<usize> {
         let mut at = 0;
         for column in 0.. {
-            let Ok(field) = next_field(record, at, self.delimiter) else { break };
+            let Ok(field) = next_field(record, at, self.delimiter) else {
+                return at..record.len();
+            };
             let end = field.next.map_or(record.len(), |next| next - 1);
             if column == place {
                 return at..end;

@@ -11,9 +11,12 @@ use arrow_schema::{ArrowError, Schema};
 use super::ReadOptions;
 use super::batches::{Memo, Table};
 use super::pump::{self, FileReport, PieceReport, Pieces};
+use super::shield::{damaged, decode};
 use super::source::BoxedRead;
 use crate::error::{Error, Result};
 use crate::study::Counter;
+
+const FORMAT: &str = "Arrow";
 
 pub(super) fn read_file(
     file: &Arc<str>,
@@ -23,7 +26,9 @@ pub(super) fn read_file(
 ) -> Result<FileReport> {
     let open = |handle, columns| FileReader::try_new(BufReader::new(handle), columns);
     let again = handle.try_clone().map_err(|source| Error::read(file, source))?;
-    let schema = open(handle, None).map_err(|error| corrupt(file, &error))?.schema();
+    let schema = decode(file, FORMAT, || {
+        Ok(open(handle, None).map_err(|error| corrupt(file, &error))?.schema())
+    })?;
     read(file, &schema, options, counters, |columns| open(again, Some(columns)))
 }
 
@@ -34,8 +39,9 @@ pub(super) fn read_stream(
     counters: &mut [Counter],
 ) -> Result<FileReport> {
     // A stream is read once, so all its columns are fetched; the wanted ones are picked later.
-    let reader = StreamReader::try_new(BufReader::new(reader), None);
-    let reader = reader.map_err(|error| corrupt(file, &error))?;
+    let reader = decode(file, FORMAT, || {
+        StreamReader::try_new(BufReader::new(reader), None).map_err(|error| corrupt(file, &error))
+    })?;
     let schema = reader.schema();
     read(file, &schema, options, counters, |columns| Ok(Projected { reader, columns }))
 }
@@ -48,7 +54,8 @@ fn read<I: Iterator<Item = Result<RecordBatch, ArrowError>> + Send>(
     open: impl FnOnce(Vec<usize>) -> Result<I, ArrowError>,
 ) -> Result<FileReport> {
     let table = Table::new(file, schema, &options.columns)?;
-    let batches = open(table.wanted.clone()).map_err(|error| corrupt(file, &error))?;
+    let batches =
+        decode(file, FORMAT, || open(table.wanted.clone()).map_err(|error| corrupt(file, &error)))?;
     let pieces = Batches { file: Arc::clone(file), batches };
     pump::run(pieces, counters, options.on_error, 0, |batch, counter| {
         let mut report = PieceReport::default();
@@ -82,11 +89,14 @@ impl<I: Iterator<Item = Result<RecordBatch, ArrowError>> + Send> Pieces for Batc
     type Piece = Option<RecordBatch>;
 
     fn next(&mut self, piece: &mut Option<RecordBatch>) -> Result<bool> {
-        *piece = self.batches.next().transpose().map_err(|error| corrupt(&self.file, &error))?;
+        let Self { file, batches } = self;
+        *piece = decode(file, FORMAT, || {
+            batches.next().transpose().map_err(|error| corrupt(file, &error))
+        })?;
         Ok(piece.is_some())
     }
 }
 
 fn corrupt(file: &Arc<str>, error: &ArrowError) -> Error {
-    Error::read(file, std::io::Error::other(format!("the Arrow data is damaged: {error}")))
+    damaged(file, FORMAT, error)
 }

@@ -5,11 +5,13 @@ use std::fmt;
 use std::sync::Arc;
 
 use memchr::memchr_iter;
-use serde::de::{Deserialize, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
+use serde::de::{
+    Deserialize, DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, Visitor,
+};
 
-use super::ReadOptions;
 use super::pump::{self, FileReport, PieceReport};
 use super::text_blocks::{Records, TextBlocks};
+use super::{OnError, ReadOptions};
 use crate::columns::{Layout, ROLES, Role};
 use crate::error::{BadRow, Error, Position, Problem, Result, shorten};
 use crate::study::{Cells, Counter};
@@ -21,24 +23,49 @@ pub(super) fn read(
     counters: &mut [Counter],
 ) -> Result<FileReport> {
     blocks.set_records(Records::Lines);
-    let layout = Layout::find(file, first_keys(file, blocks.ahead())?, &options.columns)?;
-    let table = Table { file: Arc::clone(file), layout };
+    let names = first_keys(file, blocks.ahead(), options.on_error)?;
+    let layout = Layout::find(file, names, &options.columns)?;
+    let table = Table { file: Arc::clone(file), first_role: layout.first_role(), layout };
     pump::run(blocks, counters, options.on_error, 0, |block, counter| {
         Ok(table.count(block, counter))
     })
 }
 
-/// The keys of the first object stand for the file's columns.
-fn first_keys(file: &Arc<str>, text: &[u8]) -> Result<Vec<String>> {
-    let mut lines = text.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii).enumerate();
-    let Some((line, first)) = lines.find(|(_, line)| !line.is_empty()) else {
+/// Objects whose keys, together, stand for the file's columns: some leave empty values out.
+const LOOK_AHEAD: usize = 1000;
+
+fn first_keys(file: &Arc<str>, text: &[u8], on_error: OnError) -> Result<Vec<String>> {
+    let lines = text.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii).enumerate();
+    let mut lines = lines.filter(|(_, line)| !line.is_empty()).peekable();
+    if lines.peek().is_none() {
         return Err(Error::Empty { file: Arc::clone(file) });
-    };
-    let keys = serde_json::from_slice::<Keys>(first);
-    keys.map(|keys| keys.0).map_err(|error| {
-        let position = Position::Line(line as u64 + 1);
-        Error::Row(Box::new(bad_json(file, first, &error, position)))
-    })
+    }
+    let mut names: Vec<String> = Vec::new();
+    let mut first_error = None;
+    for (line, object) in lines.take(LOOK_AHEAD) {
+        match serde_json::from_slice::<Keys>(object) {
+            Ok(Keys(keys)) => {
+                for key in keys {
+                    if !names.contains(&key) {
+                        names.push(key);
+                    }
+                }
+            }
+            Err(error) => {
+                let position = Position::Line(line as u64 + 1);
+                let error = Error::Row(Box::new(bad_json(file, object, &error, position)));
+                first_error = first_error.or(Some(error));
+                if on_error == OnError::Stop {
+                    break;
+                }
+            }
+        }
+    }
+    match first_error {
+        // The rows before a bad one may have something to say first.
+        Some(error) if names.is_empty() => Err(error),
+        _ => Ok(names),
+    }
 }
 
 fn bad_json(file: &Arc<str>, line: &[u8], error: &serde_json::Error, position: Position) -> BadRow {
@@ -58,6 +85,8 @@ fn bad_json(file: &Arc<str>, line: &[u8], error: &serde_json::Error, position: P
 struct Table {
     file: Arc<str>,
     layout: Layout,
+    /// For each role, the one that holds its value: a column may play several.
+    first_role: [usize; ROLES],
 }
 
 impl Table {
@@ -102,22 +131,24 @@ impl Table {
     ) -> Result<(), (Role, Problem, String)> {
         const ALL: [Role; ROLES] =
             [Role::Left, Role::Right, Role::Outcome, Role::Annotator, Role::Count, Role::By];
+        let cell = |role: usize| &row[self.first_role[role]];
         for role in ALL {
-            let problem = match &row[role as usize] {
-                Cell::Nested => Problem::WrongType,
+            let is_name = !matches!(role, Role::Outcome | Role::Count);
+            let problem = match cell(role as usize) {
+                Cell::Nested(_) => Problem::WrongType,
                 // A decimal number as a name would be spelled differently by every program.
-                Cell::Decimal(_) if matches!(role, Role::Left | Role::Right) => Problem::WrongType,
+                Cell::Decimal(_) | Cell::Truth(_) if is_name => Problem::WrongType,
                 Cell::Missing if self.layout.has(role) && role != Role::Annotator => {
                     Problem::Missing
                 }
                 _ => continue,
             };
-            return Err((role, problem, row[role as usize].text().to_owned()));
+            return Err((role, problem, cell(role as usize).text().to_owned()));
         }
-        let cells: Cells<'_> = std::array::from_fn(|role| row[role].text().as_bytes());
-        counter.count(&self.layout, &cells).map_err(|(role, problem)| {
-            (role, problem, shorten(row[role as usize].text().as_bytes(), 60))
-        })
+        let cells: Cells<'_> = std::array::from_fn(|role| cell(role).text().as_bytes());
+        counter
+            .count(&self.layout, &cells)
+            .map_err(|(role, problem)| (role, problem, shorten(cells[role as usize], 60)))
     }
 }
 
@@ -127,8 +158,9 @@ enum Cell<'a> {
     Missing,
     Text(Cow<'a, str>),
     Decimal(String),
-    /// An object or a list.
-    Nested,
+    Truth(bool),
+    /// An object or a list, by its brackets.
+    Nested(&'static str),
 }
 
 impl Cell<'_> {
@@ -136,7 +168,10 @@ impl Cell<'_> {
         match self {
             Cell::Text(text) => text,
             Cell::Decimal(text) => text,
-            Cell::Missing | Cell::Nested => "",
+            Cell::Truth(true) => "true",
+            Cell::Truth(false) => "false",
+            Cell::Missing => "",
+            Cell::Nested(brackets) => brackets,
         }
     }
 }
@@ -171,18 +206,18 @@ impl<'de> Visitor<'de> for CellVisitor {
         Ok(Cell::Decimal(number.to_string()))
     }
     fn visit_bool<E>(self, truth: bool) -> Result<Self::Value, E> {
-        Ok(Cell::Text(if truth { "true" } else { "false" }.into()))
+        Ok(Cell::Truth(truth))
     }
     fn visit_unit<E>(self) -> Result<Self::Value, E> {
         Ok(Cell::Missing)
     }
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
         while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-        Ok(Cell::Nested)
+        Ok(Cell::Nested("{…}"))
     }
     fn visit_seq<A: serde::de::SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
         while seq.next_element::<IgnoredAny>()?.is_some() {}
-        Ok(Cell::Nested)
+        Ok(Cell::Nested("[…]"))
     }
 }
 
@@ -207,12 +242,23 @@ impl<'de> Visitor<'de> for RowSeed<'_> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let refuse = |key: &str, why: &str| Err(A::Error::custom(format_args!("`{key}` {why}")));
         let mut cells = [const { Cell::Missing }; ROLES];
+        let mut seen = [false; ROLES];
         while let Some(Cell::Text(key)) = map.next_key()? {
             let is_key =
                 |place: &Option<usize>| place.is_some_and(|place| self.layout.names[place] == key);
             match self.layout.place.iter().position(is_key) {
-                Some(role) => cells[role] = map.next_value()?,
+                Some(role) if seen[role] => return refuse(&key, "is there twice"),
+                Some(role) => {
+                    cells[role] = map.next_value()?;
+                    seen[role] = true;
+                }
+                None if !self.layout.names.iter().any(|name| *name == key)
+                    && self.layout.would_use(&key) =>
+                {
+                    return refuse(&key, "must stand in the first rows too, if only as null");
+                }
                 None => {
                     map.next_value::<IgnoredAny>()?;
                 }

@@ -16,9 +16,12 @@ use parquet::file::reader::{ChunkReader, Length};
 
 use super::batches::{Memo, Table};
 use super::pump::{self, FileReport, PieceReport, Pieces};
+use super::shield::{damaged, decode};
 use super::{Progress, ReadOptions};
 use crate::error::{Error, Result};
 use crate::study::Counter;
+
+const FORMAT: &str = "Parquet";
 
 /// Rows decoded at a time: few enough for the columns to stay in the cache.
 const BATCH_ROWS: usize = 1 << 13;
@@ -30,29 +33,28 @@ pub(super) fn read(
     progress: &Progress,
     counters: &mut [Counter],
 ) -> Result<FileReport> {
-    let corrupt = |error: ParquetError| {
-        Error::read(file, io::Error::other(format!("the Parquet data is damaged: {error}")))
-    };
+    let corrupt = |error: ParquetError| damaged(file, FORMAT, error);
     let shared = handle.try_clone().and_then(SharedFile::new);
     let shared = shared.map_err(|source| Error::read(file, source))?;
-    let metadata =
-        ArrowReaderMetadata::load(&shared, ArrowReaderOptions::new()).map_err(corrupt)?;
+    let metadata = decode(file, FORMAT, || {
+        ArrowReaderMetadata::load(&shared, ArrowReaderOptions::new()).map_err(corrupt)
+    })?;
     let table = Table::new(file, metadata.schema(), &options.columns)?;
-    let metadata = with_dictionaries(metadata, &table.wanted);
+    let metadata = decode(file, FORMAT, || Ok(with_dictionaries(metadata, &table.wanted)))?;
     let mask = ProjectionMask::roots(metadata.parquet_schema(), table.wanted.iter().copied());
     let groups = 0..metadata.metadata().num_row_groups();
     pump::run(RowGroups(groups), counters, options.on_error, 0, |&mut group, counter| {
         let builder =
             ParquetRecordBatchReaderBuilder::new_with_metadata(shared.clone(), metadata.clone());
-        let reader = builder
+        let builder = builder
             .with_row_groups(vec![group])
             .with_projection(mask.clone())
-            .with_batch_size(BATCH_ROWS)
-            .build()
-            .map_err(corrupt)?;
+            .with_batch_size(BATCH_ROWS);
+        let mut reader = decode(file, FORMAT, || builder.build().map_err(corrupt))?;
+        let mut next =
+            || decode(file, FORMAT, || reader.next().transpose().map_err(|e| corrupt(e.into())));
         let (mut report, mut memo) = (PieceReport::default(), Memo::default());
-        for batch in reader {
-            let batch = batch.map_err(|error| corrupt(error.into()))?;
+        while let Some(batch) = next()? {
             table.count(&batch, &mut memo, counter, &mut report)?;
         }
         progress.advance(metadata.metadata().row_group(group).compressed_size().max(0) as u64);

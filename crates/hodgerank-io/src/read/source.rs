@@ -54,6 +54,9 @@ pub(super) enum Content {
     ArrowStream(BoxedRead),
 }
 
+/// UTF-8 text may begin with it; it is no part of the text.
+pub(super) const BYTE_ORDER_MARK: &[u8] = &[0xef, 0xbb, 0xbf];
+
 /// First bytes of the formats that have some.
 mod magic {
     pub(super) const GZIP: &[u8] = &[0x1f, 0x8b];
@@ -137,9 +140,14 @@ fn format_of(name: &Arc<str>, path: &str, given: Option<Format>, head: &[u8]) ->
         (None, Some(Format::Parquet)) => wrong("a Parquet file", "it does not begin with PAR1"),
         (None, Some(Format::Arrow)) => wrong("an Arrow file or stream", "it does not begin as one"),
         (None, Some(text)) => Ok(text),
-        (None, None) if head.trim_ascii_start().starts_with(b"{") => Ok(Format::Jsonl),
+        (None, None) if text_of(head).starts_with(b"{") => Ok(Format::Jsonl),
         (None, None) => Ok(Format::Csv),
     }
+}
+
+/// What follows a byte-order mark and blanks.
+fn text_of(head: &[u8]) -> &[u8] {
+    head.strip_prefix(BYTE_ORDER_MARK).unwrap_or(head).trim_ascii_start()
 }
 
 /// The first bytes, and a reader that still gives all of them.

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use memchr::{memchr, memrchr};
 
 use super::pump::Pieces;
-use super::source::BoxedRead;
+use super::source::{BYTE_ORDER_MARK, BoxedRead};
 use crate::error::{BadRow, Error, Position, Problem, Result, shorten};
 
 /// Large enough to make the lock cheap, small enough to stay in the cache.
@@ -55,8 +55,8 @@ impl TextBlocks {
                 found: "it is UTF-16; save it as UTF-8 (in a spreadsheet: CSV UTF-8)".to_owned(),
             });
         }
-        if blocks.rest.starts_with(&[0xef, 0xbb, 0xbf]) {
-            blocks.rest.drain(..3);
+        if blocks.rest.starts_with(BYTE_ORDER_MARK) {
+            blocks.rest.drain(..BYTE_ORDER_MARK.len());
         }
         Ok(blocks)
     }

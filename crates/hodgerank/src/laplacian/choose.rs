@@ -33,6 +33,8 @@ const CG_ITEM: f64 = 3.0;
 const CG_STEPS: f64 = 12.0;
 const CG_STEPS_PER_LEVEL: f64 = 4.0;
 const CG_STEPS_PER_ROOT: f64 = 10.0;
+/// The default limit of steps: more are never paid.
+const CG_MOST_STEPS: f64 = 10_000.0;
 /// The step count is a guess, and a direct solve is more exact: it may cost this much more.
 const DIRECT_BONUS: f64 = 2.0;
 /// The bound on the sparse cost from widths is often this much too high; beyond it the ordering
@@ -100,7 +102,8 @@ struct Shape {
     core: usize,
     /// Items of the largest tree taken off.
     largest_tree: usize,
-    /// Levels of a breadth-first search of the core from an item at its rim.
+    /// Levels of a breadth-first search of the core from an item at its rim; 1 where the core was
+    /// found to be broad before the search ended.
     levels: usize,
 }
 
@@ -111,34 +114,41 @@ impl Shape {
         let Some(start) = seen.iter().position(|&seen| !seen) else {
             return Self { core: 0, largest_tree, levels: 0 };
         };
-        // Two searches: the second starts where the first ended, at the rim. An item sees at
-        // least half the diameter, so when even twice the levels leave no hope, one is enough.
-        let mut outside = seen.clone();
-        let (levels, last) = levels(matrix, start, &mut outside);
-        let first = Self { core, largest_tree, levels };
-        let hopeful = Self { levels: 2 * levels, ..first };
-        if hopeful.width_cost() > WIDTH_SLACK * DIRECT_BONUS * hopeful.cg_cost(matrix) {
-            return first;
-        }
-        let (levels, _) = self::levels(matrix, last, &mut seen);
-        Self { levels, ..first }
+        // The items within a few levels are a graph of their own. If the fill of that part alone
+        // outweighs the longest run of conjugate gradients, the rest need not be looked at: on
+        // an expander of a million items a hundredth of them is enough. An item sees at least
+        // half of any distance, hence twice the levels.
+        let limit = WIDTH_SLACK * DIRECT_BONUS * CG_MOST_STEPS * step_cost(matrix);
+        let broad = |items: usize, levels: usize| level_cost(items, 2 * levels) > limit;
+        // Two searches: the second starts where the first ended, at the rim.
+        let mut around = seen.clone();
+        let levels = search(matrix, start, &mut around, broad)
+            .and_then(|(_, rim)| search(matrix, rim, &mut seen, broad))
+            .map_or(1, |(levels, _)| levels);
+        Self { core, largest_tree, levels }
     }
 
-    /// Cholesky along levels of mean width w costs about core·w²/2 multiply-adds.
     fn width_cost(self) -> f64 {
-        if self.core > 0 && self.levels < LEAST_LEVELS {
-            return f64::INFINITY;
-        }
-        let (core, levels) = (self.core as f64, self.levels.max(1) as f64);
-        core.powi(3) / levels.powi(2) / 2.0 * BLOCKED_FLOP
+        let broad = self.core > 0 && self.levels < LEAST_LEVELS;
+        if broad { f64::INFINITY } else { level_cost(self.core, self.levels) }
     }
 
     fn cg_cost(self, matrix: LaplacianBlock<'_>) -> f64 {
         let steps = CG_STEPS
             + CG_STEPS_PER_LEVEL * self.levels as f64
             + CG_STEPS_PER_ROOT * (self.largest_tree as f64).sqrt();
-        steps * (CG_ENTRY * matrix.entries() as f64 + CG_ITEM * matrix.len() as f64)
+        steps.min(CG_MOST_STEPS) * step_cost(matrix)
     }
+}
+
+/// Cholesky along levels of mean width w takes about items·w²/2 multiply-adds.
+fn level_cost(items: usize, levels: usize) -> f64 {
+    let (items, levels) = (items as f64, levels.max(1) as f64);
+    items.powi(3) / levels.powi(2) / 2.0 * BLOCKED_FLOP
+}
+
+fn step_cost(matrix: LaplacianBlock<'_>) -> f64 {
+    CG_ENTRY * matrix.entries() as f64 + CG_ITEM * matrix.len() as f64
 }
 
 /// Marks the items in hanging trees, and finds the size of the largest such tree.
@@ -164,11 +174,17 @@ fn hanging_trees(matrix: LaplacianBlock<'_>) -> (Vec<bool>, usize) {
 }
 
 /// How many levels a breadth-first search from `start` has, and an item of the last one with the
-/// fewest neighbours (it is the likeliest to lie at the rim). Items already `seen` are walls.
-fn levels(matrix: LaplacianBlock<'_>, start: usize, seen: &mut [bool]) -> (usize, usize) {
+/// fewest neighbours (it is the likeliest to lie at the rim). Items already `seen` are walls. None
+/// if the search was given up because the graph is too `broad`, told from items and levels so far.
+fn search(
+    matrix: LaplacianBlock<'_>,
+    start: usize,
+    seen: &mut [bool],
+    broad: impl Fn(usize, usize) -> bool,
+) -> Option<(usize, usize)> {
     seen[start] = true;
     let (mut level, mut next) = (vec![start as u32], Vec::new());
-    let mut count = 1;
+    let (mut items, mut levels) = (1, 1);
     loop {
         for &i in &level {
             for &j in matrix.neighbours(i as usize) {
@@ -179,9 +195,13 @@ fn levels(matrix: LaplacianBlock<'_>, start: usize, seen: &mut [bool]) -> (usize
         }
         if next.is_empty() {
             let rim = level.iter().min_by_key(|&&i| (matrix.neighbours(i as usize).len(), i));
-            return (count, rim.map_or(start, |&i| i as usize));
+            return rim.map(|&i| (levels, i as usize));
         }
-        count += 1;
+        items += next.len();
+        levels += 1;
+        if broad(items, levels) {
+            return None;
+        }
         level.clear();
         std::mem::swap(&mut level, &mut next);
     }
