@@ -57,13 +57,18 @@ pub(crate) struct MethodOptions {
     #[arg(long, value_enum, default_value_t = Method::L2)]
     pub(crate) method: Method,
     /// Strength of the pull towards zero of --method ridge [default: 1]
-    #[arg(long, value_name = "A")]
+    #[arg(long, value_name = "A", allow_negative_numbers = true)]
     pub(crate) ridge: Option<f64>,
     /// How linear systems are solved
     #[arg(long, value_enum, default_value_t = BackendName::Auto)]
     pub(crate) backend: BackendName,
     /// Relative residual at which an iterative solve may stop
-    #[arg(long, value_name = "R", default_value_t = L2Options::default().tolerance)]
+    #[arg(
+        long,
+        value_name = "R",
+        default_value_t = L2Options::default().tolerance,
+        allow_negative_numbers = true
+    )]
     pub(crate) tolerance: f64,
     /// Most iterations of an iterative solve
     #[arg(

@@ -40,25 +40,25 @@ impl Terminal {
     /// A message that the user should see unless asked for quiet.
     pub(crate) fn note(&self, text: &str) {
         if !self.quiet {
-            say(text);
+            say(&self.wrap(text));
         }
     }
 
     /// A warning: something that changes how the result must be read.
     pub(crate) fn warn(&self, text: &str) {
         if !self.quiet {
-            say(&format!("{} {text}", self.paint("warning:", "33;1")));
+            say(&self.wrap(&format!("{} {text}", self.paint("warning:", "33;1"))));
         }
     }
 
     /// Says why the run failed and what to do.
     pub(crate) fn fail(&self, failure: &Failure) {
-        say(&format!("{} {failure}", self.paint("error:", "31;1")));
+        say(&self.wrap(&format!("{} {failure}", self.paint("error:", "31;1"))));
         if let Failure::File(hodgerank_io::Error::Row(row)) = failure {
             self.point_at(row);
         }
         if let Some(help) = failure.help() {
-            say(&format!("{} {help}", self.paint("help:", "36;1")));
+            say(&self.wrap(&format!("{} {help}", self.paint("help:", "36;1"))));
         }
     }
 
@@ -119,6 +119,11 @@ impl Terminal {
             drop(done);
             result
         })
+    }
+
+    /// Breaks lines between words, where the terminal would break them anywhere.
+    fn wrap(&self, text: &str) -> String {
+        if self.interactive { textwrap::fill(text, textwrap::termwidth()) } else { text.to_owned() }
     }
 
     fn paint(&self, text: &str, code: &str) -> String {

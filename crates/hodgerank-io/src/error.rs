@@ -235,7 +235,7 @@ impl Problem {
         match self {
             Self::UnknownOutcome(how) => how.accepted(),
             Self::NonFinite => "an outcome is a finite number; leave the row out if there is none",
-            Self::BadCount => "a count is a whole number: 0, 1, 2, …",
+            Self::BadCount => "a count is a whole number, 0 or more",
             Self::SelfComparison => "a vote needs two different items",
             Self::EmptyItem | Self::Missing => "fill the cell in, or leave the row out",
             Self::WrongType => "item names are text or whole numbers; outcomes text or numbers",

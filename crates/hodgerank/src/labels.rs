@@ -42,7 +42,7 @@ impl ShortName {
             (_, Some(first), Some(last)) => {
                 let middle = match name.len() {
                     ..=16 => 0,
-                    ..=SHORT => u64::from_le_bytes(*name[8..].first_chunk()?),
+                    17..=SHORT => u64::from_le_bytes(*name[8..].first_chunk()?),
                     _ => return None,
                 };
                 [u64::from_le_bytes(*first), u64::from_le_bytes(*last), middle]

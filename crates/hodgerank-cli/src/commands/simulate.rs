@@ -30,10 +30,10 @@ pub(crate) struct SimulateArguments {
     #[arg(long, value_enum, default_value_t = NoiseKind::None)]
     noise: NoiseKind,
     /// Score difference at which Bradley–Terry votes go 73 to 27 [default: 0.2]
-    #[arg(long, value_name = "S")]
+    #[arg(long, value_name = "S", allow_negative_numbers = true)]
     noise_scale: Option<f64>,
     /// Standard deviation of Gaussian noise on score differences [default: 0.1]
-    #[arg(long, value_name = "S")]
+    #[arg(long, value_name = "S", allow_negative_numbers = true)]
     sigma: Option<f64>,
     /// Outcomes are score differences (column y), not words
     #[arg(long)]

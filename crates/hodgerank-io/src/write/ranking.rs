@@ -208,13 +208,13 @@ impl RankTable {
         let mut writer = csv::WriterBuilder::new().has_headers(false).from_writer(out);
         let by = tables.iter().any(|table| table.by.is_some());
         let names = COLUMNS.iter().skip(usize::from(!by)).copied();
-        writer.write_record(names)?;
+        writer.write_record(names).map_err(from_csv)?;
         for table in tables {
             for row in &table.ranking {
                 if by {
-                    writer.serialize((table.by.as_deref().unwrap_or(""), row))?;
+                    writer.serialize((table.by.as_deref().unwrap_or(""), row)).map_err(from_csv)?;
                 } else {
-                    writer.serialize(row)?;
+                    writer.serialize(row).map_err(from_csv)?;
                 }
             }
         }
@@ -265,6 +265,14 @@ impl RankTable {
         let mut writer = ArrowWriter::try_new(out, schema, None).map_err(failed)?;
         writer.write(&batch).map_err(failed)?;
         writer.close().map(drop).map_err(failed)
+    }
+}
+
+/// The system's own error, so that a closed pipe is still known as one.
+fn from_csv(error: csv::Error) -> io::Error {
+    match error.into_kind() {
+        csv::ErrorKind::Io(error) => error,
+        other => io::Error::other(format!("{other:?}")),
     }
 }
 
