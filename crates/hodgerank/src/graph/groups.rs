@@ -90,6 +90,22 @@ impl Groups {
         self.weight.iter().sum()
     }
 
+    /// The same votes with other weights; groups of weight zero are dropped.
+    ///
+    /// # Panics
+    /// If there is not one weight for each group.
+    #[must_use]
+    pub fn reweighted(&self, weight: &[f64]) -> Self {
+        assert_eq!(weight.len(), self.len(), "one weight for each group");
+        let kept = || weight.iter().enumerate().filter(|&(_, &w)| w > 0.0).map(|(g, _)| g);
+        Self {
+            left: kept().map(|g| self.left[g]).collect(),
+            right: kept().map(|g| self.right[g]).collect(),
+            y: kept().map(|g| self.y[g]).collect(),
+            weight: kept().map(|g| weight[g]).collect(),
+        }
+    }
+
     /// The group of a vote on (left, right) with outcome `y`, in either orientation.
     #[must_use]
     pub fn find(&self, left: u32, right: u32, y: f64) -> Option<usize> {
