@@ -249,7 +249,7 @@ impl Snapshots {
 
     /// The last knot always has a snapshot; the one before keeps its own only on the stride.
     fn push(&mut self, knot: u32, scores: &[f64]) {
-        if self.knots.last().is_some_and(|last| last % self.stride != 0) {
+        if self.knots.last().is_some_and(|last| !last.is_multiple_of(self.stride)) {
             self.knots.pop();
             self.values.truncate(self.knots.len() * self.items);
         }
@@ -264,7 +264,7 @@ impl Snapshots {
         self.stride *= 2;
         let mut kept = 0;
         for s in 0..self.knots.len() {
-            if self.knots[s] % self.stride == 0 {
+            if self.knots[s].is_multiple_of(self.stride) {
                 self.knots[kept] = self.knots[s];
                 let span = self.span(s);
                 self.values.copy_within(span, kept * self.items);

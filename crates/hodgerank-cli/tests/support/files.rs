@@ -15,7 +15,8 @@ pub(crate) type Vote = (String, String, &'static str);
 pub(crate) fn votes(items: usize, votes: usize) -> Vec<Vote> {
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
     let mut draw = move |below: usize| {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (state >> 33) as usize % below
     };
     let vote = |_| {
