@@ -4,7 +4,8 @@ use std::io::Write as _;
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, RecordBatch, StringArray};
-use arrow_ipc::writer::{FileWriter, StreamWriter};
+use arrow_ipc::CompressionType;
+use arrow_ipc::writer::{FileWriter, IpcWriteOptions, StreamWriter};
 use parquet::arrow::ArrowWriter;
 use parquet::file::properties::WriterProperties;
 
@@ -84,6 +85,29 @@ pub(crate) fn arrow_file(batch: &RecordBatch) -> Vec<u8> {
     }
     writer.finish().unwrap();
     writer.into_inner().unwrap()
+}
+
+/// An Arrow file with compressed columns.
+pub(crate) fn packed_arrow_file(batch: &RecordBatch) -> Vec<u8> {
+    let schema = batch.schema();
+    let mut writer = FileWriter::try_new_with_options(Vec::new(), &schema, packed()).unwrap();
+    writer.write(batch).unwrap();
+    writer.finish().unwrap();
+    writer.into_inner().unwrap()
+}
+
+/// An Arrow stream with compressed columns.
+pub(crate) fn packed_arrow_stream(batch: &RecordBatch) -> Vec<u8> {
+    let schema = batch.schema();
+    let mut writer = StreamWriter::try_new_with_options(Vec::new(), &schema, packed()).unwrap();
+    writer.write(batch).unwrap();
+    writer.finish().unwrap();
+    writer.into_inner().unwrap()
+}
+
+fn packed() -> IpcWriteOptions {
+    let options = IpcWriteOptions::default();
+    options.try_with_compression(Some(CompressionType::LZ4_FRAME)).unwrap()
 }
 
 /// An Arrow stream of several batches.

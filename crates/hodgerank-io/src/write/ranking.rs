@@ -227,22 +227,25 @@ impl RankTable {
     /// If writing fails.
     pub fn write_parquet(tables: &[Self], out: &mut (impl Write + Send)) -> io::Result<()> {
         let by = tables.iter().any(|table| table.by.is_some());
-        let rows = || tables.iter().flat_map(|table| &table.ranking);
-        let labels = tables.iter().flat_map(|table| {
-            let label = table.by.as_deref().unwrap_or("");
-            std::iter::repeat_n(label, table.ranking.len())
-        });
+        // Gathered first: text columns are built from as many values as are announced.
+        let rows: Vec<(&str, &RankedRow)> = tables
+            .iter()
+            .flat_map(|table| {
+                let by = table.by.as_deref().unwrap_or("");
+                table.ranking.iter().map(move |row| (by, row))
+            })
+            .collect();
         let whole = |pick: fn(&RankedRow) -> u64| -> ArrayRef {
-            Arc::new(UInt64Array::from_iter_values(rows().map(pick)))
+            Arc::new(UInt64Array::from_iter_values(rows.iter().map(|&(_, row)| pick(row))))
         };
         let small = |pick: fn(&RankedRow) -> u32| -> ArrayRef {
-            Arc::new(UInt32Array::from_iter_values(rows().map(pick)))
+            Arc::new(UInt32Array::from_iter_values(rows.iter().map(|&(_, row)| pick(row))))
         };
         let columns: [ArrayRef; COLUMNS.len()] = [
-            Arc::new(StringArray::from_iter_values(labels)),
+            Arc::new(StringArray::from_iter_values(rows.iter().map(|&(by, _)| by))),
             small(|row| row.rank),
-            Arc::new(StringArray::from_iter_values(rows().map(|row| &row.item))),
-            Arc::new(Float64Array::from_iter_values(rows().map(|row| row.score))),
+            Arc::new(StringArray::from_iter_values(rows.iter().map(|(_, row)| &row.item))),
+            Arc::new(Float64Array::from_iter_values(rows.iter().map(|(_, row)| row.score))),
             small(|row| row.component),
             whole(|row| row.comparisons),
             whole(|row| row.wins),
