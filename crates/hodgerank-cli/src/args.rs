@@ -1,12 +1,11 @@
 //! Flags. One definition serves parsing, `--help` and the documentation.
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use hodgerank::laplacian::{Backend, BackendChoice};
-use hodgerank::solve::L2Options;
 use hodgerank_io::{ColumnNames, Format, OnError, OutcomeAs, ReadOptions};
 
 use crate::commands::{demo::DemoOptions, simulate::SimulateArguments};
 use crate::failure::Failure;
+use crate::method::MethodOptions;
 
 /// Robust ranking from pairwise votes.
 ///
@@ -28,7 +27,7 @@ pub(crate) struct Arguments {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Rank the items of a file of votes
-    Rank(RankOptions),
+    Rank(Box<RankOptions>),
     /// Make a synthetic study: votes, some of them bad, and the truth behind them
     Simulate(SimulateArguments),
     /// Show the main job on a small study with bad annotators
@@ -47,75 +46,6 @@ pub(crate) struct RankOptions {
     /// Fail with exit code 3 when some items cannot be compared with others, even indirectly
     #[arg(long)]
     pub(crate) require_connected: bool,
-}
-
-/// How to rank.
-#[derive(Debug, Args)]
-#[command(next_help_heading = "Method")]
-pub(crate) struct MethodOptions {
-    /// How to find the scores
-    #[arg(long, value_enum, default_value_t = Method::L2)]
-    pub(crate) method: Method,
-    /// Strength of the pull towards zero of --method ridge [default: 1]
-    #[arg(long, value_name = "A", allow_negative_numbers = true)]
-    pub(crate) ridge: Option<f64>,
-    /// How linear systems are solved
-    #[arg(long, value_enum, default_value_t = BackendName::Auto)]
-    pub(crate) backend: BackendName,
-    /// Relative residual at which an iterative solve may stop
-    #[arg(
-        long,
-        value_name = "R",
-        default_value_t = L2Options::default().tolerance,
-        allow_negative_numbers = true
-    )]
-    pub(crate) tolerance: f64,
-    /// Most iterations of an iterative solve
-    #[arg(
-        long,
-        value_name = "N",
-        default_value_t = L2Options::default().max_iterations
-    )]
-    pub(crate) max_iterations: usize,
-}
-
-impl Default for MethodOptions {
-    fn default() -> Self {
-        let L2Options { tolerance, max_iterations, .. } = L2Options::default();
-        let (method, backend) = (Method::L2, BackendName::Auto);
-        Self { method, ridge: None, backend, tolerance, max_iterations }
-    }
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Method {
-    /// Least squares (HodgeRank): every vote counts alike
-    L2,
-    /// Least squares with the scores pulled towards zero
-    Ridge,
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub(crate) enum BackendName {
-    /// By size and shape of the comparison graph
-    Auto,
-    /// Dense Cholesky
-    Dense,
-    /// Sparse Cholesky
-    Sparse,
-    /// Preconditioned conjugate gradients
-    Cg,
-}
-
-impl From<BackendName> for BackendChoice {
-    fn from(name: BackendName) -> Self {
-        match name {
-            BackendName::Auto => Self::Auto,
-            BackendName::Dense => Self::Fixed(Backend::Dense),
-            BackendName::Sparse => Self::Fixed(Backend::Sparse),
-            BackendName::Cg => Self::Fixed(Backend::ConjugateGradient),
-        }
-    }
 }
 
 /// What to read, and how.

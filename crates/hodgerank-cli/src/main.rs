@@ -3,6 +3,7 @@
 mod args;
 mod commands;
 mod failure;
+mod method;
 mod table;
 mod terminal;
 

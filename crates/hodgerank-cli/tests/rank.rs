@@ -41,9 +41,18 @@ fn the_published_scores_are_met() {
     assert_eq!(published.len(), 16);
     let votes = data.join("pc-vqa/ref01.csv");
     let votes = votes.to_str().unwrap();
-    let l2: &[&str] = &[votes, "--method", "l2"];
-    let ridge: &[&str] = &[votes, "--method", "ridge", "--ridge", "1"];
-    for (arguments, column) in [(l2, "l2"), (ridge, "xgb_linear")] {
+    let settings = [
+        ("--method l2", "l2"),
+        ("--method ridge --ridge 1", "xgb_linear"),
+        ("--method hlasso --outliers 5% --protocol paper", "hlasso"),
+        ("--method hlasso --lambda 1.43953", "hlasso"),
+        ("--method lasso-l2 --outliers 5% --protocol paper", "lasso_l2"),
+        ("--method lbi --kappa 50 --dt 0.00004 --time 0.66756 --algorithm 2", "lbi"),
+        ("--method lbi --kappa 50 --dt 0.00004 --time 0.66756 --algorithm 3", "lbi"),
+        ("--method lbi --kappa 50 --dt 0.00004 --time 0.66756 --algorithm 4", "lbi"),
+    ];
+    for (setting, column) in settings {
+        let arguments: &[&str] = &[&[votes][..], &setting.split(' ').collect::<Vec<_>>()].concat();
         let json = Place::new().rank(arguments);
         assert_eq!((&json["input"]["rows"], &json["input"]["groups"]), (&3840.into(), &233.into()));
         let (found, column) = (scores(&json), header.iter().position(|c| c == column).unwrap());
@@ -65,8 +74,18 @@ fn every_real_study_is_ranked() {
     assert_eq!(studies.len(), 11);
     let place = Place::new();
     for study in &studies {
-        let json = place.rank(&[study.to_str().unwrap()]);
-        assert_eq!((&json["status"], &json["input"]["components"]), (&"solved".into(), &1.into()));
+        for method in
+            ["", "l2", "ridge", "hlasso", "lasso-l2", "lbi", "iss", "iht", "ilts", "pc-lasso"]
+        {
+            let file = study.to_str().unwrap();
+            let given = ["--method", method];
+            let json =
+                place.rank(&[&[file][..], if method.is_empty() { &[] } else { &given }].concat());
+            assert_eq!(json["input"]["components"], 1);
+            let status = json["status"].as_str().unwrap();
+            assert!(["solved", "complete"].contains(&status), "{method} on {file}: {status}");
+            assert!(json["outliers"]["fraction"].as_f64().unwrap() < 0.3, "{method} on {file}");
+        }
     }
     let age = place.rank(&[studies[0].to_str().unwrap()]);
     let input = &age["input"];
@@ -80,7 +99,7 @@ fn every_real_study_is_ranked() {
 fn the_json_has_the_promised_keys() {
     let place = Place::new();
     place.put("v.csv", files::separated(&files::votes(12, 900), ","));
-    let json = place.rank(&["v.csv"]);
+    let json = place.rank(&["v.csv", "--method", "l2"]);
     let promised = ["schema", "input", "method", "ranking", "outliers", "status"];
     let all = [&promised[..], &["warnings", "rejected"]].concat();
     assert_keys(&json, &all);

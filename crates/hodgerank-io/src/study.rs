@@ -152,7 +152,8 @@ impl Counter {
             How::Plain => &mut self.plain,
             How::Label | How::Tie => return,
         };
-        if noted.is_none() {
+        // The smallest, so that the message does not depend on which thread met which first.
+        if noted.as_ref().is_none_or(|known| text < known.as_bytes()) {
             *noted = Some(String::from_utf8_lossy(text).into_owned());
         }
     }

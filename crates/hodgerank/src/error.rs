@@ -53,6 +53,16 @@ pub enum Error {
         /// What would be accepted.
         expected: &'static str,
     },
+    /// A step so long that the iteration would not converge.
+    #[error(
+        "dt = {dt}: expected a positive number below {largest}, beyond which nothing converges"
+    )]
+    StepTooLarge {
+        /// The step given.
+        dt: f64,
+        /// Steps must be shorter than this.
+        largest: f64,
+    },
     /// A factorisation broke down.
     #[error("the {backend} factorisation broke down on a component of {items} items: {reason}")]
     Factorisation {

@@ -1,7 +1,7 @@
 //! Names of items (or annotators) and their indices, and the order in which people expect them.
 //!
 //! Looking a name up is what reading votes spends most of its time on. With a million items every
-//! step of a look-up is a cache miss, so a name of up to [`SHORT`] bytes stands inside its table
+//! step of a look-up is a cache miss, so a name of up to 24 bytes stands inside its table
 //! entry: one miss for the table's control bytes, one for the entry, none for the text.
 
 use std::cmp::Ordering;

@@ -36,13 +36,16 @@
 //! # Ok::<(), hodgerank::Error>(())
 //! ```
 
+pub mod annotators;
 pub mod comparison;
 pub mod error;
+pub mod fit;
 pub mod graph;
 pub mod labels;
 pub mod laplacian;
 pub mod path;
 pub mod ranking;
+pub mod select;
 pub mod simulate;
 pub mod solve;
 

@@ -60,6 +60,23 @@ impl Ranking {
     }
 }
 
+impl Ranking {
+    /// Adds how many votes on each item are flagged, given the flagged votes of each group.
+    #[must_use]
+    pub fn with_flagged(mut self, graph: &ComparisonGraph, flagged: &[f64]) -> Self {
+        let groups = graph.groups();
+        let mut of_item = vec![0.0; graph.items()];
+        for (g, &votes) in flagged.iter().enumerate() {
+            of_item[groups.left[g] as usize] += votes;
+            of_item[groups.right[g] as usize] += votes;
+        }
+        for row in &mut self.items {
+            row.flagged = of_item[row.item as usize] as u64;
+        }
+        self
+    }
+}
+
 fn records(graph: &ComparisonGraph, scores: &[f64]) -> Vec<RankedItem> {
     let mut items: Vec<RankedItem> = (0..graph.items())
         .map(|i| RankedItem {

@@ -3,13 +3,37 @@
 //! | solver | objective |
 //! |---|---|
 //! | [`l2`] | ½ Σ w (y − Xθ)² |
+//! | [`huber_lasso`] | Σ w [½(y − Xθ − γ)² + λ abs γ] |
+//! | [`lasso_l2`] | ½ Σ w (y − Xθ)² without the outliers of [`huber_lasso`] |
 //! | [`ridge`] | ½ Σ w (y − Xθ)² + ½ a ‖θ‖² |
+//! | [`bregman`] | no objective, a path: ½ Σ w (y − Xθ − γ)² descended in θ and, through shrinkage, in γ |
+//! | [`inverse_scale_space`] | its exact limit: at each t, ½ Σ w (y − Xθ − γ)² with γ of the sign of p where abs p = 1, else 0 |
+//! | [`hard_threshold`] | ½ Σ w (y − Xθ − E)², at most K votes with E ≠ 0 |
+//! | [`trimmed`] | the same over the votes kept, K given or found |
+//! | [`pc_lasso`] | ½ Σ w (y − Xθ)² + λ‖θ‖₁ + ½ ratio · θᵀ(d₁²I − L)θ |
+//! | [`concomitant`] | σ Σ w ρ_M((y − Xθ)/σ) + ½ a σ, over θ and σ |
 
+pub mod bregman;
+pub mod concomitant;
+pub mod hard_threshold;
+pub mod huber_lasso;
+pub mod inverse_scale_space;
 pub mod l2;
+pub mod lasso_l2;
+pub mod pc_lasso;
 pub mod ridge;
+pub mod trimmed;
 
+pub use bregman::BregmanOptions;
+pub use concomitant::ConcomitantOptions;
+pub use hard_threshold::HardThresholdOptions;
+pub use huber_lasso::HuberLassoOptions;
+pub use inverse_scale_space::InverseScaleSpaceOptions;
 pub use l2::L2Options;
+pub use lasso_l2::LassoL2Options;
+pub use pc_lasso::PcLassoOptions;
 pub use ridge::RidgeOptions;
+pub use trimmed::TrimmedOptions;
 
 use std::time::{Duration, Instant};
 

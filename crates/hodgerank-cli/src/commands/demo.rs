@@ -4,13 +4,14 @@
 //! some answer the opposite on purpose, one always clicks the left picture.
 
 use clap::Args;
+use hodgerank::fit::FitOptions;
 use hodgerank::simulate::{AnnotatorKind, Noise, SimulateOptions, Simulation};
 use hodgerank::{Comparison, Groups, Labels};
 use hodgerank_io::Study;
 use hodgerank_io::write::{Output, RankTable, RejectedSummary};
 
 use super::rank;
-use crate::args::{MethodOptions, OutputFormat, OutputOptions};
+use crate::args::{OutputFormat, OutputOptions};
 use crate::failure::Failure;
 use crate::terminal::{Terminal, thousands};
 
@@ -72,7 +73,7 @@ pub(crate) fn run(options: &DemoOptions, terminal: &Terminal) -> Result<(), Fail
         comparisons: votes.len() as u64,
         annotators: simulation.annotators().len(),
     };
-    let table = rank::rank_study(study, 0, &MethodOptions::default(), terminal)?;
+    let table = rank::rank_study(study, 0, &FitOptions::default(), terminal)?;
     let agreement = agreement(&table, simulation.truth());
     let none = RejectedSummary { rows: 0, first: Vec::new() };
     let (form, output) = (OutputFormat::Table, OutputOptions::default());

@@ -3,7 +3,8 @@
 use std::io::{self, IsTerminal as _, Write as _};
 use std::sync::Arc;
 
-use hodgerank::solve::{L2Options, RidgeOptions, Solution, l2, ridge};
+use hodgerank::fit::{self, Fit, FitOptions, Method};
+use hodgerank::path::Parameter;
 use hodgerank::{ComparisonGraph, Labels, Ranking};
 use hodgerank_io::read::Progress;
 use hodgerank_io::write::{
@@ -12,7 +13,7 @@ use hodgerank_io::write::{
 };
 use hodgerank_io::{Input, Study};
 
-use crate::args::{Method, MethodOptions, OutputFormat, OutputOptions, RankOptions};
+use crate::args::{OutputFormat, OutputOptions, RankOptions};
 use crate::failure::Failure;
 use crate::table::{self, Style, visible};
 use crate::terminal::{Terminal, Work, thousands};
@@ -23,7 +24,7 @@ pub(crate) fn run(
     terminal: &Terminal,
 ) -> Result<(), Failure> {
     // Everything that can be refused is refused before the work.
-    options.method.check()?;
+    let fit_options = options.method.fit_options()?;
     let format = options.output.format()?;
     let output = Output::create(options.output.output.as_deref().unwrap_or("-"))?;
 
@@ -35,7 +36,7 @@ pub(crate) fn run(
         if options.require_connected {
             check_connected(&study)?;
         }
-        tables.push(rank_study(study, rejected.total, &options.method, terminal)?);
+        tables.push(rank_study(study, rejected.total, &fit_options, terminal)?);
     }
     write(&tables, &RejectedSummary::from(&rejected), format, &options.output, output)
 }
@@ -54,13 +55,13 @@ fn read(options: &RankOptions, threads: usize, terminal: &Terminal) -> Result<In
 pub(crate) fn rank_study(
     study: Study,
     rejected: u64,
-    method: &MethodOptions,
+    options: &FitOptions,
     terminal: &Terminal,
 ) -> Result<RankTable, Failure> {
     let Study { by, items, groups, rows, comparisons, annotators } = study;
     let graph = ComparisonGraph::new(items.len(), groups)?;
-    let (solution, method) = terminal.watch(Work::Step("solving"), || method.solve(&graph))?;
-    let ranking = Ranking::new(&graph, &solution.scores);
+    let fit = terminal.watch(Work::Step("solving"), || fit::fit(&graph, options))?;
+    let ranking = Ranking::new(&graph, &fit.scores).with_flagged(&graph, &fit.flagged);
     let input = InputSummary {
         rows,
         rejected,
@@ -73,62 +74,37 @@ pub(crate) fn rank_study(
     let table = RankTable {
         by,
         input,
-        method,
+        method: method_summary(&fit, options),
         ranking: RankedRow::of(&ranking, &items),
         components: component_summaries(&graph),
-        outliers: OutlierSummary::default(),
-        status: solution.status.as_str(),
-        warnings: warnings(&graph, &solution),
+        outliers: outlier_summary(&fit, comparisons),
+        status: fit.status,
+        warnings: warnings(&graph, &fit),
     };
     announce(&table, terminal);
     Ok(table)
 }
 
-impl MethodOptions {
-    fn check(&self) -> Result<(), Failure> {
-        if self.ridge.is_some() && self.method != Method::Ridge {
-            return Err(Failure::usage(
-                "--ridge is an option of --method ridge",
-                "add --method ridge, or leave --ridge out",
-            ));
-        }
-        match self.method {
-            Method::L2 => self.l2_options().validate()?,
-            Method::Ridge => self.ridge_options().validate()?,
-        }
-        Ok(())
+fn method_summary(fit: &Fit, options: &FitOptions) -> MethodSummary {
+    let at = |wanted| fit.stop.filter(|(parameter, _)| *parameter == wanted).map(|(_, at)| at);
+    MethodSummary {
+        name: fit.method.as_str(),
+        chosen: options.method.is_none().then_some("by cost"),
+        ridge: (fit.method == Method::Ridge).then_some(options.ridge),
+        lambda: at(Parameter::Lambda),
+        time: at(Parameter::Time),
+        kappa: options.kappa,
+        dt: options.dt,
+        backend: fit.linear.map(|linear| linear.backend),
+        iterations: fit.linear.map(|linear| linear.iterations),
+        residual: fit.linear.map(|linear| linear.residual),
     }
+}
 
-    fn l2_options(&self) -> L2Options {
-        L2Options {
-            backend: self.backend.into(),
-            tolerance: self.tolerance,
-            max_iterations: self.max_iterations,
-        }
-    }
-
-    fn ridge_options(&self) -> RidgeOptions {
-        let default = RidgeOptions::default();
-        RidgeOptions {
-            ridge: self.ridge.unwrap_or(default.ridge),
-            backend: self.backend.into(),
-            tolerance: self.tolerance,
-            max_iterations: self.max_iterations,
-        }
-    }
-
-    fn solve(&self, graph: &ComparisonGraph) -> Result<(Solution, MethodSummary), Failure> {
-        let (name, ridge, solution) = match self.method {
-            Method::L2 => ("l2", None, l2::solve(graph, &self.l2_options())?),
-            Method::Ridge => {
-                let options = self.ridge_options();
-                ("ridge", Some(options.ridge), ridge::solve(graph, &options)?)
-            }
-        };
-        let backend = solution.info.backends.first().map_or("none", |backend| backend.as_str());
-        let (iterations, residual) = (solution.info.iterations, solution.info.residual);
-        Ok((solution, MethodSummary { name, ridge, backend, iterations, residual }))
-    }
+fn outlier_summary(fit: &Fit, comparisons: u64) -> OutlierSummary {
+    let flagged: f64 = fit.flagged.iter().sum();
+    let fraction = if comparisons > 0 { flagged / comparisons as f64 } else { 0.0 };
+    OutlierSummary { comparisons: flagged as u64, fraction }
 }
 
 fn component_summaries(graph: &ComparisonGraph) -> Vec<ComponentSummary> {
@@ -152,7 +128,7 @@ fn component_summaries(graph: &ComparisonGraph) -> Vec<ComponentSummary> {
     summaries
 }
 
-fn warnings(graph: &ComparisonGraph, solution: &Solution) -> Vec<String> {
+fn warnings(graph: &ComparisonGraph, fit: &Fit) -> Vec<String> {
     let mut warnings = Vec::new();
     let components = graph.components();
     if components.len() > 1 {
@@ -167,12 +143,21 @@ fn warnings(graph: &ComparisonGraph, solution: &Solution) -> Vec<String> {
         }
         warnings.push(text);
     }
-    if solution.status == hodgerank::solve::Status::IterationLimit {
-        warnings.push(format!(
+    match (fit.status, fit.linear) {
+        ("iteration-limit", Some(linear)) => warnings.push(format!(
             "the solver stopped at its iteration limit with a relative residual of {:.1e}; raise \
              --max-iterations or try --backend sparse",
-            solution.info.residual
-        ));
+            linear.residual
+        )),
+        ("iteration-limit", None) => warnings.push(
+            "the method stopped at its limit of steps before it came to where it was to stop"
+                .to_owned(),
+        ),
+        ("disconnected", _) => warnings.push(
+            "the votes still trusted no longer connect all items, so no more votes were flagged"
+                .to_owned(),
+        ),
+        _ => {}
     }
     warnings
 }
@@ -185,8 +170,14 @@ fn announce(table: &RankTable, terminal: &Terminal) {
     } else {
         String::new()
     };
+    let flagged = match table.outliers {
+        OutlierSummary { comparisons: 0, .. } => String::new(),
+        OutlierSummary { comparisons, fraction } => {
+            format!(", {} votes flagged ({:.1}%)", thousands(comparisons), 100.0 * fraction)
+        }
+    };
     terminal.note(&format!(
-        "{by}{} items, {} votes{annotators} ({} distinct), method {}",
+        "{by}{} items, {} votes{annotators} ({} distinct), method {}{flagged}",
         thousands(items as u64),
         thousands(comparisons),
         thousands(groups as u64),

@@ -69,20 +69,38 @@ pub struct InputSummary {
     pub components: usize,
 }
 
-/// How the items were ranked.
-#[derive(Debug, Clone, Serialize)]
+/// How the items were ranked. What a method does not have is left out.
+#[derive(Debug, Clone, Default, Serialize)]
 pub struct MethodSummary {
     /// The method.
     pub name: &'static str,
+    /// How it was chosen, if nobody asked for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub chosen: Option<&'static str>,
     /// Strength of the ridge penalty.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ridge: Option<f64>,
+    /// λ at which the path stopped.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lambda: Option<f64>,
+    /// Time at which the path stopped.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub time: Option<f64>,
+    /// Damping of lbi, as given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kappa: Option<f64>,
+    /// Step of lbi, as given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dt: Option<f64>,
     /// The linear solver (of the largest component).
-    pub backend: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub backend: Option<&'static str>,
     /// Its iterations.
-    pub iterations: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub iterations: Option<usize>,
     /// Its relative residual.
-    pub residual: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub residual: Option<f64>,
 }
 
 /// One item.

@@ -59,7 +59,7 @@ impl Tally {
         debug_assert!(left != right && y.is_finite());
         let (low, high, y) = if left < right { (left, right, y) } else { (right, left, -y) };
         let outcome = self.outcome_id(positive_zero(y));
-        self.votes += count;
+        self.votes = self.votes.saturating_add(count);
         if high < DENSE_ITEMS && outcome < DENSE_OUTCOMES && count == 1 {
             let place = triangle(low, high);
             let table = &mut self.dense[outcome as usize];

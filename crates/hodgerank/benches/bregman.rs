@@ -1,0 +1,142 @@
+//! Times of Bregman iterations and of inverse scale space where they are meant to be used.
+//!
+//! `cargo bench -p hodgerank --bench bregman [-- [--large] NAME...]`: NAME keeps the cases whose
+//! name contains it; `--large` adds 1,000,000 items with 10,000,000 groups.
+
+#![allow(clippy::print_stdout, clippy::print_stderr)]
+
+use std::path::Path as FilePath;
+use std::time::Instant;
+
+use hodgerank::path::Until;
+use hodgerank::simulate::{SimulateOptions, Simulation};
+use hodgerank::solve::bregman::{self, Algorithm, BregmanOptions};
+use hodgerank::solve::inverse_scale_space::{self, InverseScaleSpaceOptions, cost_estimate};
+use hodgerank::{Comparison, ComparisonGraph, Groups, Path, Result};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+#[derive(Clone, Copy)]
+enum Method {
+    Bregman(Algorithm),
+    InverseScaleSpace,
+}
+
+const EXACT: Method = Method::Bregman(Algorithm::Exact);
+const GRADIENT: Method = Method::Bregman(Algorithm::Gradient);
+
+/// Name, graph, share of the votes to flag, methods.
+type Case = (&'static str, fn() -> Option<ComparisonGraph>, f64, &'static [Method]);
+
+const CASES: &[Case] = &[
+    ("PC-VQA 1", pc_vqa_1, 0.05, &[Method::InverseScaleSpace, EXACT, GRADIENT]),
+    (
+        "16 items, 2k votes",
+        || votes(16, 2000, 0.05, 0.0),
+        0.05,
+        &[Method::InverseScaleSpace, EXACT, GRADIENT],
+    ),
+    ("1k items, 300k votes", || votes(1000, 300_000, 0.2, 0.0), 0.01, &[Method::InverseScaleSpace]),
+    ("1k items, 300k votes", || votes(1000, 300_000, 0.2, 0.0), 0.2, &[EXACT]),
+    ("1k items, 10M votes", || votes(1000, 10_000_000, 0.2, 0.1), 0.2, &[EXACT]),
+    ("image 181x162, 5x5", || Some(image(181, 162)), 0.1, &[EXACT, GRADIENT]),
+];
+const LARGE: &[Case] =
+    &[("1M items, 10M votes", || votes(1_000_000, 10_000_000, 0.1, 0.0), 0.1, &[EXACT])];
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let large = arguments.iter().any(|argument| argument == "--large");
+    let names: Vec<_> = arguments.iter().filter(|argument| !argument.starts_with('-')).collect();
+    println!(
+        "{:<22}{:>10}{:>6}{:>10}{:>10}{:>8}{:>9}{:>9}  status",
+        "study", "groups", "flag", "method", "seconds", "knots", "flagged", "cost"
+    );
+    for (name, graph, share, methods) in CASES.iter().chain(LARGE.iter().filter(|_| large)) {
+        if !names.is_empty() && !names.iter().any(|part| name.contains(part.as_str())) {
+            continue;
+        }
+        eprintln!("building {name}");
+        let Some(graph) = graph() else { continue };
+        for &method in *methods {
+            row(name, &graph, *share, method);
+        }
+    }
+}
+
+fn row(name: &str, graph: &ComparisonGraph, share: f64, method: Method) {
+    let votes = share * graph.groups().votes();
+    let started = Instant::now();
+    let path = run(graph, method, Until::Flagged(votes)).expect("valid options");
+    let seconds = started.elapsed().as_secs_f64();
+    let (label, cost) = match method {
+        Method::Bregman(algorithm) => (algorithm.as_str(), String::new()),
+        Method::InverseScaleSpace => ("iss", format!("{:.0e}", cost_estimate(graph, votes))),
+    };
+    println!(
+        "{name:<22}{:>10}{:>6}{label:>10}{seconds:>10.4}{:>8}{:>9}{cost:>9}  {}",
+        graph.groups().len(),
+        share,
+        path.knots.len(),
+        path.entries().len(),
+        path.status.as_str(),
+    );
+}
+
+fn run(graph: &ComparisonGraph, method: Method, until: Until) -> Result<Path> {
+    match method {
+        Method::Bregman(algorithm) => {
+            bregman::path(graph, &BregmanOptions { algorithm, ..Default::default() }, until)
+        }
+        Method::InverseScaleSpace => {
+            inverse_scale_space::path(graph, &InverseScaleSpaceOptions::default(), until)
+        }
+    }
+}
+
+fn graph(items: usize, votes: &[Comparison]) -> ComparisonGraph {
+    let groups = Groups::merge(items, votes).expect("valid votes").groups;
+    ComparisonGraph::new(items, groups).expect("valid groups")
+}
+
+fn votes(items: usize, votes: u64, flips: f64, ties: f64) -> Option<ComparisonGraph> {
+    let options = SimulateOptions { items, votes, flips, ties, ..Default::default() };
+    let study = Simulation::new(&options).expect("valid options");
+    Some(graph(items, &study.map(|vote| vote.comparison()).collect::<Vec<_>>()))
+}
+
+/// Pixels of a smooth picture, compared with all others at most two away in each direction; one
+/// difference in ten is wrong.
+fn image(width: u32, height: u32) -> ComparisonGraph {
+    let mut rng = ChaCha8Rng::seed_from_u64(1);
+    let value = |x: u32, y: u32| (f64::from(x) / 20.0).sin() + (f64::from(y) / 15.0).cos();
+    let mut votes = Vec::new();
+    for (y, x) in (0..height).flat_map(|y| (0..width).map(move |x| (y, x))) {
+        for v in y..height.min(y + 3) {
+            for u in x.saturating_sub(2)..width.min(x + 3) {
+                if (v, u) > (y, x) {
+                    let noise = rng.random_range(-0.02..0.02);
+                    let wrong =
+                        if rng.random_bool(0.1) { rng.random_range(-2.0..2.0) } else { 0.0 };
+                    let difference = value(x, y) - value(u, v) + noise + wrong;
+                    votes.push(Comparison::new(y * width + x, v * width + u, difference));
+                }
+            }
+        }
+    }
+    graph((width * height) as usize, &votes)
+}
+
+fn pc_vqa_1() -> Option<ComparisonGraph> {
+    let file = "../../../shared/data/pc-vqa/ref01.csv";
+    let file = FilePath::new(env!("CARGO_MANIFEST_DIR")).join(file);
+    let Ok(table) = std::fs::read_to_string(file) else {
+        eprintln!("skipped: the shared data are not here");
+        return None;
+    };
+    let row = |row: &str| {
+        let (winner, loser) = row.split_once(',')?;
+        Some(Comparison::new(winner.parse().ok()?, loser.parse().ok()?, 1.0))
+    };
+    Some(graph(17, &table.lines().skip(1).filter_map(row).collect::<Vec<_>>()))
+}

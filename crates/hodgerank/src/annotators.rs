@@ -1,0 +1,211 @@
+//! Who cast the doubtful votes: tallies of each annotator, and tests that hold for few votes.
+//!
+//! Votes are streamed past an [`AnnotatorTally`] for each annotator; nothing else is kept. The
+//! report answers two questions about each of them:
+//!
+//! 1. Is their share of flagged votes higher than that of all others together? Fisher's exact test,
+//!    one-sided: given how many votes are flagged in all, the flagged ones among the annotator's
+//!    votes are hypergeometric if flags do not care who voted. One-sided, because fewer flags than
+//!    the rest is no ground for suspicion. Each annotator is compared with the others, bad ones
+//!    included, which makes the test cautious where many are bad.
+//! 2. Do they prefer a side? Exact binomial test of the left choices among the votes that were no
+//!    ties, against ½, two-sided. It supposes that items were put on sides at random.
+//!
+//! With many annotators some look suspicious by chance: the p-values of each question are adjusted
+//! by Holm's step-down rule, so that the probability to accuse any innocent annotator in a question
+//! is at most the level at which the adjusted values are read.
+//!
+//! A caution: flags come from a fit to the same votes. An annotator of very many votes bends the
+//! fit in their own favour, and a vote on a pair of nearly equal items is flagged more easily.
+//!
+//! Cost: constant for a vote; for the report, O(votes of the annotator) terms at worst for each.
+
+mod exact;
+
+pub use exact::{binomial_half_two_sided, fisher_more, holm, wilson};
+
+use crate::error::{Error, Result};
+
+/// What one annotator did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct AnnotatorTally {
+    /// Votes cast.
+    pub votes: u64,
+    /// Votes on items whose scores differ, ties apart.
+    pub decided: u64,
+    /// Of these, the votes that agree with the ranking.
+    pub agreeing: u64,
+    /// Votes flagged as outliers.
+    pub flagged: u64,
+    /// Votes that chose a side.
+    pub sided: u64,
+    /// Of these, the votes that chose the left side.
+    pub left: u64,
+}
+
+/// The tallies of all annotators, by their index.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct AnnotatorTallies {
+    tallies: Vec<AnnotatorTally>,
+}
+
+impl AnnotatorTallies {
+    /// No votes yet.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds `count` equal votes of an annotator.
+    ///
+    /// `left_chosen` and `agrees` are `None` for a tie; `agrees` also where the scores are equal,
+    /// otherwise it says whether sign(y) is that of θ_left − θ_right. `left` is the side on which
+    /// the item was shown, not the side on which groups store it.
+    pub fn add(
+        &mut self,
+        annotator: u32,
+        left_chosen: Option<bool>,
+        agrees: Option<bool>,
+        flagged: bool,
+        count: u64,
+    ) {
+        let index = annotator as usize;
+        if index >= self.tallies.len() {
+            self.tallies.resize(index + 1, AnnotatorTally::default());
+        }
+        let tally = &mut self.tallies[index];
+        let counted = |holds: bool| if holds { count } else { 0 };
+        tally.votes += count;
+        tally.decided += counted(agrees.is_some());
+        tally.agreeing += counted(agrees == Some(true));
+        tally.flagged += counted(flagged);
+        tally.sided += counted(left_chosen.is_some());
+        tally.left += counted(left_chosen == Some(true));
+    }
+
+    /// Adds the tallies of another part of the votes.
+    pub fn merge(&mut self, other: &Self) {
+        let length = self.tallies.len().max(other.tallies.len());
+        self.tallies.resize(length, AnnotatorTally::default());
+        for (into, from) in self.tallies.iter_mut().zip(&other.tallies) {
+            into.votes += from.votes;
+            into.decided += from.decided;
+            into.agreeing += from.agreeing;
+            into.flagged += from.flagged;
+            into.sided += from.sided;
+            into.left += from.left;
+        }
+    }
+
+    /// The tally of each annotator, by index.
+    #[must_use]
+    pub fn tallies(&self) -> &[AnnotatorTally] {
+        &self.tallies
+    }
+
+    /// What the tallies say, the most suspicious annotator first; those without votes are left out.
+    ///
+    /// Order: the smaller of the two adjusted p-values, then the larger share of flagged votes,
+    /// then the index.
+    ///
+    /// # Errors
+    /// [`Error::BadOption`] for a level that is not between 0 and 1.
+    pub fn report(&self, options: &AnnotatorOptions) -> Result<Vec<AnnotatorReport>> {
+        options.validate()?;
+        let voters = self.tallies.iter().enumerate().filter(|(_, tally)| tally.votes > 0);
+        let votes: u64 = self.tallies.iter().map(|tally| tally.votes).sum();
+        let flagged: u64 = self.tallies.iter().map(|tally| tally.flagged).sum();
+        let mut reports: Vec<AnnotatorReport> = voters
+            .map(|(index, &tally)| AnnotatorReport {
+                annotator: index as u32,
+                tally,
+                agreement: share(tally.agreeing, tally.decided),
+                flagged: tally.flagged as f64 / tally.votes as f64,
+                flagged_interval: wilson(tally.flagged, tally.votes, options.level),
+                flagged_p: fisher_more(tally.flagged, tally.votes, flagged, votes),
+                flagged_p_adjusted: 1.0,
+                left: share(tally.left, tally.sided),
+                left_p: binomial_half_two_sided(tally.left, tally.sided),
+                left_p_adjusted: 1.0,
+            })
+            .collect();
+        let flagged_p = holm(&reports.iter().map(|report| report.flagged_p).collect::<Vec<_>>());
+        let left_p = holm(&reports.iter().map(|report| report.left_p).collect::<Vec<_>>());
+        for (report, (flagged_p, left_p)) in reports.iter_mut().zip(flagged_p.iter().zip(&left_p)) {
+            report.flagged_p_adjusted = *flagged_p;
+            report.left_p_adjusted = *left_p;
+        }
+        reports.sort_by(|a, b| {
+            a.suspicion().total_cmp(&b.suspicion()).then(b.flagged.total_cmp(&a.flagged))
+        });
+        Ok(reports)
+    }
+}
+
+/// Options of [`AnnotatorTallies::report`].
+///
+/// | name | default | purpose | range |
+/// |---|---|---|---|
+/// | `level` | 0.95 | confidence of the interval of the flagged share | above 0, below 1 |
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct AnnotatorOptions {
+    /// Confidence of the interval of the flagged share.
+    pub level: f64,
+}
+
+impl Default for AnnotatorOptions {
+    fn default() -> Self {
+        Self { level: 0.95 }
+    }
+}
+
+impl AnnotatorOptions {
+    /// Checks that all values make sense.
+    ///
+    /// # Errors
+    /// [`Error::BadOption`] for the first that does not.
+    pub fn validate(&self) -> Result<()> {
+        if self.level > 0.0 && self.level < 1.0 {
+            return Ok(());
+        }
+        let (value, expected) = (self.level.to_string(), "a number between 0 and 1, both excluded");
+        Err(Error::BadOption { option: "level", value, expected })
+    }
+}
+
+/// One annotator, judged.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct AnnotatorReport {
+    /// The annotator's index.
+    pub annotator: u32,
+    /// The counts behind the rest.
+    pub tally: AnnotatorTally,
+    /// Share of the decided votes that agree with the ranking; `None` without such votes.
+    pub agreement: Option<f64>,
+    /// Share of all votes that are flagged.
+    pub flagged: f64,
+    /// Wilson's interval of that share.
+    pub flagged_interval: (f64, f64),
+    /// Probability of as many flags or more if flags did not care who voted.
+    pub flagged_p: f64,
+    /// The same after Holm's correction for the number of annotators.
+    pub flagged_p_adjusted: f64,
+    /// Share of left choices among votes that chose a side; `None` without such votes.
+    pub left: Option<f64>,
+    /// Probability of left choices as uneven or more if both sides were equally likely.
+    pub left_p: f64,
+    /// The same after Holm's correction for the number of annotators.
+    pub left_p_adjusted: f64,
+}
+
+impl AnnotatorReport {
+    /// The smaller of the two adjusted p-values.
+    #[must_use]
+    pub fn suspicion(&self) -> f64 {
+        self.flagged_p_adjusted.min(self.left_p_adjusted)
+    }
+}
+
+fn share(part: u64, whole: u64) -> Option<f64> {
+    (whole > 0).then(|| part as f64 / whole as f64)
+}

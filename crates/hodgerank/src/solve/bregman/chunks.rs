@@ -1,0 +1,113 @@
+//! Groups cut into chunks that are worked on side by side, with the same bits for any thread count.
+//!
+//! A chunk owns the state of its groups and a flow: its part of XᵀW f for some f on the groups. The
+//! cut depends on the graph alone and parts are added up in the order of the chunks. Groups are
+//! sorted by their left item, so that on meshes a chunk touches a short range of items; only that
+//! range has room in its flow.
+
+use std::ops::Range;
+
+use rayon::prelude::*;
+
+use crate::graph::Groups;
+
+/// Below this a chunk is not worth a task.
+const LEAST_GROUPS: usize = 1 << 14;
+/// Enough for the cores of one machine to share evenly.
+const MOST_CHUNKS: usize = 64;
+/// Items added up by one task.
+const ITEMS_PER_TASK: usize = 1 << 14;
+
+/// Consecutive groups, their state `S`, and what they add to XᵀW f.
+#[derive(Debug)]
+pub(in crate::solve) struct Chunk<S> {
+    pub(in crate::solve) groups: Range<usize>,
+    pub(in crate::solve) state: S,
+    /// The item of `flow[0]`.
+    pub(in crate::solve) first_item: usize,
+    pub(in crate::solve) flow: Vec<f64>,
+}
+
+/// All groups, chunk by chunk.
+#[derive(Debug)]
+pub(in crate::solve) struct Chunks<S>(pub(in crate::solve) Vec<Chunk<S>>);
+
+impl<S: Send + Sync> Chunks<S> {
+    /// Cuts `groups` on `items` items; `state` makes the state of a range of groups.
+    pub(in crate::solve) fn new(
+        items: usize,
+        groups: &Groups,
+        state: impl Fn(Range<usize>) -> S,
+    ) -> Self {
+        // Half the items: flows take at most two numbers for each group and one for each item.
+        let length = LEAST_GROUPS.max(groups.len().div_ceil(MOST_CHUNKS)).max(items / 2);
+        let starts = (0..groups.len()).step_by(length);
+        let chunk = |start: usize| {
+            let range = start..groups.len().min(start + length);
+            let ends = || groups.left[range.clone()].iter().chain(&groups.right[range.clone()]);
+            let first = ends().min().map_or(0, |&i| i as usize);
+            let last = ends().max().map_or(0, |&i| i as usize);
+            let flow = vec![0.0; last - first + 1];
+            Chunk { state: state(range.clone()), groups: range, first_item: first, flow }
+        };
+        Self(starts.map(chunk).collect())
+    }
+
+    /// Does the same work on every chunk. A single chunk stays on this thread.
+    pub(in crate::solve) fn each(&mut self, work: impl Fn(&mut Chunk<S>) + Send + Sync) {
+        match &mut self.0[..] {
+            [only] => work(only),
+            chunks => chunks.par_iter_mut().with_max_len(1).for_each(work),
+        }
+    }
+
+    /// Adds the flows of all chunks up into `out`.
+    pub(in crate::solve) fn add_up(&self, out: &mut [f64]) {
+        let add = |(task, out): (usize, &mut [f64])| {
+            out.fill(0.0);
+            let (start, end) = (task * ITEMS_PER_TASK, task * ITEMS_PER_TASK + out.len());
+            for chunk in &self.0 {
+                let from = start.max(chunk.first_item);
+                let to = end.min(chunk.first_item + chunk.flow.len());
+                if from < to {
+                    let part = &chunk.flow[from - chunk.first_item..to - chunk.first_item];
+                    let out = &mut out[from - start..to - start];
+                    out.iter_mut().zip(part).for_each(|(out, part)| *out += part);
+                }
+            }
+        };
+        if out.len() <= ITEMS_PER_TASK {
+            add((0, out));
+        } else {
+            out.par_chunks_mut(ITEMS_PER_TASK).enumerate().for_each(add);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Comparison, ComparisonGraph};
+
+    #[test]
+    fn flows_add_up_to_the_divergence() {
+        let items = 40_000;
+        let vote = |k: u32| Comparison::new(k % items, (k % items + 1 + k % 977) % items, 1.0);
+        let votes: Vec<_> = (0..200_000).map(vote).collect();
+        let groups = Groups::keep_apart(items as usize, &votes).unwrap().groups;
+        let graph = ComparisonGraph::new(items as usize, groups).unwrap();
+        let groups = graph.groups();
+        let mut chunks = Chunks::new(graph.items(), groups, |_| ());
+        assert!(chunks.0.len() > 5);
+        let f: Vec<f64> = (0..groups.len()).map(|g| (g % 13) as f64 - 6.0).collect();
+        chunks.each(|chunk| {
+            for g in chunk.groups.clone() {
+                chunk.flow[groups.left[g] as usize - chunk.first_item] += groups.weight[g] * f[g];
+                chunk.flow[groups.right[g] as usize - chunk.first_item] -= groups.weight[g] * f[g];
+            }
+        });
+        let mut out = vec![1.0; graph.items()];
+        chunks.add_up(&mut out);
+        assert_eq!(out, graph.divergence(&f));
+    }
+}

@@ -1,0 +1,197 @@
+//! One step: a single pass over the groups, and θ.
+
+use super::chunks::{Chunk, Chunks};
+use super::options::{Algorithm, BregmanOptions};
+use crate::error::Result;
+use crate::graph::{ComparisonGraph, Groups};
+use crate::laplacian::{LaplacianSystem, StoppingRule};
+use crate::path::Change;
+
+/// A linear system for a change of θ is never solved worse than this, however small the change.
+const LOOSEST: f64 = 0.01;
+
+/// θᵏ and zᵏ; γᵏ = κ shrink(zᵏ) is not stored.
+pub(super) struct Iterate<'a> {
+    pub(super) graph: &'a ComparisonGraph,
+    system: &'a LaplacianSystem,
+    algorithm: Algorithm,
+    rule: StoppingRule,
+    /// ‖XᵀWy‖, which the tolerance is relative to.
+    scale: f64,
+    pub(super) theta: Vec<f64>,
+    chunks: Chunks<State>,
+    /// XᵀW f of the last pass.
+    flow: Vec<f64>,
+    /// What the last step changed in the set of outliers, larger residuals first.
+    pub(super) changes: Vec<(u32, Change)>,
+}
+
+/// What a chunk keeps for its groups.
+struct State {
+    z: Vec<f64>,
+    changes: Vec<(u32, Change)>,
+    /// Largest |y − Xθ − γ| of the last pass.
+    largest: f64,
+    /// Σ w r² at the start.
+    squares: f64,
+}
+
+/// The scale of the residuals where every vote is trusted.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Residuals {
+    pub(super) largest: f64,
+    pub(super) typical: f64,
+}
+
+impl<'a> Iterate<'a> {
+    /// θ⁰ = L†XᵀWy, z⁰ = 0.
+    pub(super) fn start(
+        graph: &'a ComparisonGraph,
+        system: &'a LaplacianSystem,
+        options: &BregmanOptions,
+    ) -> Result<Self> {
+        let rule = StoppingRule { tolerance: options.tolerance, ..StoppingRule::default() };
+        let xt_w_y = graph.divergence(&graph.groups().y);
+        let (mut theta, _) = system.solve(&xt_w_y, &rule)?;
+        graph.components().centre(&mut theta);
+        let state = |range: std::ops::Range<usize>| State {
+            z: vec![0.0; range.len()],
+            changes: Vec::new(),
+            largest: 0.0,
+            squares: 0.0,
+        };
+        let chunks = Chunks::new(graph.items(), graph.groups(), state);
+        let (algorithm, scale) = (options.algorithm, norm(&xt_w_y));
+        let flow = vec![0.0; graph.items()];
+        Ok(Self { graph, system, algorithm, rule, scale, theta, chunks, flow, changes: Vec::new() })
+    }
+
+    /// The largest |r| and the root of the mean r² of the votes, with r = y − Xθ.
+    pub(super) fn residuals(&mut self) -> Residuals {
+        let (groups, theta) = (self.graph.groups(), &self.theta);
+        self.chunks.each(|chunk| {
+            chunk.state.largest = 0.0;
+            chunk.state.squares = 0.0;
+            for g in chunk.groups.clone() {
+                let r = residual(groups, theta, g);
+                chunk.state.largest = chunk.state.largest.max(r.abs());
+                chunk.state.squares += groups.weight[g] * r * r;
+            }
+        });
+        let squares: f64 = self.chunks.0.iter().map(|chunk| chunk.state.squares).sum();
+        Residuals { largest: self.largest(), typical: (squares / groups.votes()).sqrt() }
+    }
+
+    fn largest(&self) -> f64 {
+        self.chunks.0.iter().fold(0.0, |largest, chunk| chunk.state.largest.max(largest))
+    }
+
+    /// z = t·r, true as long as nothing has entered.
+    pub(super) fn skip_silent_start(&mut self, t: f64) {
+        let (groups, theta) = (self.graph.groups(), &self.theta);
+        self.chunks.each(|chunk| {
+            for (z, g) in chunk.state.z.iter_mut().zip(chunk.groups.clone()) {
+                *z = (t * residual(groups, theta, g)).clamp(-1.0, 1.0);
+            }
+        });
+    }
+
+    /// From step k to k + 1; returns the largest |y − Xθᵏ − γᵏ|.
+    pub(super) fn advance(&mut self, kappa: f64, dt: f64) -> Result<f64> {
+        if self.algorithm == Algorithm::Exact {
+            self.follow_gamma()?;
+        }
+        let (groups, theta) = (self.graph.groups(), &self.theta);
+        match self.algorithm {
+            Algorithm::Gradient => {
+                self.chunks.each(|chunk| pass::<false>(chunk, groups, theta, kappa, dt));
+            }
+            Algorithm::Exact => {
+                self.chunks.each(|chunk| pass::<true>(chunk, groups, theta, kappa, dt));
+            }
+        }
+        self.chunks.add_up(&mut self.flow);
+        if self.algorithm == Algorithm::Gradient {
+            let h = kappa * dt;
+            self.theta.iter_mut().zip(&self.flow).for_each(|(theta, flow)| *theta += h * flow);
+        }
+        self.collect_changes();
+        Ok(self.largest())
+    }
+
+    /// θᵏ⁺¹ = θᵏ + L†XᵀW(γᵏ⁻¹ − γᵏ): the change alone, so that little is left to iterate.
+    fn follow_gamma(&mut self) -> Result<()> {
+        let size = norm(&self.flow);
+        if size > 0.0 {
+            let tolerance = self.rule.tolerance * self.scale / size;
+            let tolerance = tolerance.clamp(self.rule.tolerance.min(LOOSEST), LOOSEST);
+            let rule = StoppingRule { tolerance, ..self.rule };
+            let (change, _) = self.system.solve(&self.flow, &rule)?;
+            self.theta.iter_mut().zip(change).for_each(|(theta, change)| *theta += change);
+        }
+        Ok(())
+    }
+
+    fn collect_changes(&mut self) {
+        self.changes.clear();
+        for chunk in &mut self.chunks.0 {
+            self.changes.append(&mut chunk.state.changes);
+        }
+        let size = |change: &Change| match change {
+            Change::Entered(r) => r.abs(),
+            Change::Left => f64::INFINITY,
+        };
+        self.changes.sort_by(|(_, a), (_, b)| size(b).total_cmp(&size(a)));
+    }
+}
+
+/// zᵏ⁺¹ from zᵏ and θ, who crosses ±1, and XᵀW f into the flow: f = y − Xθᵏ − γᵏ for the gradient
+/// step, f = γᵏ − γᵏ⁺¹ (zero for most groups) where θ is solved for in the next step.
+fn pass<const EXACT: bool>(
+    chunk: &mut Chunk<State>,
+    groups: &Groups,
+    theta: &[f64],
+    kappa: f64,
+    dt: f64,
+) {
+    let Chunk { groups: range, state, first_item, flow } = chunk;
+    let State { z, changes, largest, .. } = state;
+    let (left, right) = (&groups.left[range.clone()], &groups.right[range.clone()]);
+    let (y, weight) = (&groups.y[range.clone()], &groups.weight[range.clone()]);
+    flow.fill(0.0);
+    *largest = 0.0;
+    let columns = left.iter().zip(right).zip(y.iter().zip(weight)).zip(z);
+    for (k, (((&i, &j), (&y, &w)), z)) in columns.enumerate() {
+        let (i, j) = (i as usize, j as usize);
+        let r = y - (theta[i] - theta[j]);
+        let old = *z;
+        let gamma = kappa * shrink(old);
+        let rest = r - gamma;
+        *z = old + dt * rest;
+        *largest = largest.max(rest.abs());
+        let f = if EXACT { gamma - kappa * shrink(*z) } else { rest };
+        if !EXACT || f != 0.0 {
+            flow[i - *first_item] += w * f;
+            flow[j - *first_item] -= w * f;
+        }
+        if (old.abs() > 1.0) != (z.abs() > 1.0) {
+            let change = if z.abs() > 1.0 { Change::Entered(r) } else { Change::Left };
+            changes.push(((range.start + k) as u32, change));
+        }
+    }
+}
+
+/// sign(z) max(|z| − 1, 0).
+#[inline]
+fn shrink(z: f64) -> f64 {
+    z - z.clamp(-1.0, 1.0)
+}
+
+#[inline]
+fn residual(groups: &Groups, theta: &[f64], g: usize) -> f64 {
+    groups.y[g] - (theta[groups.left[g] as usize] - theta[groups.right[g] as usize])
+}
+
+fn norm(x: &[f64]) -> f64 {
+    x.iter().map(|v| v * v).sum::<f64>().sqrt()
+}
