@@ -5,7 +5,7 @@
 //! with the items and the distinct votes, never with the rows. A row that makes no sense stops the
 //! run, or is counted and listed, with its file, line, column and value; none is dropped in silence.
 //!
-//! [`write`] makes output files that appear whole or not at all.
+//! [`mod@write`] makes output files that appear whole or not at all.
 
 pub mod columns;
 pub mod error;
