@@ -3,7 +3,9 @@
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use hodgerank_io::{ColumnNames, Format, OnError, OutcomeAs, ReadOptions};
 
-use crate::commands::{demo::DemoOptions, simulate::SimulateArguments};
+use crate::commands::{
+    compare::CompareOptions, demo::DemoOptions, path::PathOptions, simulate::SimulateArguments,
+};
 use crate::failure::Failure;
 use crate::method::MethodOptions;
 
@@ -28,6 +30,10 @@ pub(crate) struct Arguments {
 pub(crate) enum Command {
     /// Rank the items of a file of votes
     Rank(Box<RankOptions>),
+    /// Rank with all methods, side by side
+    Compare(Box<CompareOptions>),
+    /// List the whole path from trusting every vote to trusting fewer and fewer
+    Path(Box<PathOptions>),
     /// Make a synthetic study: votes, some of them bad, and the truth behind them
     Simulate(SimulateArguments),
     /// Show the main job on a small study with bad annotators

@@ -22,6 +22,8 @@ fn main() -> ExitCode {
         let threads = rayon::current_num_threads();
         match &arguments.command {
             Command::Rank(options) => commands::rank::run(options, threads, &terminal),
+            Command::Compare(options) => commands::compare::run(options, threads, &terminal),
+            Command::Path(options) => commands::path::run(options, threads, &terminal),
             Command::Simulate(options) => commands::simulate::run(options, &terminal),
             Command::Demo(options) => commands::demo::run(options, &terminal),
         }

@@ -60,7 +60,7 @@ pub(crate) struct MethodOptions {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum MethodName {
+pub(crate) enum MethodName {
     /// Least squares (HodgeRank): every vote counts alike
     L2,
     /// Least squares with the scores pulled towards zero
@@ -146,6 +146,21 @@ impl MethodOptions {
     pub(crate) fn fit_options(&self) -> Result<FitOptions, Failure> {
         let method = self.method.map(Method::from);
         self.check_owners(method)?;
+        self.options(method)
+    }
+
+    /// Options for several methods at once: each takes from them what is its own.
+    pub(crate) fn shared_options(&self) -> Result<FitOptions, Failure> {
+        if self.method.is_some() {
+            return Err(Failure::usage(
+                "--method names one method, and several are compared",
+                "use --methods l2,iss,…",
+            ));
+        }
+        self.options(None)
+    }
+
+    fn options(&self, method: Option<Method>) -> Result<FitOptions, Failure> {
         let mut outliers = self.outliers;
         if let Some(lambda) = self.lambda.filter(|_| method != Some(Method::PcLasso)) {
             outliers = OutlierRule::Lambda(lambda);

@@ -26,6 +26,25 @@ pub(crate) struct Style {
     pub(crate) top: usize,
 }
 
+impl Style {
+    /// An empty table in our style.
+    pub(crate) fn table(self) -> Table {
+        let mut table = Table::new();
+        table
+            .load_style(
+                TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─')),
+            )
+            .set_content_arrangement(ContentArrangement::Dynamic)
+            .set_width(self.width);
+        if self.styled {
+            table.enforce_styling();
+        } else {
+            table.force_no_tty();
+        }
+        table
+    }
+}
+
 /// Writes one ranking: a table for each component, because ranks of different ones do not compare.
 pub(crate) fn write(table: &RankTable, style: Style, out: &mut impl Write) -> io::Result<()> {
     if let Some(by) = &table.by {
@@ -68,16 +87,7 @@ fn draw(rows: &[&RankedRow], style: Style) -> Table {
     let flagged = rows.iter().any(|row| row.flagged > 0);
     let largest = rows.iter().map(|row| row.score.abs()).fold(0.0, f64::max);
 
-    let mut table = Table::new();
-    table
-        .load_style(TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─')))
-        .set_content_arrangement(ContentArrangement::Dynamic)
-        .set_width(style.width);
-    if style.styled {
-        table.enforce_styling();
-    } else {
-        table.force_no_tty();
-    }
+    let mut table = style.table();
     let number = |text: String| Cell::new(text).set_alignment(CellAlignment::Right);
     let head = |text: &str| number(text.to_owned()).add_attribute(Attribute::Bold);
     let name = |text: &str| Cell::new(text).add_attribute(Attribute::Bold);

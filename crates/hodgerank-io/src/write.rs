@@ -2,6 +2,7 @@
 
 mod output;
 mod ranking;
+mod table;
 mod votes;
 
 pub use output::Output;
@@ -9,4 +10,13 @@ pub use ranking::{
     ComponentSummary, Document, InputSummary, MethodSummary, OutlierSummary, RankTable, RankedRow,
     RejectedRow, RejectedSummary,
 };
+pub use table::{Column, Table};
 pub use votes::{VoteColumns, VoteWriter};
+
+/// The system's own error, so that a closed pipe is still known as one.
+fn from_csv(error: csv::Error) -> std::io::Error {
+    match error.into_kind() {
+        csv::ErrorKind::Io(error) => error,
+        other => std::io::Error::other(format!("{other:?}")),
+    }
+}

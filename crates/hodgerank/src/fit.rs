@@ -204,6 +204,43 @@ pub fn fit(graph: &ComparisonGraph, options: &FitOptions) -> Result<Fit> {
     Ok(fit)
 }
 
+/// The whole path of a method that has one, as far as the rule says; [`OutlierRule::Auto`] goes on
+/// until half of the votes are flagged.
+///
+/// # Errors
+/// If the method has no path, an option makes no sense for it or the votes, or a solver fails.
+pub fn path(graph: &ComparisonGraph, options: &FitOptions) -> Result<Path> {
+    options.outliers.validate(graph.groups().votes())?;
+    let target = match options.outliers {
+        OutlierRule::Auto => Target::Votes(0.5 * graph.groups().votes()),
+        _ => target(graph, options)?,
+    };
+    let method = options.method.unwrap_or_else(|| default_method(graph, target));
+    walk(graph, method, options, until(method, target)?)
+}
+
+fn walk(
+    graph: &ComparisonGraph,
+    method: Method,
+    options: &FitOptions,
+    until: Until,
+) -> Result<Path> {
+    match method {
+        Method::HuberLasso | Method::LassoL2 => {
+            huber_lasso::path(graph, &options.huber_options(), until)
+        }
+        Method::Bregman => bregman::path(graph, &options.bregman_options(), until),
+        Method::InverseScaleSpace => {
+            inverse_scale_space::path(graph, &InverseScaleSpaceOptions::default(), until)
+        }
+        _ => Err(Error::BadOption {
+            option: "method",
+            value: method.as_str().to_owned(),
+            expected: "a method with a path: hlasso, lasso-l2, lbi or iss",
+        }),
+    }
+}
+
 /// How far to go, once the rule has looked at the votes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Target {
@@ -225,9 +262,8 @@ fn robust(
     }
     let until = until(method, target)?;
     match method {
-        Method::HuberLasso => {
-            let path = huber_lasso::path(graph, &options.huber_options(), until)?;
-            Ok(end_of_path(graph, method, &path))
+        Method::HuberLasso | Method::Bregman | Method::InverseScaleSpace => {
+            Ok(end_of_path(graph, method, &walk(graph, method, options, until)?))
         }
         Method::LassoL2 => {
             let path = options.huber_options();
@@ -237,15 +273,6 @@ fn robust(
             fit.flagged = whole_groups(graph, &found.removed);
             fit.scores = found.solution.scores;
             Ok(fit)
-        }
-        Method::Bregman => {
-            let path = bregman::path(graph, &options.bregman_options(), until)?;
-            Ok(end_of_path(graph, method, &path))
-        }
-        Method::InverseScaleSpace => {
-            let options = InverseScaleSpaceOptions::default();
-            let path = inverse_scale_space::path(graph, &options, until)?;
-            Ok(end_of_path(graph, method, &path))
         }
         Method::HardThreshold => {
             let k = votes_of(method, target)?;

@@ -13,7 +13,7 @@ use hodgerank_io::write::{
 };
 use hodgerank_io::{Input, Study};
 
-use crate::args::{OutputFormat, OutputOptions, RankOptions};
+use crate::args::{InputOptions, OutputFormat, OutputOptions, RankOptions};
 use crate::failure::Failure;
 use crate::table::{self, Style, visible};
 use crate::terminal::{Terminal, Work, thousands};
@@ -28,7 +28,7 @@ pub(crate) fn run(
     let format = options.output.format()?;
     let output = Output::create(options.output.output.as_deref().unwrap_or("-"))?;
 
-    let input = read(options, threads, terminal)?;
+    let input = read(&options.input, threads, terminal)?;
     terminal.list_rejected(&input.rejected);
     let rejected = input.rejected;
     let mut tables = Vec::with_capacity(input.studies.len());
@@ -41,12 +41,17 @@ pub(crate) fn run(
     write(&tables, &RejectedSummary::from(&rejected), format, &options.output, output)
 }
 
-fn read(options: &RankOptions, threads: usize, terminal: &Terminal) -> Result<Input, Failure> {
-    let files = &options.input.files;
+/// Reads the files, with progress.
+pub(crate) fn read(
+    options: &InputOptions,
+    threads: usize,
+    terminal: &Terminal,
+) -> Result<Input, Failure> {
+    let files = &options.files;
     let size = |file: &String| std::fs::metadata(file).map_or(0, |metadata| metadata.len());
     let progress = Arc::new(Progress::default());
     let reading = Work::Reading(files.iter().map(size).sum(), &progress);
-    let read_options = options.input.read_options(threads);
+    let read_options = options.read_options(threads);
     let input = terminal.watch(reading, || hodgerank_io::read(files, &read_options, &progress))?;
     Ok(input)
 }

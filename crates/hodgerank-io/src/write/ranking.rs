@@ -9,6 +9,7 @@ use hodgerank::{Labels, Ranking};
 use parquet::arrow::ArrowWriter;
 use serde::Serialize;
 
+use super::from_csv;
 use crate::error::BadRow;
 use crate::study::Rejected;
 
@@ -286,14 +287,6 @@ impl RankTable {
         let mut writer = ArrowWriter::try_new(out, schema, None).map_err(failed)?;
         writer.write(&batch).map_err(failed)?;
         writer.close().map(drop).map_err(failed)
-    }
-}
-
-/// The system's own error, so that a closed pipe is still known as one.
-fn from_csv(error: csv::Error) -> io::Error {
-    match error.into_kind() {
-        csv::ErrorKind::Io(error) => error,
-        other => io::Error::other(format!("{other:?}")),
     }
 }
 
