@@ -4,7 +4,8 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use hodgerank_io::{ColumnNames, Format, OnError, OutcomeAs, ReadOptions};
 
 use crate::commands::{
-    compare::CompareOptions, demo::DemoOptions, path::PathOptions, simulate::SimulateArguments,
+    clean::CleanOptions, compare::CompareOptions, demo::DemoOptions, outliers::OutliersOptions,
+    path::PathOptions, simulate::SimulateArguments,
 };
 use crate::failure::Failure;
 use crate::method::MethodOptions;
@@ -34,6 +35,10 @@ pub(crate) enum Command {
     Compare(Box<CompareOptions>),
     /// List the whole path from trusting every vote to trusting fewer and fewer
     Path(Box<PathOptions>),
+    /// List votes in order of suspicion, or the annotators who cast them
+    Outliers(Box<OutliersOptions>),
+    /// Write the input without its flagged votes, all columns kept
+    Clean(Box<CleanOptions>),
     /// Make a synthetic study: votes, some of them bad, and the truth behind them
     Simulate(SimulateArguments),
     /// Show the main job on a small study with bad annotators

@@ -1,7 +1,10 @@
 //! One file for each subcommand.
 
+pub(crate) mod clean;
 pub(crate) mod compare;
 pub(crate) mod demo;
+pub(crate) mod outliers;
 pub(crate) mod path;
 pub(crate) mod rank;
+pub(crate) mod second_look;
 pub(crate) mod simulate;

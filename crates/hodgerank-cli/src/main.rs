@@ -24,6 +24,8 @@ fn main() -> ExitCode {
             Command::Rank(options) => commands::rank::run(options, threads, &terminal),
             Command::Compare(options) => commands::compare::run(options, threads, &terminal),
             Command::Path(options) => commands::path::run(options, threads, &terminal),
+            Command::Outliers(options) => commands::outliers::run(options, threads, &terminal),
+            Command::Clean(options) => commands::clean::run(options, threads, &terminal),
             Command::Simulate(options) => commands::simulate::run(options, &terminal),
             Command::Demo(options) => commands::demo::run(options, &terminal),
         }

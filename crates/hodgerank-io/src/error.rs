@@ -80,6 +80,17 @@ pub enum Error {
         /// A value that can only be a word or a number.
         other: String,
     },
+    /// A file was not the same when it was read again.
+    #[error("the input changed while it was being used: it is no longer what was read first")]
+    Changed,
+    /// Files that cannot be put together, or written as asked.
+    #[error("{problem}")]
+    Formats {
+        /// What does not go together.
+        problem: String,
+        /// What to do.
+        help: String,
+    },
     /// An output file cannot be written.
     #[error("{file}: cannot be written: {source}")]
     Write {
@@ -99,7 +110,8 @@ impl Error {
                 "check that the export finished; the file needs a header and one vote a row, \
                  for example: left,right,winner"
             }
-            Self::Columns { help, .. } => return Some(help.clone()),
+            Self::Columns { help, .. } | Self::Formats { help, .. } => return Some(help.clone()),
+            Self::Changed => "run again while nothing writes to the files",
             Self::Row(row) => return Some(row.problem.help()),
             Self::NothingLeft { .. } => {
                 "run without --on-error skip to see the first bad row in full"

@@ -17,5 +17,5 @@ pub mod write;
 pub use columns::ColumnNames;
 pub use error::{BadRow, Error, Position, Problem, Result};
 pub use outcome::OutcomeAs;
-pub use read::{Format, OnError, ReadOptions, read};
+pub use read::{Format, OnError, ReadOptions, Sources, read};
 pub use study::{Input, Rejected, Study};

@@ -2,10 +2,13 @@
 
 mod batches;
 mod delimited;
+mod head;
 mod ipc;
 mod json_lines;
 mod parquet;
 mod pump;
+mod replay;
+mod rows;
 mod shield;
 mod source;
 mod text_blocks;
@@ -16,8 +19,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crate::columns::ColumnNames;
 use crate::error::{Error, Result};
 use crate::study::{Counter, Input, Rejected};
+use rows::RowSink;
 
-pub use source::Format;
+pub use head::TableHead;
+pub(crate) use replay::{Fate, Visitor, visit};
+pub use replay::{Judged, Replayed, Vote, replay};
+pub use source::{Format, Sources};
 
 /// What to do with a row that makes no sense.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -73,40 +80,63 @@ impl Progress {
 /// # Errors
 /// If a file cannot be read or lacks a column, and for a bad row unless bad rows are skipped.
 pub fn read(files: &[String], options: &ReadOptions, progress: &Arc<Progress>) -> Result<Input> {
-    let threads = match options.threads {
-        0 => std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
-        threads => threads,
-    };
-    let mut counters: Vec<Counter> = (0..threads).map(|_| Counter::default()).collect();
-    let mut rejected = Rejected::default();
-    for name in files {
-        let opened = source::open(name, options.format, progress)?;
-        let file = Arc::clone(&opened.name);
-        let found = match opened.content {
-            source::Content::Text(format, reader) => {
-                let blocks = text_blocks::TextBlocks::start(&file, reader)?;
-                if format == Format::Jsonl {
-                    json_lines::read(&file, blocks, options, &mut counters)?
-                } else {
-                    delimited::read(&file, format, blocks, options, &mut counters)?
-                }
-            }
-            source::Content::Parquet(handle) => {
-                parquet::read(&file, &handle, options, progress, &mut counters)?
-            }
-            source::Content::ArrowFile(handle) => {
-                ipc::read_file(&file, handle, options, &mut counters)?
-            }
-            source::Content::ArrowStream(reader) => {
-                ipc::read_stream(&file, reader, options, &mut counters)?
-            }
+    Sources::once(files).read(options, progress)
+}
+
+impl Sources {
+    /// Reads the files as one study (or one for each value of the `by` column).
+    ///
+    /// # Errors
+    /// If a file cannot be read or lacks a column, and for a bad row unless bad rows are skipped.
+    pub fn read(&self, options: &ReadOptions, progress: &Arc<Progress>) -> Result<Input> {
+        let threads = match options.threads {
+            0 => std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
+            threads => threads,
         };
-        if found.rows == 0 {
-            return Err(Error::NoVotes { file });
-        }
-        rejected.total += found.rejected.total;
-        let room = Rejected::LISTED - rejected.first.len();
-        rejected.first.extend(found.rejected.first.into_iter().take(room));
+        let mut counters: Vec<Counter> = (0..threads).map(|_| Counter::default()).collect();
+        let (rejected, tables) = self.each_file(options, progress, &mut counters)?;
+        Counter::finish(counters, options.columns.by.is_some(), rejected, tables)
     }
-    Counter::finish(counters, options.columns.by.is_some(), rejected)
+
+    /// Hands all rows of all files to the sinks, one thread for each.
+    fn each_file<S: RowSink>(
+        &self,
+        options: &ReadOptions,
+        progress: &Arc<Progress>,
+        sinks: &mut [S],
+    ) -> Result<(Rejected, Vec<TableHead>)> {
+        let mut rejected = Rejected::default();
+        let mut tables = Vec::with_capacity(self.0.len());
+        for source in &self.0 {
+            let opened = source::open(source, options.format, progress)?;
+            let file = Arc::clone(&opened.name);
+            let (found, head) = match opened.content {
+                source::Content::Text(format, reader) => {
+                    let blocks = text_blocks::TextBlocks::start(&file, reader)?;
+                    if format == Format::Jsonl {
+                        json_lines::read(&file, blocks, options, sinks)?
+                    } else {
+                        delimited::read(&file, format, blocks, options, sinks)?
+                    }
+                }
+                source::Content::Parquet(handle) => {
+                    parquet::read(&file, &handle, options, progress, sinks)?
+                }
+                source::Content::ArrowFile(handle) => {
+                    ipc::read_file(&file, handle, options, sinks)?
+                }
+                source::Content::ArrowStream(reader) => {
+                    ipc::read_stream(&file, reader, options, sinks)?
+                }
+            };
+            if found.rows == 0 {
+                return Err(Error::NoVotes { file });
+            }
+            rejected.total += found.rejected.total;
+            let room = Rejected::LISTED - rejected.first.len();
+            rejected.first.extend(found.rejected.first.into_iter().take(room));
+            tables.push(head);
+        }
+        Ok((rejected, tables))
+    }
 }

@@ -4,7 +4,8 @@ use hodgerank::{Groups, Labels, Tally, natural_order};
 
 use crate::columns::{Layout, ROLES, Role};
 use crate::error::{BadRow, Error, Problem, Result};
-use crate::outcome::{How, Reading, could_be_outcome, trim, understand};
+use crate::outcome::{How, could_be_outcome, trim, understand};
+use crate::read::TableHead;
 
 /// Everything that was read.
 #[derive(Debug)]
@@ -13,6 +14,8 @@ pub struct Input {
     pub studies: Vec<Study>,
     /// The rows that were not counted.
     pub rejected: Rejected,
+    /// What each file is, in the order of the files.
+    pub tables: Vec<TableHead>,
 }
 
 /// Items and merged votes of one study.
@@ -49,6 +52,53 @@ impl Rejected {
 /// A row's cells by [`Role`], valid UTF-8; cells of absent columns are empty and not looked at.
 pub(crate) type Cells<'a> = [&'a [u8]; ROLES];
 
+/// What a row says, once its cells make sense.
+pub(crate) struct Understood<'a> {
+    pub(crate) left: &'a [u8],
+    pub(crate) right: &'a [u8],
+    /// How much `left` is preferred to `right`.
+    pub(crate) y: f64,
+    /// How the outcome was read, where there is one.
+    how: Option<How>,
+    pub(crate) count: u64,
+}
+
+impl<'a> Understood<'a> {
+    /// Reads a row's cells, or says which one is wrong and why.
+    #[inline]
+    pub(crate) fn new(layout: &Layout, cells: &Cells<'a>) -> Result<Self, (Role, Problem)> {
+        let cell = |role: Role| cells[role as usize];
+        let (left, right) = (cell(Role::Left), cell(Role::Right));
+        for (role, name) in [(Role::Left, left), (Role::Right, right)] {
+            if name.is_empty() {
+                return Err((role, Problem::EmptyItem));
+            }
+        }
+        if left == right {
+            return Err((Role::Right, Problem::SelfComparison));
+        }
+        let (y, how) = if layout.has(Role::Outcome) {
+            let text = cell(Role::Outcome);
+            let reading = understand(layout.outcome_as, text, text == left, text == right);
+            let reading = reading.map_err(|problem| {
+                (Role::Outcome, if text.is_empty() { Problem::Missing } else { problem })
+            })?;
+            (reading.y, Some(reading.how))
+        } else {
+            (1.0, None)
+        };
+        let count = if layout.has(Role::Count) {
+            parse_count(cell(Role::Count)).map_err(|problem| (Role::Count, problem))?
+        } else {
+            1
+        };
+        if layout.has(Role::By) && cell(Role::By).is_empty() {
+            return Err((Role::By, Problem::Missing));
+        }
+        Ok(Self { left, right, y, how, count })
+    }
+}
+
 /// One thread's count.
 #[derive(Debug, Default)]
 pub(crate) struct Counter {
@@ -81,38 +131,14 @@ impl Counter {
         cells: &Cells<'_>,
     ) -> Result<(), (Role, Problem)> {
         let cell = |role: Role| cells[role as usize];
-        let (left, right) = (cell(Role::Left), cell(Role::Right));
-        for (role, name) in [(Role::Left, left), (Role::Right, right)] {
-            if name.is_empty() {
-                return Err((role, Problem::EmptyItem));
-            }
-        }
-        if left == right {
-            return Err((Role::Right, Problem::SelfComparison));
-        }
-        let y = if layout.has(Role::Outcome) {
-            let text = cell(Role::Outcome);
-            let reading = understand(layout.outcome_as, text, text == left, text == right);
-            let reading = reading.map_err(|problem| {
-                (Role::Outcome, if text.is_empty() { Problem::Missing } else { problem })
-            })?;
-            self.note(reading, text);
-            reading.y
-        } else {
-            1.0
-        };
-        let count = if layout.has(Role::Count) {
-            parse_count(cell(Role::Count)).map_err(|problem| (Role::Count, problem))?
-        } else {
-            1
-        };
-        if layout.has(Role::By) && cell(Role::By).is_empty() {
-            return Err((Role::By, Problem::Missing));
+        let said = Understood::new(layout, cells)?;
+        if let Some(how) = said.how {
+            self.note(how, cell(Role::Outcome));
         }
         let study = self.study(cell(Role::By));
-        let left = self.item(study, left);
-        let right = self.item(study, right);
-        self.studies[study].add(left, right, y, count, cell(Role::Annotator));
+        let left = self.item(study, said.left);
+        let right = self.item(study, said.right);
+        self.studies[study].add(left, right, said.y, said.count, cell(Role::Annotator));
         Ok(())
     }
 
@@ -146,8 +172,8 @@ impl Counter {
     }
 
     #[inline]
-    fn note(&mut self, reading: Reading, text: &[u8]) {
-        let noted = match reading.how {
+    fn note(&mut self, how: How, text: &[u8]) {
+        let noted = match how {
             How::LabelDespite => &mut self.label_despite,
             How::Plain => &mut self.plain,
             How::Label | How::Tie => return,
@@ -177,7 +203,12 @@ impl Counter {
     }
 
     /// Brings the threads' counts together. The result does not depend on who counted what.
-    pub(crate) fn finish(counters: Vec<Self>, has_by: bool, rejected: Rejected) -> Result<Input> {
+    pub(crate) fn finish(
+        counters: Vec<Self>,
+        has_by: bool,
+        rejected: Rejected,
+        tables: Vec<TableHead>,
+    ) -> Result<Input> {
         let first = |pick: fn(&Self) -> &Option<String>| {
             counters.iter().filter_map(|counter| pick(counter).clone()).min()
         };
@@ -209,7 +240,7 @@ impl Counter {
             let first = Box::new(first.clone());
             return Err(Error::NothingLeft { rejected: rejected.total, first });
         }
-        Ok(Input { studies, rejected })
+        Ok(Input { studies, rejected, tables })
     }
 }
 

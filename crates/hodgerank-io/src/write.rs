@@ -1,10 +1,14 @@
 //! Results out: files that appear whole or not at all.
 
+mod cleaned;
+mod listing;
 mod output;
 mod ranking;
 mod table;
 mod votes;
 
+pub use cleaned::{Cleaned, clean};
+pub use listing::{AnnotatorRow, Listing, ListingDocument, ListingRow, SuspectRow};
 pub use output::Output;
 pub use ranking::{
     ComponentSummary, Document, InputSummary, MethodSummary, OutlierSummary, RankTable, RankedRow,

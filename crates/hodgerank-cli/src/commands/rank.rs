@@ -56,6 +56,14 @@ pub(crate) fn read(
     Ok(input)
 }
 
+/// A study, what was made of it, and what is said about it.
+pub(crate) struct JudgedStudy {
+    pub(crate) items: Labels,
+    pub(crate) graph: ComparisonGraph,
+    pub(crate) fit: Fit,
+    pub(crate) table: RankTable,
+}
+
 /// Ranks one study.
 pub(crate) fn rank_study(
     study: Study,
@@ -63,6 +71,16 @@ pub(crate) fn rank_study(
     options: &FitOptions,
     terminal: &Terminal,
 ) -> Result<RankTable, Failure> {
+    judge(study, rejected, options, terminal).map(|judged| judged.table)
+}
+
+/// Ranks one study and keeps what it takes to look at single votes.
+pub(crate) fn judge(
+    study: Study,
+    rejected: u64,
+    options: &FitOptions,
+    terminal: &Terminal,
+) -> Result<JudgedStudy, Failure> {
     let Study { by, items, groups, rows, comparisons, annotators } = study;
     let graph = ComparisonGraph::new(items.len(), groups)?;
     let fit = terminal.watch(Work::Step("solving"), || fit::fit(&graph, options))?;
@@ -87,7 +105,7 @@ pub(crate) fn rank_study(
         warnings: warnings(&graph, &fit),
     };
     announce(&table, terminal);
-    Ok(table)
+    Ok(JudgedStudy { items, graph, fit, table })
 }
 
 fn method_summary(fit: &Fit, options: &FitOptions) -> MethodSummary {

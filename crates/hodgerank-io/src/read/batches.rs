@@ -13,6 +13,7 @@ use arrow_array::{Array, ArrayRef, RecordBatch, types};
 use arrow_schema::{DataType, Schema};
 
 use super::pump::PieceReport;
+use super::rows::RowSink;
 use crate::columns::{ColumnNames, Layout, ROLES, Role};
 use crate::error::{BadRow, Error, Position, Problem, Result, shorten};
 use crate::outcome::{OutcomeAs, understand};
@@ -21,7 +22,7 @@ use crate::study::{Cells, Counter};
 /// What is known of a table before its rows are read.
 pub(super) struct Table {
     file: Arc<str>,
-    layout: Layout,
+    pub(super) layout: Layout,
     /// The columns to fetch, ascending.
     pub(super) wanted: Vec<usize>,
     /// For each role, the place of its column among the fetched ones.
@@ -29,7 +30,13 @@ pub(super) struct Table {
 }
 
 impl Table {
-    pub(super) fn new(file: &Arc<str>, schema: &Schema, given: &ColumnNames) -> Result<Self> {
+    /// With `whole`, all columns are fetched, else only those with a role.
+    pub(super) fn new(
+        file: &Arc<str>,
+        schema: &Schema,
+        given: &ColumnNames,
+        whole: bool,
+    ) -> Result<Self> {
         let names = schema.fields().iter().map(|field| field.name().clone()).collect();
         let layout = Layout::find(file, names, given)?;
         for role in [Role::Left, Role::Right, Role::Outcome, Role::Annotator, Role::Count, Role::By]
@@ -39,6 +46,9 @@ impl Table {
             }
         }
         let mut wanted: Vec<usize> = layout.place.iter().flatten().copied().collect();
+        if whole {
+            wanted = (0..schema.fields().len()).collect();
+        }
         wanted.sort_unstable();
         wanted.dedup();
         let fetched = layout.place.map(|place| wanted.iter().position(|&w| Some(w) == place));
@@ -53,12 +63,7 @@ impl Table {
         counter: &mut Counter,
         report: &mut PieceReport,
     ) -> Result<()> {
-        let columns: Vec<Column<'_>> = self
-            .fetched
-            .iter()
-            .map(|place| place.map_or(Ok(Column::Absent), |p| Column::new(batch.column(p))))
-            .collect::<Result<_, String>>()
-            .map_err(|kind| self.unreadable(&kind))?;
+        let columns = self.columns(batch)?;
         let mut scratch: [String; ROLES] = Default::default();
         let mut known = Known::new(&self.layout, &columns, memo);
         for row in 0..batch.num_rows() {
@@ -68,16 +73,8 @@ impl Table {
                 counter.count_known(left, right, y);
             } else {
                 let general = self.count_row(&columns, row, &mut scratch, counter);
-                if let Err((role, problem, value)) = general {
-                    let position = Position::Row(report.rows + row as u64 + 1);
-                    report.reject(|| BadRow {
-                        file: Arc::clone(&self.file),
-                        position,
-                        column: self.layout.column(role),
-                        value,
-                        problem,
-                        snippet: None,
-                    });
+                if let Err(fault) = general {
+                    self.reject(row, fault, report);
                 } else if let Some(known) = &mut known {
                     known.learn(row, &self.layout, counter);
                 }
@@ -88,12 +85,54 @@ impl Table {
         Ok(())
     }
 
+    /// Hands over every row of a batch, and calls `rejected` for each that was rejected instead.
+    pub(super) fn each_row<S: RowSink>(
+        &self,
+        batch: &RecordBatch,
+        sink: &mut S,
+        report: &mut PieceReport,
+        rejected: impl Fn(&mut S),
+    ) -> Result<()> {
+        let columns = self.columns(batch)?;
+        let mut scratch: [String; ROLES] = Default::default();
+        for row in 0..batch.num_rows() {
+            if let Err(fault) = self.count_row(&columns, row, &mut scratch, sink) {
+                self.reject(row, fault, report);
+                rejected(sink);
+            }
+        }
+        report.rows += batch.num_rows() as u64;
+        report.span = report.rows;
+        Ok(())
+    }
+
+    fn columns<'a>(&self, batch: &'a RecordBatch) -> Result<Vec<Column<'a>>> {
+        let column = |place: &Option<usize>| {
+            place.map_or(Ok(Column::Absent), |place| Column::new(batch.column(place)))
+        };
+        let columns = self.fetched.iter().map(column).collect::<Result<_, String>>();
+        columns.map_err(|kind| self.unreadable(&kind))
+    }
+
+    fn reject(&self, row: usize, fault: (Role, Problem, String), report: &mut PieceReport) {
+        let (role, problem, value) = fault;
+        let position = Position::Row(report.rows + row as u64 + 1);
+        report.reject(|| BadRow {
+            file: Arc::clone(&self.file),
+            position,
+            column: self.layout.column(role),
+            value,
+            problem,
+            snippet: None,
+        });
+    }
+
     fn count_row(
         &self,
         columns: &[Column<'_>],
         row: usize,
         scratch: &mut [String; ROLES],
-        counter: &mut Counter,
+        sink: &mut impl RowSink,
     ) -> Result<(), (Role, Problem, String)> {
         const ALL: [Role; ROLES] =
             [Role::Left, Role::Right, Role::Outcome, Role::Annotator, Role::Count, Role::By];
@@ -105,8 +144,7 @@ impl Table {
                 None => return Err((role, Problem::Missing, String::new())),
             }
         }
-        counter
-            .count(&self.layout, &cells)
+        sink.row(&self.layout, &cells, b"")
             .map_err(|(role, problem)| (role, problem, shorten(cells[role as usize], 60)))
     }
 

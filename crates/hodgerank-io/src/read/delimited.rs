@@ -5,19 +5,20 @@ use std::sync::Arc;
 use memchr::{memchr, memchr_iter, memchr2_iter};
 
 use super::pump::{self, FileReport, PieceReport};
+use super::rows::RowSink;
 use super::text_blocks::{Records, TextBlocks, closing_quote};
-use super::{Format, ReadOptions};
+use super::{Format, ReadOptions, TableHead};
 use crate::columns::{Layout, ROLES, Role};
 use crate::error::{BadRow, Error, Position, Problem, Result, shorten};
-use crate::study::{Cells, Counter};
+use crate::study::Cells;
 
-pub(super) fn read(
+pub(super) fn read<S: RowSink>(
     file: &Arc<str>,
     format: Format,
     mut blocks: TextBlocks,
     options: &ReadOptions,
-    counters: &mut [Counter],
-) -> Result<FileReport> {
+    sinks: &mut [S],
+) -> Result<(FileReport, TableHead)> {
     let delimiter = options.delimiter.unwrap_or_else(|| delimiter_of(format, blocks.ahead()));
     blocks.set_records(Records::Quoted(delimiter));
     let mut header = blocks.take_record()?;
@@ -31,10 +32,14 @@ pub(super) fn read(
     }
     let names = header_names(file, &header, delimiter)?;
     let layout = Layout::find(file, names, &options.columns)?;
+    let text = [blocks.mark(), &header].concat();
+    let head = TableHead { text, delimiter, ..TableHead::new(file, format, &layout) };
     let table = Table::new(file, delimiter, layout);
-    pump::run(blocks, counters, options.on_error, header_lines, |block, counter| {
-        Ok(table.count(block, counter))
-    })
+    let report = pump::run(blocks, sinks, options.on_error, header_lines, |block, sink| {
+        let report = table.count(block, sink);
+        sink.end_of_text().map(|()| report)
+    })?;
+    Ok((report, head))
 }
 
 /// The comma, unless the header has none but a semicolon or a tab.
@@ -160,20 +165,20 @@ impl Table {
         Self { file: Arc::clone(file), delimiter, layout, role_of, shared }
     }
 
-    fn count(&self, block: &[u8], counter: &mut Counter) -> PieceReport {
+    fn count(&self, block: &[u8], sink: &mut impl RowSink) -> PieceReport {
         let span = memchr_iter(b'\n', block).count() as u64;
         let mut report = PieceReport { span, ..PieceReport::default() };
         let valid = std::str::from_utf8(block).is_ok();
         if valid && memchr(b'"', block).is_none() {
-            self.count_plain(block, counter, &mut report);
+            self.count_plain(block, sink, &mut report);
         } else {
-            self.count_quoted(block, counter, &mut report);
+            self.count_quoted(block, sink, &mut report);
         }
         report
     }
 
     /// No quote in the block: every delimiter parts fields and every newline ends a record.
-    fn count_plain(&self, block: &[u8], counter: &mut Counter, report: &mut PieceReport) {
+    fn count_plain<S: RowSink>(&self, block: &[u8], sink: &mut S, report: &mut PieceReport) {
         let columns = self.role_of.len();
         let mut cells: [&[u8]; ROLES + 1] = [b""; ROLES + 1];
         let (mut record, mut start, mut column) = (0, 0, 0);
@@ -196,7 +201,9 @@ impl Table {
                         cells[role] = cells[first];
                     }
                     let wanted = cells.first_chunk().expect("one longer");
-                    if let Err((role, problem)) = counter.count(&self.layout, wanted) {
+                    let whole: &[u8] =
+                        if S::WHOLE { &block[record..start.min(block.len())] } else { b"" };
+                    if let Err((role, problem)) = sink.row(&self.layout, wanted, whole) {
                         let text = &block[record..end];
                         report.reject(|| self.bad_cell(block, text, role, wanted, problem));
                     }
@@ -211,7 +218,7 @@ impl Table {
     }
 
     /// Quotes, or bytes that are not UTF-8: one record after the other, field by field.
-    fn count_quoted(&self, block: &[u8], counter: &mut Counter, report: &mut PieceReport) {
+    fn count_quoted<S: RowSink>(&self, block: &[u8], sink: &mut S, report: &mut PieceReport) {
         let mut owned: [Vec<u8>; ROLES] = Default::default();
         let mut rest = block;
         while !rest.is_empty() {
@@ -239,7 +246,7 @@ impl Table {
                     for &(role, first) in &self.shared {
                         cells[role] = cells[first];
                     }
-                    if let Err((role, problem)) = counter.count(&self.layout, &cells) {
+                    if let Err((role, problem)) = sink.row(&self.layout, &cells, record) {
                         report.reject(|| self.bad_cell(block, text, role, &cells, problem));
                     }
                 }

@@ -10,62 +10,68 @@ use arrow_ipc::reader::{FileReader, StreamDecoder, read_footer_length};
 use arrow_ipc::{Message, root_as_footer, root_as_message};
 use arrow_schema::{ArrowError, Schema};
 
-use super::ReadOptions;
 use super::batches::{Memo, Table};
 use super::pump::{self, FileReport, PieceReport, Pieces};
+use super::rows::RowSink;
 use super::shield::{damaged, decode};
 use super::source::BoxedRead;
+use super::{Format, ReadOptions, TableHead};
 use crate::error::{Error, Result};
-use crate::study::Counter;
 
 const FORMAT: &str = "Arrow";
 
-pub(super) fn read_file(
+pub(super) fn read_file<S: RowSink>(
     file: &Arc<str>,
     handle: File,
     options: &ReadOptions,
-    counters: &mut [Counter],
-) -> Result<FileReport> {
+    sinks: &mut [S],
+) -> Result<(FileReport, TableHead)> {
     let open = |handle, columns| FileReader::try_new(BufReader::new(handle), columns);
     let mut again = handle.try_clone().map_err(|source| Error::read(file, source))?;
     let schema = decode_arrow(file, || {
         check_blocks(&mut again)?;
         Ok(open(handle, None)?.schema())
     })?;
-    read(file, &schema, options, counters, |columns| open(again, Some(columns)))
+    read(file, &schema, options, sinks, |columns| open(again, Some(columns)))
 }
 
-pub(super) fn read_stream(
+pub(super) fn read_stream<S: RowSink>(
     file: &Arc<str>,
     reader: BoxedRead,
     options: &ReadOptions,
-    counters: &mut [Counter],
-) -> Result<FileReport> {
+    sinks: &mut [S],
+) -> Result<(FileReport, TableHead)> {
     let mut stream = Stream::new(reader);
     let schema = decode_arrow(file, || stream.schema())?;
     // A stream is read once, so all its columns are fetched; the wanted ones are picked later.
-    read(file, &schema, options, counters, |columns| {
+    let (report, head) = read(file, &schema, options, sinks, |columns| {
         Ok(stream.map(move |batch| batch.and_then(|batch| batch.project(&columns))))
-    })
+    })?;
+    Ok((report, TableHead { stream: true, ..head }))
 }
 
-fn read<I: Iterator<Item = Result<RecordBatch, ArrowError>> + Send>(
+fn read<S: RowSink, I: Iterator<Item = Result<RecordBatch, ArrowError>> + Send>(
     file: &Arc<str>,
-    schema: &Schema,
+    schema: &Arc<Schema>,
     options: &ReadOptions,
-    counters: &mut [Counter],
+    sinks: &mut [S],
     open: impl FnOnce(Vec<usize>) -> Result<I, ArrowError>,
-) -> Result<FileReport> {
-    let table = Table::new(file, schema, &options.columns)?;
+) -> Result<(FileReport, TableHead)> {
+    let table = Table::new(file, schema, &options.columns, S::WHOLE)?;
+    let head = TableHead {
+        schema: Some(Arc::clone(schema)),
+        ..TableHead::new(file, Format::Arrow, &table.layout)
+    };
     let batches = decode_arrow(file, || open(table.wanted.clone()))?;
     let pieces = Batches { file: Arc::clone(file), batches };
-    pump::run(pieces, counters, options.on_error, 0, |batch, counter| {
+    let report = pump::run(pieces, sinks, options.on_error, 0, |batch, sink| {
         let mut report = PieceReport::default();
         if let Some(batch) = batch.take() {
-            table.count(&batch, &mut Memo::default(), counter, &mut report)?;
+            sink.batch(&table, &batch, &mut Memo::default(), &mut report)?;
         }
         Ok(report)
-    })
+    })?;
+    Ok((report, head))
 }
 
 /// Refuses a file that speaks of more bytes than there are: the reader would ask for as much memory,

@@ -10,25 +10,30 @@ use serde::de::{
 };
 
 use super::pump::{self, FileReport, PieceReport};
+use super::rows::RowSink;
 use super::text_blocks::{Records, TextBlocks};
-use super::{OnError, ReadOptions};
+use super::{Format, OnError, ReadOptions, TableHead};
 use crate::columns::{Layout, ROLES, Role};
 use crate::error::{BadRow, Error, Position, Problem, Result, shorten};
-use crate::study::{Cells, Counter};
+use crate::study::Cells;
 
-pub(super) fn read(
+pub(super) fn read<S: RowSink>(
     file: &Arc<str>,
     mut blocks: TextBlocks,
     options: &ReadOptions,
-    counters: &mut [Counter],
-) -> Result<FileReport> {
+    sinks: &mut [S],
+) -> Result<(FileReport, TableHead)> {
     blocks.set_records(Records::Lines);
     let names = first_keys(file, blocks.ahead(), options.on_error)?;
     let layout = Layout::find(file, names, &options.columns)?;
+    let text = blocks.mark().to_vec();
+    let head = TableHead { text, ..TableHead::new(file, Format::Jsonl, &layout) };
     let table = Table { file: Arc::clone(file), first_role: layout.first_role(), layout };
-    pump::run(blocks, counters, options.on_error, 0, |block, counter| {
-        Ok(table.count(block, counter))
-    })
+    let report = pump::run(blocks, sinks, options.on_error, 0, |block, sink| {
+        let report = table.count(block, sink);
+        sink.end_of_text().map(|()| report)
+    })?;
+    Ok((report, head))
 }
 
 /// Objects whose keys, together, stand for the file's columns: some leave empty values out.
@@ -90,12 +95,14 @@ struct Table {
 }
 
 impl Table {
-    fn count(&self, block: &[u8], counter: &mut Counter) -> PieceReport {
+    fn count(&self, block: &[u8], sink: &mut impl RowSink) -> PieceReport {
         let mut report = PieceReport {
             span: memchr_iter(b'\n', block).count() as u64,
             ..PieceReport::default()
         };
-        for (number, line) in block.split(|&byte| byte == b'\n').enumerate() {
+        for (number, line) in block.split_inclusive(|&byte| byte == b'\n').enumerate() {
+            let whole = line;
+            let line = line.strip_suffix(b"\n").unwrap_or(line);
             if line.trim_ascii().is_empty() {
                 continue;
             }
@@ -108,7 +115,7 @@ impl Table {
             match parsed {
                 Err(error) => report.reject(|| bad_json(&self.file, line, &error, position)),
                 Ok(row) => {
-                    if let Err((role, problem, value)) = self.count_row(&row, counter) {
+                    if let Err((role, problem, value)) = self.count_row(&row, whole, sink) {
                         report.reject(|| BadRow {
                             file: Arc::clone(&self.file),
                             position,
@@ -127,7 +134,8 @@ impl Table {
     fn count_row(
         &self,
         row: &[Cell<'_>; ROLES],
-        counter: &mut Counter,
+        text: &[u8],
+        sink: &mut impl RowSink,
     ) -> Result<(), (Role, Problem, String)> {
         const ALL: [Role; ROLES] =
             [Role::Left, Role::Right, Role::Outcome, Role::Annotator, Role::Count, Role::By];
@@ -146,8 +154,7 @@ impl Table {
             return Err((role, problem, cell(role as usize).text().to_owned()));
         }
         let cells: Cells<'_> = std::array::from_fn(|role| cell(role).text().as_bytes());
-        counter
-            .count(&self.layout, &cells)
+        sink.row(&self.layout, &cells, text)
             .map_err(|(role, problem)| (role, problem, shorten(cells[role as usize], 60)))
     }
 }

@@ -16,34 +16,40 @@ use parquet::file::reader::{ChunkReader, Length};
 
 use super::batches::{Memo, Table};
 use super::pump::{self, FileReport, PieceReport, Pieces};
+use super::rows::RowSink;
 use super::shield::{damaged, decode};
-use super::{Progress, ReadOptions};
+use super::{Format, Progress, ReadOptions, TableHead};
 use crate::error::{Error, Result};
-use crate::study::Counter;
 
 const FORMAT: &str = "Parquet";
 
 /// Rows decoded at a time: few enough for the columns to stay in the cache.
 const BATCH_ROWS: usize = 1 << 13;
 
-pub(super) fn read(
+pub(super) fn read<S: RowSink>(
     file: &Arc<str>,
     handle: &File,
     options: &ReadOptions,
     progress: &Progress,
-    counters: &mut [Counter],
-) -> Result<FileReport> {
+    sinks: &mut [S],
+) -> Result<(FileReport, TableHead)> {
     let corrupt = |error: ParquetError| damaged(file, FORMAT, error);
     let shared = handle.try_clone().and_then(SharedFile::new);
     let shared = shared.map_err(|source| Error::read(file, source))?;
     let metadata = decode(file, FORMAT, || {
         ArrowReaderMetadata::load(&shared, ArrowReaderOptions::new()).map_err(corrupt)
     })?;
-    let table = Table::new(file, metadata.schema(), &options.columns)?;
-    let metadata = decode(file, FORMAT, || Ok(with_dictionaries(metadata, &table.wanted)))?;
+    let table = Table::new(file, metadata.schema(), &options.columns, S::WHOLE)?;
+    let schema = Some(Arc::clone(metadata.schema()));
+    let head = TableHead { schema, ..TableHead::new(file, Format::Parquet, &table.layout) };
+    let metadata = if S::WHOLE {
+        metadata
+    } else {
+        decode(file, FORMAT, || Ok(with_dictionaries(metadata, &table.wanted)))?
+    };
     let mask = ProjectionMask::roots(metadata.parquet_schema(), table.wanted.iter().copied());
     let groups = 0..metadata.metadata().num_row_groups();
-    pump::run(RowGroups(groups), counters, options.on_error, 0, |&mut group, counter| {
+    let report = pump::run(RowGroups(groups), sinks, options.on_error, 0, |&mut group, sink| {
         let builder =
             ParquetRecordBatchReaderBuilder::new_with_metadata(shared.clone(), metadata.clone());
         let builder = builder
@@ -55,11 +61,12 @@ pub(super) fn read(
             || decode(file, FORMAT, || reader.next().transpose().map_err(|e| corrupt(e.into())));
         let (mut report, mut memo) = (PieceReport::default(), Memo::default());
         while let Some(batch) = next()? {
-            table.count(&batch, &mut memo, counter, &mut report)?;
+            sink.batch(&table, &batch, &mut memo, &mut report)?;
         }
         progress.advance(metadata.metadata().row_group(group).compressed_size().max(0) as u64);
         Ok(report)
-    })
+    })?;
+    Ok((report, head))
 }
 
 /// Asks for the wanted text columns as dictionaries, which is how Parquet stores them.

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::OnError;
 use crate::error::{BadRow, Error, Position, Result};
-use crate::study::{Counter, Rejected};
+use crate::study::Rejected;
 
 /// A file as a sequence of pieces that can be counted independently.
 pub(super) trait Pieces: Send {
@@ -48,17 +48,17 @@ pub(super) struct FileReport {
     pub(super) rejected: Rejected,
 }
 
-/// Counts all pieces with one thread for each counter. `first` is the position before the first row.
-pub(super) fn run<P: Pieces>(
+/// Counts all pieces with one thread for each sink; one alone gets them in order. `first` is the position before the first row.
+pub(super) fn run<P: Pieces, S: Send>(
     pieces: P,
-    counters: &mut [Counter],
+    sinks: &mut [S],
     on_error: OnError,
     first: u64,
-    count: impl Fn(&mut P::Piece, &mut Counter) -> Result<PieceReport> + Sync,
+    count: impl Fn(&mut P::Piece, &mut S) -> Result<PieceReport> + Sync,
 ) -> Result<FileReport> {
     let source = Mutex::new((pieces, 0_usize));
     let stop = AtomicBool::new(false);
-    let worker = |counter: &mut Counter| {
+    let worker = |sink: &mut S| {
         let mut reports = Vec::new();
         let mut piece = P::Piece::default();
         while !stop.load(Ordering::Relaxed) {
@@ -78,7 +78,7 @@ pub(super) fn run<P: Pieces>(
             };
             let report = match fetched {
                 Ok(false) => break,
-                Ok(true) => count(&mut piece, counter),
+                Ok(true) => count(&mut piece, sink),
                 Err(error) => Err(error),
             };
             let bad = |report: &PieceReport| report.rejected.total > 0;
@@ -89,11 +89,11 @@ pub(super) fn run<P: Pieces>(
         }
         reports
     };
-    let mut reports: Vec<(usize, Result<PieceReport>)> = match counters {
+    let mut reports: Vec<(usize, Result<PieceReport>)> = match sinks {
         [only] => worker(only),
         several => std::thread::scope(|scope| {
             let workers: Vec<_> =
-                several.iter_mut().map(|counter| scope.spawn(|| worker(counter))).collect();
+                several.iter_mut().map(|sink| scope.spawn(|| worker(sink))).collect();
             let joined = workers.into_iter().map(std::thread::ScopedJoinHandle::join);
             joined.flat_map(|r| r.unwrap_or_else(|p| std::panic::resume_unwind(p))).collect()
         }),

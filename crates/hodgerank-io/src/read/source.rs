@@ -40,6 +40,20 @@ impl Format {
     }
 }
 
+impl Format {
+    /// What people call it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Csv => "CSV",
+            Self::Tsv => "TSV",
+            Self::Jsonl => "JSON lines",
+            Self::Parquet => "Parquet",
+            Self::Arrow => "Arrow",
+        }
+    }
+}
+
 pub(super) type BoxedRead = Box<dyn Read + Send>;
 
 pub(super) struct Opened {
@@ -66,14 +80,65 @@ mod magic {
     pub(super) const ARROW_STREAM: &[u8] = &[0xff, 0xff, 0xff, 0xff];
 }
 
+/// Where votes come from.
+#[derive(Debug)]
+pub struct Sources(pub(super) Vec<Source>);
+
+#[derive(Debug)]
+pub(super) struct Source {
+    path: String,
+    /// A copy of what can be read only once.
+    copy: Option<File>,
+}
+
+impl Sources {
+    /// Files to read once; `-` is standard input.
+    #[must_use]
+    pub fn once(files: &[String]) -> Self {
+        Self(files.iter().map(|path| Source { path: path.clone(), copy: None }).collect())
+    }
+
+    /// Files to read more than once. Standard input and pipes are copied to temporary files.
+    ///
+    /// # Errors
+    /// If a copy cannot be made.
+    pub fn again(files: &[String]) -> Result<Self> {
+        let source = |path: &String| {
+            let is_pipe = || std::fs::metadata(path).is_ok_and(|m| !m.is_file() && !m.is_dir());
+            let copy = match path.as_str() {
+                "-" => Some(spool(Box::new(io::stdin()))),
+                _ if is_pipe() => Some(File::open(path).and_then(|pipe| spool(Box::new(pipe)))),
+                _ => None,
+            };
+            let copy = copy.transpose().map_err(|source| Error::read(&name_of(path), source))?;
+            Ok(Source { path: path.clone(), copy })
+        };
+        files.iter().map(source).collect::<Result<_>>().map(Self)
+    }
+}
+
+fn name_of(path: &str) -> Arc<str> {
+    if path == "-" { "standard input".into() } else { path.into() }
+}
+
 /// Opens a file or, for `-`, standard input.
-pub(super) fn open(path: &str, format: Option<Format>, progress: &Arc<Progress>) -> Result<Opened> {
-    let name: Arc<str> = if path == "-" { "standard input".into() } else { path.into() };
+pub(super) fn open(
+    source: &Source,
+    format: Option<Format>,
+    progress: &Arc<Progress>,
+) -> Result<Opened> {
+    let path = source.path.as_str();
+    let name = name_of(path);
     let cannot_open = |source| Error::Open { file: Arc::clone(&name), source };
     let cannot_read = |source| Error::Read { file: Arc::clone(&name), source };
     // A plain file on disk can be read in any order; everything else only once, front to back.
     let mut plain_file = None;
-    let raw: BoxedRead = if path == "-" {
+    let raw: BoxedRead = if let Some(copy) = &source.copy {
+        let mut file = copy.try_clone().map_err(cannot_open)?;
+        file.seek(SeekFrom::Start(0)).map_err(cannot_open)?;
+        plain_file = Some(file.try_clone().map_err(cannot_open)?);
+        Box::new(file)
+    } else if path == "-" {
         Box::new(io::stdin())
     } else {
         let file = File::open(path).map_err(cannot_open)?;

@@ -35,6 +35,7 @@ pub(super) struct TextBlocks {
     /// The beginning of a record that the last block could not hold.
     rest: Vec<u8>,
     at_end: bool,
+    mark: &'static [u8],
 }
 
 impl TextBlocks {
@@ -46,6 +47,7 @@ impl TextBlocks {
             records: Records::Lines,
             rest: Vec::new(),
             at_end: false,
+            mark: b"",
         };
         blocks.fill(BLOCK)?;
         if blocks.rest.starts_with(&[0xff, 0xfe]) || blocks.rest.starts_with(&[0xfe, 0xff]) {
@@ -57,8 +59,14 @@ impl TextBlocks {
         }
         if blocks.rest.starts_with(BYTE_ORDER_MARK) {
             blocks.rest.drain(..BYTE_ORDER_MARK.len());
+            blocks.mark = BYTE_ORDER_MARK;
         }
         Ok(blocks)
+    }
+
+    /// The byte-order mark of the file, or nothing.
+    pub(super) fn mark(&self) -> &'static [u8] {
+        self.mark
     }
 
     /// What has been read and not yet handed out: the header, and a good deal more.

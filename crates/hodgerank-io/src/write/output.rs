@@ -93,6 +93,11 @@ impl Output {
         target.and_then(Target::finish).map_err(|source| Error::Write { file: name, source })
     }
 
+    /// What messages call it.
+    pub(super) fn name(&self) -> Arc<str> {
+        Arc::clone(&self.name)
+    }
+
     /// An error of this output, for failures of writers on top of it.
     #[must_use]
     pub fn error(&self, source: io::Error) -> Error {

@@ -1,0 +1,81 @@
+//! Who cast the doubtful votes.
+
+use hodgerank::Labels;
+use hodgerank::annotators::{AnnotatorOptions, AnnotatorReport, AnnotatorTallies};
+use hodgerank_io::read::{TableHead, Vote, replay};
+use hodgerank_io::write::{AnnotatorRow, Listing};
+
+use crate::commands::second_look::SecondLook;
+use crate::failure::Failure;
+use crate::terminal::{Terminal, thousands};
+
+pub(super) const SCHEMA: &str = "hodgerank/annotators/1";
+
+/// Refuses files that do not say who voted.
+pub(super) fn check(tables: &[TableHead]) -> Result<(), Failure> {
+    match tables.iter().find(|table| !table.has_annotator) {
+        None => Ok(()),
+        Some(table) => Err(Failure::usage(
+            format!("{}: no column says who cast the votes", table.file),
+            "name the column with --annotator; known names are annotator, annotator_id, rater, \
+             worker, worker_id and judge",
+        )),
+    }
+}
+
+/// The annotators of each study, the most suspicious first.
+pub(super) fn list(
+    look: &SecondLook,
+    terminal: &Terminal,
+) -> Result<Vec<Listing<AnnotatorRow>>, Failure> {
+    // Winner and loser do not tell who stood on the left.
+    let sides = look.tables.iter().all(|table| table.has_sides);
+    let mut names: Vec<Labels> = look.studies.iter().map(|_| Labels::new()).collect();
+    let mut tallies: Vec<AnnotatorTallies> = vec![AnnotatorTallies::new(); look.studies.len()];
+    let mut unsigned = 0;
+    let tally = |vote: &Vote<'_>| {
+        if vote.annotator.is_empty() {
+            unsigned += vote.count;
+            return Ok(());
+        }
+        let scores = &look.studies[vote.study].fit.scores;
+        let difference = scores[vote.left as usize] - scores[vote.right as usize];
+        let is_tie = vote.y == 0.0;
+        let left_chosen = (sides && !is_tie).then_some(vote.y > 0.0);
+        let agrees = (!is_tie && difference != 0.0).then_some((vote.y > 0.0) == (difference > 0.0));
+        let annotator = names[vote.study].intern(vote.annotator);
+        tallies[vote.study].add(annotator, left_chosen, agrees, vote.flagged, vote.count);
+        Ok(())
+    };
+    look.watch(terminal, |progress| {
+        replay(&look.sources, &look.options, progress, &look.judged(), tally)
+    })?;
+    if unsigned > 0 {
+        terminal.warn(&format!("{} votes do not say who cast them", thousands(unsigned)));
+    }
+    let studies = look.studies.iter().zip(names).zip(tallies);
+    studies
+        .map(|((study, names), tallies)| {
+            let reports = tallies.report(&AnnotatorOptions::default())?;
+            let rows = reports.iter().map(|report| row(report, &names, sides)).collect();
+            Ok(Listing::new(&study.table, rows))
+        })
+        .collect()
+}
+
+fn row(report: &AnnotatorReport, names: &Labels, sides: bool) -> AnnotatorRow {
+    AnnotatorRow {
+        annotator: names.name(report.annotator).to_owned(),
+        votes: report.tally.votes,
+        agreement: report.agreement,
+        flagged: report.tally.flagged,
+        flagged_share: report.flagged,
+        flagged_low: report.flagged_interval.0,
+        flagged_high: report.flagged_interval.1,
+        flagged_p: report.flagged_p,
+        flagged_p_adjusted: report.flagged_p_adjusted,
+        left_share: report.left,
+        left_p: sides.then_some(report.left_p),
+        left_p_adjusted: sides.then_some(report.left_p_adjusted),
+    }
+}

@@ -1,0 +1,141 @@
+//! Lists for eyes.
+
+use std::io::{self, Write};
+
+use comfy_table::{Attribute, Cell, CellAlignment};
+use hodgerank_io::write::{AnnotatorRow, Listing, SuspectRow};
+
+use crate::table::{Style, visible};
+use crate::terminal::thousands;
+
+/// A row that can be shown.
+pub(super) trait Draw: Sized {
+    /// What is said where there is no row.
+    const NONE: &'static str;
+
+    /// The columns worth showing: each with its heading, and how to show a row's value.
+    fn columns(rows: &[Self]) -> Vec<(&'static str, Show<Self>)>;
+}
+
+/// How a value is shown: numbers stand on the right.
+pub(super) enum Show<R> {
+    Text(fn(&R) -> String),
+    Number(fn(&R) -> String),
+}
+
+/// Writes one list.
+pub(super) fn write<R: Draw>(
+    list: &Listing<R>,
+    style: Style,
+    out: &mut impl Write,
+) -> io::Result<()> {
+    if let Some(by) = &list.by {
+        writeln!(out, "── {} ──", visible(by))?;
+    }
+    let shown = match style.top {
+        0 => list.rows.len(),
+        top => top.min(list.rows.len()),
+    };
+    if shown == 0 {
+        return writeln!(out, "{}", R::NONE);
+    }
+    let columns = R::columns(&list.rows[..shown]);
+    let mut table = style.table();
+    let cell = |text: String, show: &Show<R>| match show {
+        Show::Text(_) => Cell::new(text),
+        Show::Number(_) => Cell::new(text).set_alignment(CellAlignment::Right),
+    };
+    let heading = |(name, show): &(&str, Show<R>)| {
+        cell((*name).to_owned(), show).add_attribute(Attribute::Bold)
+    };
+    table.set_header(columns.iter().map(heading).collect::<Vec<_>>());
+    for row in &list.rows[..shown] {
+        let cells = columns.iter().map(|(_, show)| match show {
+            Show::Text(value) | Show::Number(value) => cell(value(row), show),
+        });
+        table.add_row(cells.collect::<Vec<_>>());
+    }
+    writeln!(out, "{table}")?;
+    if shown < list.rows.len() {
+        let more = thousands((list.rows.len() - shown) as u64);
+        writeln!(
+            out,
+            "… and {more} more (--top 0 shows all; --format csv, json or parquet has all)"
+        )?;
+    }
+    Ok(())
+}
+
+impl Draw for SuspectRow {
+    const NONE: &'static str = "no vote is flagged";
+
+    fn columns(rows: &[Self]) -> Vec<(&'static str, Show<Self>)> {
+        let any = |holds: fn(&Self) -> bool| rows.iter().any(holds);
+        let mut columns: Vec<(&'static str, Show<Self>)> = vec![
+            ("order", Show::Number(|row| thousands(row.order))),
+            ("left", Show::Text(|row| visible(&row.left))),
+            ("right", Show::Text(|row| visible(&row.right))),
+            ("outcome", Show::Number(|row| row.outcome.to_string())),
+        ];
+        if any(|row| row.count != 1) {
+            columns.push(("count", Show::Number(|row| thousands(row.count))));
+        }
+        if any(|row| row.annotator.is_some()) {
+            columns.push((
+                "annotator",
+                Show::Text(|row| visible(row.annotator.as_deref().unwrap_or(""))),
+            ));
+        }
+        if any(|row| row.entry.is_some()) {
+            columns.push(("entry", Show::Number(|row| decimals(row.entry))));
+            columns.push(("size", Show::Number(|row| decimals(row.size))));
+        }
+        columns.push(("residual", Show::Number(|row| decimals(Some(row.residual)))));
+        if any(|row| row.flagged != row.count) {
+            columns.push(("flagged", Show::Number(|row| thousands(row.flagged))));
+        }
+        columns
+    }
+}
+
+impl Draw for AnnotatorRow {
+    const NONE: &'static str = "no vote says who cast it";
+
+    fn columns(rows: &[Self]) -> Vec<(&'static str, Show<Self>)> {
+        let mut columns: Vec<(&'static str, Show<Self>)> = vec![
+            ("annotator", Show::Text(|row| visible(&row.annotator))),
+            ("votes", Show::Number(|row| thousands(row.votes))),
+            ("agree", Show::Number(|row| percent(row.agreement))),
+            ("flagged", Show::Number(|row| percent(Some(row.flagged_share)))),
+            (
+                "95% interval",
+                Show::Number(|row| {
+                    let ends = [row.flagged_low, row.flagged_high].map(|end| percent(Some(end)));
+                    ends.join("–")
+                }),
+            ),
+            ("p (flags)", Show::Number(|row| probability(Some(row.flagged_p_adjusted)))),
+        ];
+        if rows.iter().any(|row| row.left_p.is_some()) {
+            columns.push(("left", Show::Number(|row| percent(row.left_share))));
+            columns.push(("p (left)", Show::Number(|row| probability(row.left_p_adjusted))));
+        }
+        columns
+    }
+}
+
+fn decimals(value: Option<f64>) -> String {
+    value.map_or(String::new(), |value| format!("{value:.4}"))
+}
+
+fn percent(share: Option<f64>) -> String {
+    share.map_or(String::new(), |share| format!("{:.1}%", 100.0 * share))
+}
+
+fn probability(p: Option<f64>) -> String {
+    match p {
+        None => String::new(),
+        Some(p) if p < 1e-4 => format!("{p:.0e}"),
+        Some(p) => format!("{p:.4}"),
+    }
+}
