@@ -9,12 +9,14 @@
 //! | [`OutlierRule::Auto`] | votes that are likelier lapses than honest: see [`lapse`] |
 
 pub mod lapse;
+mod likelihood;
 
 use crate::error::{Error, Result};
 use crate::graph::ComparisonGraph;
 use crate::solve::{L2Options, l2};
 
 use lapse::Lapse;
+use likelihood::SidedVotes;
 
 /// How many votes to flag.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -71,39 +73,82 @@ impl OutlierRule {
 pub struct Auto {
     /// Votes to flag.
     pub votes: f64,
-    /// The last estimate.
+    /// The last estimate. For votes with sides its units are those of the likeliest scores.
     pub lapse: Lapse,
-    /// Fits made until flags stood still.
+    /// Rounds made until the estimate, or the flags, stood still.
     pub rounds: usize,
 }
 
-/// Rounds after which flags that still change are taken as they are.
+/// Rounds after which what still changes is taken as it is.
 const MOST_ROUNDS: usize = 10;
 
-/// How many votes are lapses, in rounds: fit, estimate, leave out what was flagged, fit again.
+/// How many votes are lapses.
 ///
-/// The first fit counts every vote, so lapses shrink its scores; each round without the flagged
-/// votes gives back some of what they took. The estimate itself always sees all votes.
+/// Votes of one size (±1, say) have sides. Scores and lapses are estimated together by greatest
+/// likelihood, with lapses and without; see [`lapse`]. Graded votes: in rounds, from residuals.
 ///
 /// # Errors
 /// If a fit fails.
 pub fn auto(graph: &ComparisonGraph) -> Result<Auto> {
+    let scores = l2::solve(graph, &L2Options::default())?.scores;
+    match lapse::vote_size(graph.groups()) {
+        Some(size) => auto_sided(graph, &scores, size),
+        None => auto_graded(graph, scores),
+    }
+}
+
+/// Lapse rate from which the search starts at least: at a rate of zero it would not leave.
+const FIRST_RATE: f64 = 0.05;
+
+/// Uphill in the scores and in (ε, s) by turns, from the least-squares scores.
+fn auto_sided(graph: &ComparisonGraph, l2_scores: &[f64], size: f64) -> Result<Auto> {
     let groups = graph.groups();
-    let options = L2Options::default();
-    let mut scores = l2::solve(graph, &options)?.scores;
+    let votes = SidedVotes::new(graph.items(), groups);
+    let mut lapse = lapse::estimate(groups, l2_scores);
+    if lapse.scale == 0.0 {
+        return Ok(Auto { votes: 0.0, lapse, rounds: 1 });
+    }
+    let mut scores: Vec<f64> = l2_scores.iter().map(|score| score / lapse.scale).collect();
+    let honest = votes.likeliest(0.0, &scores)?.value;
+    let mut rate = lapse.rate.max(FIRST_RATE);
+    let mut value = f64::NEG_INFINITY;
+    let mut rounds = 0;
+    loop {
+        rounds += 1;
+        let found = votes.likeliest(rate, &scores)?;
+        lapse = lapse::estimate(groups, &found.scores);
+        let rise = found.value - value;
+        value = value.max(found.value);
+        if rise < 0.1 || lapse.rate == 0.0 || rounds == MOST_ROUNDS {
+            scores = found.scores;
+            break;
+        }
+        rate = lapse.rate;
+        scores = found.scores.iter().map(|score| score / lapse.scale).collect();
+    }
+    lapse = lapse.tested(value - honest, size);
+    // A vote with the ranking is never a lapse, however far the items are apart.
+    let against = graph.gradient(&scores).into_iter().zip(&groups.y).map(|(d, y)| -d * y / size);
+    let flagged = against.zip(&groups.weight).filter(|(a, _)| *a > lapse.lambda - size);
+    Ok(Auto { votes: flagged.map(|(_, w)| w).sum(), lapse, rounds })
+}
+
+/// Fit, estimate, leave out what was flagged, fit again.
+///
+/// The first fit counts every vote, so lapses shrink its scores; each round without the flagged
+/// votes gives back some of what they took. The estimate itself always sees all votes.
+fn auto_graded(graph: &ComparisonGraph, mut scores: Vec<f64>) -> Result<Auto> {
+    let groups = graph.groups();
     let mut flagged: Vec<bool> = vec![false; groups.len()];
     let mut rounds = 1;
     loop {
         let lapse = lapse::estimate(groups, &scores);
-        let difference = graph.gradient(&scores);
-        let now: Vec<bool> =
-            groups.y.iter().zip(difference).map(|(y, d)| (y - d).abs() > lapse.lambda).collect();
-        let votes_of = |flags: &[bool]| -> f64 {
-            flags.iter().zip(&groups.weight).filter(|(flag, _)| **flag).map(|(_, w)| w).sum()
-        };
+        let residual = groups.y.iter().zip(graph.gradient(&scores)).map(|(y, d)| (y - d).abs());
+        let now: Vec<bool> = residual.map(|r| r > lapse.lambda).collect();
+        let votes = now.iter().zip(&groups.weight).filter(|(flag, _)| **flag).map(|(_, w)| w).sum();
         let settled = now == flagged || rounds == MOST_ROUNDS;
         flagged = now;
-        let found = Auto { votes: votes_of(&flagged), lapse, rounds };
+        let found = Auto { votes, lapse, rounds };
         if settled {
             return Ok(found);
         }
@@ -113,7 +158,7 @@ pub fn auto(graph: &ComparisonGraph) -> Result<Auto> {
         if rest.components().len() > graph.components().len() {
             return Ok(found);
         }
-        scores = l2::solve(&rest, &options)?.scores;
+        scores = l2::solve(&rest, &L2Options::default())?.scores;
         rounds += 1;
     }
 }

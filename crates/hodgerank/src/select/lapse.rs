@@ -23,7 +23,8 @@
 //!
 //! Cost: one pass over the groups into 512 bins; the fits are on bins. Failure modes: a lapse
 //! rate near one half cannot be told from pure noise; scores must not themselves be tilted by the
-//! lapses, so estimate from a robust fit, or in rounds.
+//! lapses, so [`super::auto`] estimates scores and lapses together, and the test compares the
+//! likelihoods of the two whole models.
 //!
 //! | symbol | here |
 //! |---|---|
@@ -45,7 +46,7 @@ const LARGEST_RATE: f64 = 0.45;
 pub struct Lapse {
     /// Share of votes that are turned round (or, graded, that are anything).
     pub rate: f64,
-    /// Scale of honest disagreement, in units of scores.
+    /// Scale of honest disagreement, in units of the scores that it was estimated from.
     pub scale: f64,
     /// Votes with a residual above this are more likely lapses than honest; infinite where the
     /// votes give no reason to believe in lapses.
@@ -64,7 +65,7 @@ pub fn estimate(votes: &Groups, scores: &[f64]) -> Lapse {
 }
 
 /// Whether all votes that are no ties have the same size, and which.
-fn vote_size(votes: &Groups) -> Option<f64> {
+pub(super) fn vote_size(votes: &Groups) -> Option<f64> {
     let mut sizes = votes.y.iter().map(|y| y.abs()).filter(|&size| size > 0.0);
     let first = sizes.next()?;
     sizes.all(|size| size == first).then_some(first)
@@ -102,14 +103,20 @@ fn estimate_sided(votes: &Groups, scores: &[f64], size: f64) -> Lapse {
     };
     let (_, honest) = best_scale(0.0);
     let (rate, value) = maximise(0.0..LARGEST_RATE, |rate| best_scale(rate).1);
-    let gain = value - honest;
     let (scale, _) = best_scale(rate);
-    let lambda = if gain > LEAST_GAIN && rate > 0.0 {
-        size + scale * ((1.0 - rate) / rate).ln()
-    } else {
-        f64::INFINITY
-    };
-    Lapse { rate, scale, lambda, gain }
+    Lapse { rate, scale, lambda: f64::INFINITY, gain: 0.0 }.tested(value - honest, size)
+}
+
+impl Lapse {
+    /// The λ for votes of this size, if the gain is enough to believe in lapses.
+    pub(super) fn tested(self, gain: f64, size: f64) -> Self {
+        let lambda = if gain > LEAST_GAIN && self.rate > 0.0 {
+            size + self.scale * ((1.0 - self.rate) / self.rate).ln()
+        } else {
+            f64::INFINITY
+        };
+        Self { lambda, gain, ..self }
+    }
 }
 
 /// Votes that are no ties, by the distance of their items.
