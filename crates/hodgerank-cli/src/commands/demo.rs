@@ -82,6 +82,7 @@ pub(crate) fn run(options: &DemoOptions, terminal: &Terminal) -> Result<(), Fail
         "\n{:.0}% of all pairs stand in their true order.\n\nNow your own votes:\n  \
          hodgerank rank votes.csv\n  \
          hodgerank rank votes.parquet --annotator worker --format json -o ranking.json\n  \
+         hodgerank outliers votes.csv --annotators\n  \
          hodgerank simulate --items 100 --votes 100000 --flips 5% -o votes.csv\n  \
          hodgerank rank --help",
         100.0 * agreement
