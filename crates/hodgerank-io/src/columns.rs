@@ -64,6 +64,12 @@ pub(crate) enum Role {
 
 pub(crate) const ROLES: usize = 6;
 
+impl Role {
+    /// All roles, each at its own number.
+    pub(crate) const ALL: [Self; ROLES] =
+        [Self::Left, Self::Right, Self::Outcome, Self::Annotator, Self::Count, Self::By];
+}
+
 /// Where each role's column stands in a file.
 #[derive(Debug, Clone)]
 pub(crate) struct Layout {

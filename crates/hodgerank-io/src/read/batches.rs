@@ -39,8 +39,7 @@ impl Table {
     ) -> Result<Self> {
         let names = schema.fields().iter().map(|field| field.name().clone()).collect();
         let layout = Layout::find(file, names, given)?;
-        for role in [Role::Left, Role::Right, Role::Outcome, Role::Annotator, Role::Count, Role::By]
-        {
+        for role in Role::ALL {
             if let Some(place) = layout.place[role as usize] {
                 check_type(file, schema, place, role)?;
             }
@@ -134,10 +133,8 @@ impl Table {
         scratch: &mut [String; ROLES],
         sink: &mut impl RowSink,
     ) -> Result<(), (Role, Problem, String)> {
-        const ALL: [Role; ROLES] =
-            [Role::Left, Role::Right, Role::Outcome, Role::Annotator, Role::Count, Role::By];
         let mut cells: Cells<'_> = [b""; ROLES];
-        for ((role, column), scratch) in ALL.into_iter().zip(columns).zip(scratch) {
+        for ((role, column), scratch) in Role::ALL.into_iter().zip(columns).zip(scratch) {
             match column.text(row, scratch) {
                 Some(text) => cells[role as usize] = text.as_bytes(),
                 None if matches!(column, Column::Absent) || role == Role::Annotator => {}

@@ -137,10 +137,8 @@ impl Table {
         text: &[u8],
         sink: &mut impl RowSink,
     ) -> Result<(), (Role, Problem, String)> {
-        const ALL: [Role; ROLES] =
-            [Role::Left, Role::Right, Role::Outcome, Role::Annotator, Role::Count, Role::By];
         let cell = |role: usize| &row[self.first_role[role]];
-        for role in ALL {
+        for role in Role::ALL {
             let is_name = !matches!(role, Role::Outcome | Role::Count);
             let problem = match cell(role as usize) {
                 Cell::Nested(_) => Problem::WrongType,
