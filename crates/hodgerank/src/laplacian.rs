@@ -19,11 +19,15 @@ mod choose;
 mod conjugate_gradient;
 mod dense;
 mod matrix;
+mod pencil;
+mod pseudo_inverse;
 mod refine;
 mod sparse;
 mod system;
 
 pub use matrix::{LaplacianBlock, LaplacianMatrix};
+pub use pencil::{Eigenvalue, Operator, smallest_eigenvalue};
+pub use pseudo_inverse::pseudo_inverse;
 pub use system::LaplacianSystem;
 
 use std::fmt;

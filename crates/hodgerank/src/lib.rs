@@ -41,6 +41,7 @@ pub mod comparison;
 pub mod error;
 pub mod fit;
 pub mod graph;
+pub mod identify;
 pub mod kendall;
 pub mod labels;
 pub mod laplacian;

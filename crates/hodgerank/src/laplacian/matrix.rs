@@ -98,6 +98,19 @@ impl LaplacianMatrix {
         }
     }
 
+    /// out = (L + shift·I)x, both in the order of the rows.
+    pub fn multiply(&self, x: &[f64], out: &mut [f64]) {
+        for c in 0..self.components() {
+            let (block, rows) = (self.block(c), self.rows(c));
+            let x = &x[rows.clone()];
+            out[rows].par_chunks_mut(ROWS_PER_TASK).enumerate().for_each(|(task, out)| {
+                for (k, out) in out.iter_mut().enumerate() {
+                    *out = block.row_times(task * ROWS_PER_TASK + k, x);
+                }
+            });
+        }
+    }
+
     /// Memory in use.
     #[must_use]
     pub fn bytes(&self) -> usize {

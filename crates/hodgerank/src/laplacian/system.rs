@@ -127,6 +127,24 @@ impl LaplacianSystem {
         (info, size * unit)
     }
 
+    /// out = (L + shift·I)x, both in the order of the items.
+    ///
+    /// # Panics
+    /// If there is not one number for each item.
+    pub fn multiply(&self, x: &[f64], out: &mut [f64]) {
+        let items = self.matrix.items();
+        assert_eq!(x.len(), items.len(), "one number for each item");
+        if items.is_sorted() {
+            return self.matrix.multiply(x, out);
+        }
+        let of_rows: Vec<f64> = items.iter().map(|&item| x[item as usize]).collect();
+        let mut product = vec![0.0; x.len()];
+        self.matrix.multiply(&of_rows, &mut product);
+        for (&item, &value) in items.iter().zip(&product) {
+            out[item as usize] = value;
+        }
+    }
+
     /// The matrix.
     #[must_use]
     pub fn matrix(&self) -> &LaplacianMatrix {

@@ -10,7 +10,6 @@
 
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use rayon::prelude::*;
 
 use crate::graph::ComparisonGraph;
 use crate::laplacian::LaplacianMatrix;
@@ -18,7 +17,6 @@ use crate::laplacian::LaplacianMatrix;
 const MOST_STEPS: usize = 100;
 /// A bound that is this much too large costs as many more steps: not worth further products.
 const GOOD_ENOUGH: f64 = 0.01;
-const ROWS_PER_TASK: usize = 2048;
 
 /// At least λ_max(L), by about a hundredth of it.
 pub(super) fn bound(graph: &ComparisonGraph, matrix: &LaplacianMatrix) -> f64 {
@@ -34,7 +32,7 @@ pub(super) fn bound(graph: &ComparisonGraph, matrix: &LaplacianMatrix) -> f64 {
             break;
         }
         x.iter_mut().for_each(|x| *x /= size);
-        multiply(matrix, &x, &mut lx);
+        matrix.multiply(&x, &mut lx);
         let rho = dot(&x, &lx);
         let residual = (dot(&lx, &lx) - rho * rho).max(0.0).sqrt();
         best = (rho + residual).min(most_votes);
@@ -55,18 +53,6 @@ fn anderson_morley(graph: &ComparisonGraph) -> f64 {
         votes[j] += w;
     }
     ends().map(|(i, j)| votes[i] + votes[j]).fold(0.0, f64::max)
-}
-
-fn multiply(matrix: &LaplacianMatrix, x: &[f64], out: &mut [f64]) {
-    for c in 0..matrix.components() {
-        let (block, rows) = (matrix.block(c), matrix.rows(c));
-        let x = &x[rows.clone()];
-        out[rows].par_chunks_mut(ROWS_PER_TASK).enumerate().for_each(|(task, out)| {
-            for (k, out) in out.iter_mut().enumerate() {
-                *out = block.row_times(task * ROWS_PER_TASK + k, x);
-            }
-        });
-    }
 }
 
 fn dot(a: &[f64], b: &[f64]) -> f64 {

@@ -4,12 +4,11 @@
 //! most where 1 − w xᵀv is small: then, and after n changes, M is computed anew. That takes n³, so
 //! that a change costs n² on average in any case.
 
-use faer::linalg::solvers::DenseSolveCore;
-use faer::{Mat, Side};
 use rayon::prelude::*;
 
 use super::inliers::InlierSystem;
 use crate::graph::ComparisonGraph;
+use crate::laplacian::pseudo_inverse;
 
 /// Fewest changes before M is computed anew.
 const LEAST_CHANGES: usize = 64;
@@ -37,42 +36,12 @@ impl<'a> Dense<'a> {
         new
     }
 
-    /// L + a Σ 11ᵀ/size over the components is positive definite, and its inverse is
-    /// M + (1/a) Σ 11ᵀ/size.
     fn compute(&mut self, weights: &[f64]) {
-        let (pairs, components) = (self.graph.pairs(), self.graph.components());
-        let a = (2.0 * weights.iter().sum::<f64>() / self.n as f64).max(f64::MIN_POSITIVE);
-        let mut matrix = Mat::zeros(self.n, self.n);
-        for members in components.iter() {
-            let share = a / members.len() as f64;
-            for &i in members {
-                for &j in members {
-                    matrix[(i as usize, j as usize)] = share;
-                }
-            }
-        }
-        for ((&i, &j), &w) in pairs.left.iter().zip(&pairs.right).zip(weights) {
-            let (i, j) = (i as usize, j as usize);
-            matrix[(i, i)] += w;
-            matrix[(j, j)] += w;
-            matrix[(i, j)] -= w;
-            matrix[(j, i)] -= w;
-        }
         // It can break down only if rounding makes L indefinite; the old M, with its drift, is
         // then still the best there is, and each fit is refined by its residual anyway.
-        if let Ok(factor) = matrix.llt(Side::Lower) {
-            let inverse = factor.inverse();
-            for (k, row) in self.m.chunks_exact_mut(self.n.max(1)).enumerate() {
-                row.iter_mut().enumerate().for_each(|(i, m)| *m = inverse[(i, k)]);
-            }
-            for members in components.iter() {
-                let share = 1.0 / (a * members.len() as f64);
-                for &i in members {
-                    for &j in members {
-                        self.m[i as usize * self.n + j as usize] -= share;
-                    }
-                }
-            }
+        let (pairs, components) = (self.graph.pairs(), self.graph.components());
+        if let Ok(m) = pseudo_inverse(pairs, weights, components) {
+            self.m = m;
         }
         self.changes = 0;
         self.stale = false;

@@ -1,0 +1,174 @@
+//! The smallest eigenvalue of a pair of Laplacians: min xᵀAx / xᵀBx over x off the constants.
+//!
+//! With B = 1 and A = L this is the algebraic connectivity of a graph; with A the Laplacian of the
+//! inliers and B that of all votes it is C_min of the paper.
+//!
+//! Locally optimal conjugate gradients with A† for a preconditioner: each step looks for the best
+//! x' in the span of the last x, of A†Bx and of the last change. A†Bx is a step of inverse
+//! iteration; the other two give it the pace of Lanczos without his memory.
+//!
+//! Accuracy: with xᵀBx = 1, ρ = xᵀAx and the residual r = Ax − ρBx there is an eigenvalue λ with
+//! |1 − ρ/λ| ≤ (rᵀA†r/ρ)^½, and ρ itself is never below the smallest one. Near the end the error
+//! of ρ is about the square of that bound.
+//!
+//! Cost: one solve with A and three products with each of A and B a step; about 12 vectors.
+
+use faer::{Mat, Side};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use crate::error::Result;
+
+/// Share of a vector, squared, that must be new to be worth a place in the basis.
+const NEW: f64 = 1e-14;
+
+/// What [`smallest_eigenvalue`] found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Eigenvalue {
+    /// ρ: at least the smallest eigenvalue.
+    pub value: f64,
+    /// Bound of |1 − ρ/λ| for the eigenvalue next to it.
+    pub accuracy: f64,
+    /// Steps made.
+    pub steps: usize,
+    /// Whether the accuracy asked for was reached.
+    pub converged: bool,
+}
+
+/// A symmetric matrix, given by its product with a vector.
+pub type Operator<'a> = &'a dyn Fn(&[f64], &mut [f64]);
+
+/// A vector with its images under A and B.
+#[derive(Debug, Clone)]
+struct Imaged {
+    v: Vec<f64>,
+    a: Vec<f64>,
+    b: Vec<f64>,
+}
+
+/// The smallest eigenvalue of (A, B) on `n` items.
+///
+/// `solve` gives A†b, free of constants; A and B must have the constants (of each component) for
+/// their common kernel, or B be the identity.
+///
+/// # Errors
+/// If a solve fails.
+pub fn smallest_eigenvalue(
+    n: usize,
+    a: Operator<'_>,
+    b: Operator<'_>,
+    solve: &dyn Fn(&[f64]) -> Result<Vec<f64>>,
+    tolerance: f64,
+    most_steps: usize,
+) -> Result<Eigenvalue> {
+    let imaged = |v: Vec<f64>| {
+        let (mut av, mut bv) = (vec![0.0; n], vec![0.0; n]);
+        a(&v, &mut av);
+        b(&v, &mut bv);
+        Imaged { v, a: av, b: bv }
+    };
+    let mut rng = ChaCha8Rng::seed_from_u64(0);
+    let noise: Vec<f64> = (0..n).map(|_| rng.random_range(-1.0..1.0)).collect();
+    let mut x = imaged(solve(&noise)?);
+    let mut found = Eigenvalue { value: 0.0, accuracy: 0.0, steps: 0, converged: true };
+    if !x.normalise() {
+        return Ok(found);
+    }
+    let mut change: Option<Vec<f64>> = None;
+    found.converged = false;
+    while found.steps < most_steps {
+        let inverse = solve(&x.b)?;
+        found.value = dot(&x.v, &x.a);
+        found.accuracy = accuracy(&x, found.value, &inverse);
+        found.steps += 1;
+        if found.accuracy <= tolerance {
+            found.converged = true;
+            break;
+        }
+        let mut basis = vec![x];
+        for next in [Some(inverse), change.take()].into_iter().flatten() {
+            add_to_basis(&mut basis, imaged(next));
+        }
+        let weights = best_combination(&basis);
+        change = Some(combination(&basis[1..], &weights[1..], n));
+        // Images are computed anew: what cancels out in a combination leaves its rounding there.
+        x = imaged(combination(&basis, &weights, n));
+        if !x.normalise() {
+            break;
+        }
+    }
+    Ok(found)
+}
+
+/// (rᵀA†r/ρ)^½ with r = Ax − ρBx and A†r = x − ρ A†Bx.
+fn accuracy(x: &Imaged, value: f64, inverse: &[f64]) -> f64 {
+    let terms = x.v.iter().zip(inverse).zip(x.a.iter().zip(&x.b));
+    let square: f64 = terms.map(|((x, inv), (a, b))| (x - value * inv) * (a - value * b)).sum();
+    if value > 0.0 { (square.max(0.0) / value).sqrt() } else { 0.0 }
+}
+
+/// Makes `next` B-orthonormal to the basis and adds it, unless next to nothing of it is new.
+fn add_to_basis(basis: &mut Vec<Imaged>, mut next: Imaged) {
+    // Twice is enough.
+    for _ in 0..2 {
+        if !next.normalise() {
+            return;
+        }
+        for other in basis.iter() {
+            let share = dot(&other.b, &next.v);
+            next.add(-share, other);
+        }
+        if dot(&next.v, &next.b) < NEW {
+            return;
+        }
+    }
+    if next.normalise() {
+        basis.push(next);
+    }
+}
+
+/// The combination of a B-orthonormal basis with the least xᵀAx.
+fn best_combination(basis: &[Imaged]) -> Vec<f64> {
+    let size = basis.len();
+    let small = Mat::from_fn(size, size, |i, j| {
+        0.5 * (dot(&basis[i].v, &basis[j].a) + dot(&basis[j].v, &basis[i].a))
+    });
+    match small.self_adjoint_eigen(Side::Lower) {
+        // Ascending eigenvalues.
+        Ok(eigen) => eigen.U().col(0).iter().copied().collect(),
+        Err(_) => (0..size).map(|k| if k == 0 { 1.0 } else { 0.0 }).collect(),
+    }
+}
+
+fn combination(basis: &[Imaged], weights: &[f64], n: usize) -> Vec<f64> {
+    let mut sum = vec![0.0; n];
+    for (vector, weight) in basis.iter().zip(weights) {
+        sum.iter_mut().zip(&vector.v).for_each(|(sum, v)| *sum += weight * v);
+    }
+    sum
+}
+
+impl Imaged {
+    fn add(&mut self, factor: f64, other: &Self) {
+        let sides = [(&mut self.v, &other.v), (&mut self.a, &other.a), (&mut self.b, &other.b)];
+        for (mine, others) in sides {
+            mine.iter_mut().zip(others).for_each(|(m, o)| *m += factor * o);
+        }
+    }
+
+    /// To xᵀBx = 1; false if that cannot be.
+    fn normalise(&mut self) -> bool {
+        let size = dot(&self.v, &self.b).sqrt();
+        if !(size > 0.0 && size.is_finite()) {
+            return false;
+        }
+        for side in [&mut self.v, &mut self.a, &mut self.b] {
+            side.iter_mut().for_each(|v| *v /= size);
+        }
+        true
+    }
+}
+
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}

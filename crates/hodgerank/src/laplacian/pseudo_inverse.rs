@@ -1,0 +1,54 @@
+//! L† as a full matrix, for graphs small enough.
+//!
+//! L + a Σ_c 1_c1_cᵀ/size over the components c is positive definite, and its inverse is
+//! L† + (1/a) Σ_c 1_c1_cᵀ/size. With a the mean degree both parts have the same scale.
+//!
+//! Cost: n³ multiply-adds, 8n² bytes and as much again while it is computed.
+
+use faer::linalg::solvers::DenseSolveCore;
+use faer::{Mat, Side};
+
+use super::Backend;
+use crate::error::{Error, Result};
+use crate::graph::{Components, Pairs};
+
+/// L† for these weights on the pairs, row by row; symmetric.
+///
+/// A pair may have the weight zero, as long as the others hold each component together.
+///
+/// # Errors
+/// If they do not, or rounding makes L indefinite.
+pub fn pseudo_inverse(pairs: &Pairs, weights: &[f64], components: &Components) -> Result<Vec<f64>> {
+    let n = components.of.len();
+    let a = (2.0 * weights.iter().sum::<f64>() / n as f64).max(f64::MIN_POSITIVE);
+    let mut matrix = Mat::zeros(n, n);
+    for_each_couple(components, |i, j, size| matrix[(i, j)] = a / size);
+    for ((&i, &j), &w) in pairs.left.iter().zip(&pairs.right).zip(weights) {
+        let (i, j) = (i as usize, j as usize);
+        matrix[(i, i)] += w;
+        matrix[(j, j)] += w;
+        matrix[(i, j)] -= w;
+        matrix[(j, i)] -= w;
+    }
+    let factor = matrix.llt(Side::Lower).map_err(|e| Error::Factorisation {
+        backend: Backend::Dense.as_str(),
+        items: n,
+        reason: e.to_string(),
+    })?;
+    let inverse = factor.inverse();
+    let mut rows = Vec::with_capacity(n * n);
+    (0..n).for_each(|j| rows.extend(inverse.col(j).iter()));
+    for_each_couple(components, |i, j, size| rows[i * n + j] -= 1.0 / (a * size));
+    Ok(rows)
+}
+
+/// Calls with each ordered couple of items of one component, and the size of that.
+fn for_each_couple(components: &Components, mut visit: impl FnMut(usize, usize, f64)) {
+    for members in components.iter() {
+        for &i in members {
+            for &j in members {
+                visit(i as usize, j as usize, members.len() as f64);
+            }
+        }
+    }
+}
