@@ -27,10 +27,10 @@ use crate::laplacian::{BackendChoice, LaplacianSystem, StoppingRule, pseudo_inve
 
 /// Items up to which L_c† is formed: 32 MB.
 const DENSE_MOST_ITEMS: usize = 2000;
-/// Sketches, odd for the median, and candidates computed of each kind; fewer for many items.
+/// Sketches, odd for the median, and candidates computed of each kind; fewer for many pairs.
 const SKETCHES: (usize, usize) = (101, 32);
 const FEW_SKETCHES: (usize, usize) = (15, 8);
-const MANY_ITEMS: usize = 100_000;
+const MANY_PAIRS: usize = 200_000;
 /// A sketch needs no more digits than its own error has.
 const ROUGH: StoppingRule = StoppingRule { tolerance: 1e-5, max_iterations: 10_000 };
 
@@ -109,7 +109,7 @@ fn sketched(
     system: &LaplacianSystem,
 ) -> Result<RowSums> {
     let (n, pairs) = (graph.items(), graph.pairs());
-    let (sketches, candidates) = if n > MANY_ITEMS { FEW_SKETCHES } else { SKETCHES };
+    let (sketches, candidates) = if pairs.len() > MANY_PAIRS { FEW_SKETCHES } else { SKETCHES };
     let mut u = vec![0.0; n * sketches];
     let mut rng = ChaCha8Rng::seed_from_u64(0);
     for k in 0..sketches {

@@ -19,14 +19,14 @@ use crate::graph::{ComparisonGraph, Groups};
 
 /// Shares that are tried.
 const SHARES: [f64; 12] = [0.005, 0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4];
-/// Graphs with more pairs get one draw for each share.
-const MANY_PAIRS: usize = 1_000_000;
+/// Graphs with more pairs get one draw for each share: one large set is like the other.
+const MANY_PAIRS: usize = 20_000;
 
 /// Options of [`findable_share`].
 ///
 /// | name | default | purpose | range |
 /// |---|---|---|---|
-/// | `draws` | 5, and 1 above a million pairs | random sets for each share | 1 or more |
+/// | `draws` | 5, and 1 above 20,000 pairs | random sets for each share | 1 or more |
 /// | `seed` | 0 | of the random sets | any |
 /// | `work` | 1e9 | most steps of the exact way to C2 in one draw | any |
 #[derive(Debug, Clone, Copy, PartialEq)]

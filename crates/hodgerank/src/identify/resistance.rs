@@ -24,10 +24,10 @@ use crate::laplacian::{BackendChoice, LaplacianSystem, StoppingRule, pseudo_inve
 
 /// Items up to which L† is formed.
 const DENSE_MOST_ITEMS: usize = 2000;
-/// Sketches, by the number of items.
+/// Sketches, and fewer of them for many pairs.
 const SKETCHES: usize = 200;
 const FEW_SKETCHES: usize = 50;
-const MANY_ITEMS: usize = 100_000;
+const MANY_PAIRS: usize = 200_000;
 const CANDIDATES: usize = 8;
 const ROUGH: StoppingRule = StoppingRule { tolerance: 1e-6, max_iterations: 10_000 };
 
@@ -71,7 +71,7 @@ fn exact(graph: &ComparisonGraph) -> Result<Resistances> {
 
 fn sketched(graph: &ComparisonGraph) -> Result<Resistances> {
     let (n, pairs) = (graph.items(), graph.pairs());
-    let sketches = if n > MANY_ITEMS { FEW_SKETCHES } else { SKETCHES };
+    let sketches = if pairs.len() > MANY_PAIRS { FEW_SKETCHES } else { SKETCHES };
     let system = LaplacianSystem::new(graph, 0.0, BackendChoice::Auto)?;
     let (mut of_pairs, mut of_items) = (vec![0.0; pairs.len()], vec![0.0; n]);
     let roots: Vec<f64> = pairs.weight.iter().map(|w| w.sqrt()).collect();

@@ -104,7 +104,8 @@ pub fn smallest_eigenvalue(
 fn accuracy(x: &Imaged, value: f64, inverse: &[f64]) -> f64 {
     let terms = x.v.iter().zip(inverse).zip(x.a.iter().zip(&x.b));
     let square: f64 = terms.map(|((x, inv), (a, b))| (x - value * inv) * (a - value * b)).sum();
-    if value > 0.0 { (square.max(0.0) / value).sqrt() } else { 0.0 }
+    // Below this the square is rounding.
+    if value > 0.0 { (square / value).max(f64::EPSILON).sqrt() } else { 0.0 }
 }
 
 /// Makes `next` B-orthonormal to the basis and adds it, unless next to nothing of it is new.
