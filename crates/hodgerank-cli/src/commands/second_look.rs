@@ -37,8 +37,8 @@ impl SecondLook {
         let progress = Arc::new(Progress::default());
         let read = terminal
             .watch(Work::Reading(bytes, &progress), || sources.read(&options, &progress))?;
-        check(&read)?;
         terminal.list_rejected(&read.rejected);
+        check(&read)?;
         let Input { studies, rejected, tables } = read;
         let judge = |study| rank::judge(study, rejected.total, fit, terminal);
         let studies = studies.into_iter().map(judge).collect::<Result<_, _>>()?;

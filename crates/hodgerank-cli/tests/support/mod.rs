@@ -94,14 +94,19 @@ impl Place {
 
     /// Starts the program with all three streams as pipes.
     pub(crate) fn start(&self, arguments: &[&str]) -> Child {
-        Command::new(env!("CARGO_BIN_EXE_hodgerank"))
+        self.command(arguments).spawn().expect("the program starts")
+    }
+
+    /// The program, to be started with all three streams as pipes.
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_hodgerank"));
+        command
             .args(arguments)
             .current_dir(self.path())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .expect("the program starts")
+            .stderr(Stdio::piped());
+        command
     }
 
     /// The JSON of `rank` with these arguments.
