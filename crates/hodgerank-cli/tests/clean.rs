@@ -190,6 +190,41 @@ fn standard_input_is_read_twice() {
     assert_eq!(ranking("k.parquet"), ranking("kept.csv"));
 }
 
+/// Without flagged votes the output is the input, byte for byte.
+#[test]
+fn blank_lines_stay_where_they_are() {
+    let place = Place::new();
+    let (csv, json) = (files::separated(&study(), ","), files::json_lines(&study()));
+    let gaps = |text: &str, end: &str, blank: &str| -> String {
+        let line = |(n, line): (usize, &str)| match n % 50 {
+            0 => format!("{blank}{end}{line}{end}"),
+            _ => format!("{line}{end}"),
+        };
+        text.lines().enumerate().map(line).collect()
+    };
+    let mut quoted = csv.clone();
+    quoted.push_str("\"clip-1\",clip-2,left\n");
+    for (name, text) in [
+        ("v.csv", gaps(&csv, "\n", "")),
+        ("v.csv", format!("{}\n\n", gaps(&csv, "\n", "").trim_end())),
+        ("v.csv", gaps(&csv, "\r\n", "")),
+        ("v.csv", gaps(&quoted, "\n", "")),
+        ("v.csv", format!("\u{feff}{}", gaps(&quoted, "\r\n", ""))),
+        ("v.jsonl", gaps(&json, "\n", " ")),
+        ("v.jsonl", format!("{}\n\n  ", gaps(&json, "\r\n", "").trim_end())),
+    ] {
+        place.put(name, &text);
+        let same = place.run(&["clean", name, "--method", "l2"]).good();
+        assert!(same.text() == text, "nothing is flagged: {name}");
+        let ending = name.trim_start_matches("v.");
+        clean(&place, ending, &[name, "--outliers", "100"]);
+        let (kept, flagged) = (format!("kept.{ending}"), format!("flagged.{ending}"));
+        let blank = |text: &str| text.lines().filter(|line| line.trim().is_empty()).count();
+        assert_eq!(blank(&self::text(&place, &kept)), blank(&text), "{name}");
+        assert!(blank(&self::text(&place, &flagged)) <= 1, "at most before the header");
+    }
+}
+
 #[test]
 fn several_files_and_by() {
     let (study, place) = (study(), Place::new());
@@ -274,6 +309,11 @@ fn what_cannot_be_put_together_is_refused() {
         (&["v.csv", "-o", "out.parquet"], "the format of the input"),
         (&["v.csv", "--flagged", "out.jsonl.gz"], "the format of the input"),
         (&["v.csv", "-o", "x.csv", "--flagged", "x.csv"], "cannot go to the same place"),
+        (&["v.csv", "-o", "x.csv", "--flagged", "./x.csv"], "cannot go to the same place"),
+        (&["v.csv", "--flagged", "-"], "cannot go to the same place"),
+        (&["none.csv", "-o", "x.csv", "--flagged", "./x.csv"], "cannot go to the same place"),
+        (&["v.csv", "-o", "v.csv"], "--output v.csv would replace the input v.csv"),
+        (&["v.csv", "--flagged", "./v.csv"], "--flagged ./v.csv would replace the input v.csv"),
         (&["bad.csv", "-o", "x.csv", "--flagged", "y.csv"], "unknown outcome"),
     ] {
         let run = place.run(&[&["clean"], arguments].concat());
@@ -282,4 +322,33 @@ fn what_cannot_be_put_together_is_refused() {
         assert!(run.stdout.is_empty(), "{arguments:?}");
         assert_eq!(place.names(), before, "{arguments:?}");
     }
+}
+
+/// A link is another spelling of the file that it points to.
+#[cfg(unix)]
+#[test]
+fn links_lead_to_the_same_place() {
+    use std::os::unix::fs::symlink;
+    let place = Place::new();
+    place.put("v.csv", files::separated(&study(), ","));
+    place.put("old.csv", "old");
+    symlink("v.csv", place.path().join("input.csv")).unwrap();
+    symlink("old.csv", place.path().join("link.csv")).unwrap();
+    let before = place.names();
+    for (arguments, part) in [
+        (["v.csv", "-o", "old.csv", "--flagged", "link.csv"], "cannot go to the same place"),
+        (["v.csv", "-o", "input.csv", "--flagged", "f.csv"], "would replace the input v.csv"),
+        (["input.csv", "-o", "x.csv", "--flagged", "v.csv"], "would replace the input input.csv"),
+    ] {
+        let run = place.run(&[&["clean"], &arguments[..]].concat());
+        assert_eq!(run.code, Some(2), "{arguments:?}: {}", run.stderr);
+        assert!(run.stderr.contains(part), "{}", run.stderr);
+        assert_eq!((place.names(), place.get("old.csv")), (before.clone(), b"old".to_vec()));
+    }
+    // What the shell opened has a place too.
+    let kept = std::fs::File::create(place.path().join("kept.csv")).unwrap();
+    let mut command = place.command(&["clean", "v.csv", "--flagged", "kept.csv"]);
+    assert_eq!(command.stdout(kept).output().unwrap().status.code(), Some(2));
+    // A terminal or pipe may be both ends; devices are nobody's input.
+    place.run_with(&["clean", "-", "--flagged", "/dev/null"], &place.get("v.csv")).good();
 }

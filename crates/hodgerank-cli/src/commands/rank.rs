@@ -17,6 +17,7 @@ use super::annotators;
 use super::second_look::SecondLook;
 use crate::args::{InputOptions, OutputFormat, OutputOptions, RankOptions};
 use crate::failure::Failure;
+use crate::places;
 use crate::table::{self, Style, visible};
 use crate::terminal::{Terminal, Work, thousands};
 
@@ -67,6 +68,7 @@ pub(crate) fn read(
     terminal: &Terminal,
 ) -> Result<Input, Failure> {
     let files = &options.files;
+    places::check_inputs(files, terminal)?;
     let size = |file: &String| std::fs::metadata(file).map_or(0, |metadata| metadata.len());
     let progress = Arc::new(Progress::default());
     let reading = Work::Reading(files.iter().map(size).sum(), &progress);
