@@ -3,7 +3,7 @@
 mod support;
 
 use serde_json::Value;
-use support::{Place, Run, files};
+use support::{Place, Run, files, number};
 
 /// A study of careful, malicious and one-sided annotators.
 fn annotated(place: &Place, name: &str) {
@@ -15,17 +15,12 @@ fn annotated(place: &Place, name: &str) {
 
 #[track_caller]
 fn annotators(place: &Place, arguments: &[&str], input: &[u8]) -> Value {
-    let all = [&["outliers", "--annotators", "--format", "json"], arguments].concat();
-    place.run_with(&all, input).good().json()
+    place.json(&[&["outliers", "--annotators"], arguments].concat(), input)
 }
 
 #[track_caller]
 fn ranked(place: &Place, arguments: &[&str], input: &[u8]) -> Value {
-    place.run_with(&[&["rank", "--format", "json"], arguments].concat(), input).good().json()
-}
-
-fn number(row: &Value, key: &str) -> f64 {
-    row[key].as_f64().unwrap_or(f64::NAN)
+    place.json(&[&["rank"], arguments].concat(), input)
 }
 
 #[test]

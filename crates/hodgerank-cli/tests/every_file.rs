@@ -67,7 +67,8 @@ fn both(votes: &Votes, command: &[&str], options: &[&str]) -> (usize, Value) {
     };
     let (text, document) = (run("csv"), run("json").json());
     let rows = csv::Reader::from_reader(&*text.stdout).into_records();
-    (rows.map(|row| row.expect("rows of one length")).count(), document)
+    let rows: Vec<_> = rows.collect::<Result<_, _>>().expect("rows of one length");
+    (rows.len(), document)
 }
 
 #[track_caller]

@@ -3,8 +3,6 @@
 
 mod support;
 
-use std::io::Read as _;
-
 use support::{Place, files};
 
 /// All commands that read votes.
@@ -14,7 +12,7 @@ const COMMANDS: [&[&str]; 6] =
 /// Votes with annotators, a good part of them flagged.
 fn place() -> Place {
     let place = Place::new();
-    let votes = files::votes(12, 3000);
+    let votes = files::study();
     let row = |(n, (left, right, winner)): (usize, &files::Vote)| {
         format!("{left},{right},{winner},somebody-{}\n", n % 40)
     };
@@ -27,21 +25,11 @@ fn place() -> Place {
 fn a_reader_may_leave_after_the_first_bytes() {
     let place = place();
     for command in COMMANDS {
-        let mut child = place.start(&[command, &["v.csv", "-q"]].concat());
-        let mut stdout = child.stdout.take().unwrap();
-        stdout.read_exact(&mut [0; 4]).unwrap();
-        drop(stdout);
-        let output = child.wait_with_output().unwrap();
-        let message = String::from_utf8(output.stderr).unwrap();
-        assert_eq!((output.status.code(), message.as_str()), (Some(0), ""), "{command:?}");
-    }
-    // A reader that was never there.
-    for command in COMMANDS {
-        let mut child = place.start(&[command, &["v.csv", "-q"]].concat());
-        drop(child.stdout.take());
-        let output = child.wait_with_output().unwrap();
-        let message = String::from_utf8(output.stderr).unwrap();
-        assert_eq!((output.status.code(), message.as_str()), (Some(0), ""), "{command:?}");
+        // Some, or none at all.
+        for bytes in [4, 0] {
+            let run = place.run_and_leave(&[command, &["v.csv", "-q"]].concat(), bytes);
+            assert_eq!((run.code, run.stderr.as_str()), (Some(0), ""), "{command:?}");
+        }
     }
 }
 

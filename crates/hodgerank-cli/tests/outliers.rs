@@ -3,12 +3,8 @@
 mod support;
 
 use serde_json::Value;
-use support::Place;
-use support::files::{self, Vote};
-
-fn study() -> Vec<Vote> {
-    files::votes(12, 3000)
-}
+use support::files::{self, Vote, study};
+use support::{Place, number};
 
 fn place() -> Place {
     let place = Place::new();
@@ -18,15 +14,11 @@ fn place() -> Place {
 
 #[track_caller]
 fn json(place: &Place, arguments: &[&str]) -> Value {
-    place.run(&[&["outliers", "--format", "json"], arguments].concat()).good().json()
+    place.json(&[&["outliers"], arguments].concat(), b"")
 }
 
 fn votes(json: &Value) -> &Vec<Value> {
     json["votes"].as_array().expect("a list of votes")
-}
-
-fn number(row: &Value, key: &str) -> f64 {
-    row[key].as_f64().unwrap_or(f64::NAN)
 }
 
 #[test]
