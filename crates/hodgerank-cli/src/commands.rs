@@ -1,5 +1,6 @@
 //! One file for each subcommand.
 
+pub(crate) mod annotators;
 pub(crate) mod clean;
 pub(crate) mod compare;
 pub(crate) mod demo;

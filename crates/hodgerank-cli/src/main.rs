@@ -4,6 +4,7 @@ mod args;
 mod commands;
 mod failure;
 mod method;
+mod places;
 mod table;
 mod terminal;
 

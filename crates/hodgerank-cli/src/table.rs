@@ -12,6 +12,7 @@ use crate::terminal::thousands;
 /// Widths at which a table loses its less important columns.
 const ROOM_FOR_BARS: u16 = 72;
 const ROOM_FOR_RECORD: u16 = 56;
+const ROOM_FOR_VOTES: u16 = 46;
 /// Characters of a bar.
 const BAR: usize = 20;
 
@@ -43,6 +44,15 @@ impl Style {
         }
         table
     }
+}
+
+/// The room that a column takes, its margins included. Text can be broken, so long text asks for no
+/// more than some; numbers cannot.
+pub(crate) fn room<'a>(cells: impl Iterator<Item = &'a str>, is_text: bool) -> usize {
+    const MARGINS: usize = 3;
+    const TEXT: usize = 16;
+    let widest = cells.map(textwrap::core::display_width).max().unwrap_or(0);
+    MARGINS + if is_text { widest.min(TEXT) } else { widest }
 }
 
 /// Writes one ranking: a table for each component, because ranks of different ones do not compare.
@@ -83,6 +93,7 @@ pub(crate) fn write(table: &RankTable, style: Style, out: &mut impl Write) -> io
 fn draw(rows: &[&RankedRow], style: Style) -> Table {
     let bars = style.width >= ROOM_FOR_BARS;
     let record = style.width >= ROOM_FOR_RECORD;
+    let votes = style.width >= ROOM_FOR_VOTES;
     let ties = rows.iter().any(|row| row.ties > 0);
     let flagged = rows.iter().any(|row| row.flagged > 0);
     let largest = rows.iter().map(|row| row.score.abs()).fold(0.0, f64::max);
@@ -95,7 +106,9 @@ fn draw(rows: &[&RankedRow], style: Style) -> Table {
     if bars {
         header.push(name(" below avg│above avg "));
     }
-    header.push(head("votes"));
+    if votes {
+        header.push(head("votes"));
+    }
     if record {
         header.extend([head("wins"), head("losses")]);
         if ties {
@@ -115,7 +128,9 @@ fn draw(rows: &[&RankedRow], style: Style) -> Table {
         if bars {
             cells.push(Cell::new(bar(row.score, largest)).fg(Color::Cyan));
         }
-        cells.push(number(thousands(row.comparisons)));
+        if votes {
+            cells.push(number(thousands(row.comparisons)));
+        }
         if record {
             cells.extend([number(thousands(row.wins)), number(thousands(row.losses))]);
             if ties {

@@ -6,13 +6,8 @@ use std::sync::Arc;
 
 use arrow_array::{ArrayRef, Int64Array, RecordBatch};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
-use support::files::{self, Vote};
+use support::files::{self, Vote, study};
 use support::{Place, Run};
-
-/// Votes of which some go against the rest.
-fn study() -> Vec<Vote> {
-    files::votes(12, 3000)
-}
 
 /// With a second column that no method looks at.
 fn text_rows(study: &[Vote]) -> Vec<String> {
@@ -190,6 +185,41 @@ fn standard_input_is_read_twice() {
     assert_eq!(ranking("k.parquet"), ranking("kept.csv"));
 }
 
+/// Without flagged votes the output is the input, byte for byte.
+#[test]
+fn blank_lines_stay_where_they_are() {
+    let place = Place::new();
+    let (csv, json) = (files::separated(&study(), ","), files::json_lines(&study()));
+    let gaps = |text: &str, end: &str, blank: &str| -> String {
+        let line = |(n, line): (usize, &str)| match n % 50 {
+            0 => format!("{blank}{end}{line}{end}"),
+            _ => format!("{line}{end}"),
+        };
+        text.lines().enumerate().map(line).collect()
+    };
+    let mut quoted = csv.clone();
+    quoted.push_str("\"clip-1\",clip-2,left\n");
+    for (name, text) in [
+        ("v.csv", gaps(&csv, "\n", "")),
+        ("v.csv", format!("{}\n\n", gaps(&csv, "\n", "").trim_end())),
+        ("v.csv", gaps(&csv, "\r\n", "")),
+        ("v.csv", gaps(&quoted, "\n", "")),
+        ("v.csv", format!("\u{feff}{}", gaps(&quoted, "\r\n", ""))),
+        ("v.jsonl", gaps(&json, "\n", " ")),
+        ("v.jsonl", format!("{}\n\n  ", gaps(&json, "\r\n", "").trim_end())),
+    ] {
+        place.put(name, &text);
+        let same = place.run(&["clean", name, "--method", "l2"]).good();
+        assert!(same.text() == text, "nothing is flagged: {name}");
+        let ending = name.trim_start_matches("v.");
+        clean(&place, ending, &[name, "--outliers", "100"]);
+        let (kept, flagged) = (format!("kept.{ending}"), format!("flagged.{ending}"));
+        let blank = |text: &str| text.lines().filter(|line| line.trim().is_empty()).count();
+        assert_eq!(blank(&self::text(&place, &kept)), blank(&text), "{name}");
+        assert!(blank(&self::text(&place, &flagged)) <= 1, "at most before the header");
+    }
+}
+
 #[test]
 fn several_files_and_by() {
     let (study, place) = (study(), Place::new());
@@ -254,32 +284,4 @@ fn rejected_rows_are_in_no_output_and_said() {
     assert_eq!(text.0 + text.1, study.len() as u64 - 2);
     assert_eq!(kept_and_flagged("jsonl", files::json_lines(&study).into_bytes()), text);
     assert_eq!(kept_and_flagged("parquet", files::parquet(&files::batch(&study), 999)), text);
-}
-
-#[test]
-fn what_cannot_be_put_together_is_refused() {
-    let (study, place) = (study(), Place::new());
-    place.put("v.csv", files::separated(&study, ","));
-    place.put("semicolon.csv", files::separated(&study, ";"));
-    place.put("other.csv", "right,left,winner\na,b,left\n");
-    place.put("bad.csv", "left,right,winner\na,b,lft\n");
-    place.put("v.jsonl", files::json_lines(&study));
-    place.put("v.parquet", files::parquet(&files::batch(&study), 999));
-    let before = place.names();
-    for (arguments, part) in [
-        (&["v.csv", "v.jsonl"][..], "one is CSV, the other JSON lines"),
-        (&["v.csv", "semicolon.csv"], "separated by different characters"),
-        (&["v.csv", "other.csv"], "their columns differ"),
-        (&["v.parquet", "v.csv"], "one is Parquet, the other CSV"),
-        (&["v.csv", "-o", "out.parquet"], "the format of the input"),
-        (&["v.csv", "--flagged", "out.jsonl.gz"], "the format of the input"),
-        (&["v.csv", "-o", "x.csv", "--flagged", "x.csv"], "cannot go to the same place"),
-        (&["bad.csv", "-o", "x.csv", "--flagged", "y.csv"], "unknown outcome"),
-    ] {
-        let run = place.run(&[&["clean"], arguments].concat());
-        assert_eq!(run.code, Some(2), "{arguments:?}: {}", run.stderr);
-        assert!(run.stderr.contains(part) && run.stderr.contains("help: "), "{}", run.stderr);
-        assert!(run.stdout.is_empty(), "{arguments:?}");
-        assert_eq!(place.names(), before, "{arguments:?}");
-    }
 }

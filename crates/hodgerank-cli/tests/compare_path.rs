@@ -14,8 +14,9 @@ fn study(place: &Place) {
         .good();
 }
 
+#[track_caller]
 fn json(place: &Place, arguments: &[&str]) -> Value {
-    place.run(&[arguments, &["--format", "json", "--quiet"]].concat()).good().json()
+    place.json(&[arguments, &["--quiet"]].concat(), b"")
 }
 
 #[test]

@@ -3,12 +3,8 @@
 mod support;
 
 use serde_json::Value;
-use support::files::{self, Vote};
-use support::{Place, Run};
-
-fn study() -> Vec<Vote> {
-    files::votes(12, 3000)
-}
+use support::files::{self, Vote, study};
+use support::{Place, number};
 
 fn place() -> Place {
     let place = Place::new();
@@ -18,23 +14,11 @@ fn place() -> Place {
 
 #[track_caller]
 fn json(place: &Place, arguments: &[&str]) -> Value {
-    place.run(&[&["outliers", "--format", "json"], arguments].concat()).good().json()
+    place.json(&[&["outliers"], arguments].concat(), b"")
 }
 
 fn votes(json: &Value) -> &Vec<Value> {
     json["votes"].as_array().expect("a list of votes")
-}
-
-fn number(row: &Value, key: &str) -> f64 {
-    row[key].as_f64().unwrap_or(f64::NAN)
-}
-
-/// A study of careful, malicious and one-sided annotators.
-fn annotated(place: &Place, name: &str) -> Run {
-    let people = "careful=16,malicious=2,always-left=1";
-    let noise = ["--noise", "bradley-terry", "--noise-scale", "0.05"];
-    let study = ["simulate", "--items", "12", "--votes", "4000", "--annotators", people];
-    place.run(&[&study[..], &noise, &["-o", name]].concat()).good()
 }
 
 #[test]
@@ -168,47 +152,6 @@ fn counts_are_votes() {
     assert_eq!(rows.len(), 1, "{found}");
     assert_eq!((&rows[0]["count"], &rows[0]["flagged"]), (&2.into(), &2.into()));
     assert_eq!((&rows[0]["left"], number(&rows[0], "outcome")), (&"c".into(), 1.0));
-}
-
-#[test]
-fn bad_annotators_are_found() {
-    let place = Place::new();
-    for name in ["v.csv", "v.parquet"] {
-        annotated(&place, name);
-        let found = json(&place, &[name, "--annotators"]);
-        assert_eq!(found["schema"], "hodgerank/annotators/1");
-        let rows = found["annotators"].as_array().unwrap();
-        assert_eq!(rows.len(), 19);
-        for (row, kind) in rows.iter().zip(["malicious", "malicious", "always-left", "careful"]) {
-            let is_good = kind == "careful";
-            assert!(row["annotator"].as_str().unwrap().starts_with(kind), "{name}: {row}");
-            assert_eq!(number(row, "flagged_p_adjusted") > 0.01, is_good, "{row}");
-            assert_eq!(number(row, "agreement") > 0.8, is_good, "{row}");
-            let (low, high) = (number(row, "flagged_low"), number(row, "flagged_high"));
-            assert!((low..high).contains(&number(row, "flagged_share")), "{row}");
-        }
-        assert_eq!(number(&rows[2], "left_share"), 1.0);
-        assert!(number(&rows[2], "left_p_adjusted") < 1e-6);
-        let total = |key| rows.iter().map(|row| number(row, key)).sum::<f64>();
-        assert_eq!(total("votes"), 4000.0);
-        assert_eq!(total("flagged"), number(&found["outliers"], "comparisons"));
-    }
-    let table = place.run(&["outliers", "v.csv", "--annotators"]).good();
-    assert!(table.text().contains("malicious-"), "{}", table.text());
-    let csv = place.run(&["outliers", "v.csv", "--annotators", "--format", "csv"]).good();
-    assert!(csv.text().starts_with("annotator,votes,agreement,flagged,flagged_share,"));
-}
-
-/// Winner and loser do not tell who stood on the left.
-#[test]
-fn sides_are_judged_only_where_there_are_sides() {
-    let place = Place::new();
-    let rows: String = (0..60).map(|n| format!("a,b,ann-{}\n", n % 3)).collect();
-    place.put("v.csv", format!("winner,loser,annotator\n{rows}"));
-    let found = json(&place, &["v.csv", "--annotators"]);
-    let rows = found["annotators"].as_array().unwrap();
-    assert_eq!(rows.len(), 3);
-    assert!(rows.iter().all(|row| row["left_share"].is_null() && row["left_p"].is_null()));
 }
 
 #[test]

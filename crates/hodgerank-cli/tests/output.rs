@@ -18,26 +18,15 @@ fn a_closed_pipe_ends_the_run_quietly() {
     let place = Place::new();
     let rows: String = (0..40_000).map(|item| format!("item-{item},item-{}\n", item + 1)).collect();
     place.put("v.csv", format!("winner,loser\n{rows}"));
+    let leave = |arguments: &[&str]| {
+        let run = place.run_and_leave(arguments, 4);
+        assert_eq!((run.code, run.stderr.as_str()), (Some(0), ""), "{arguments:?}");
+    };
     for format in ["table", "csv", "json", "parquet"] {
-        let mut child =
-            place.start(&["rank", "v.csv", "--format", format, "--top", "0", "--quiet"]);
-        drop(child.stdin.take());
-        let mut first = [0; 4];
-        let mut stdout = child.stdout.take().unwrap();
-        stdout.read_exact(&mut first).unwrap();
-        drop(stdout);
-        let output = child.wait_with_output().unwrap();
-        let message = String::from_utf8(output.stderr).unwrap();
-        assert_eq!((output.status.code(), message.as_str()), (Some(0), ""), "{format}");
+        leave(&["rank", "v.csv", "--format", format, "--top", "0", "--quiet"]);
     }
     for format in ["csv", "jsonl", "parquet", "arrow"] {
-        let mut child = place.start(&["simulate", "--votes", "300000", "--format", format]);
-        let mut stdout = child.stdout.take().unwrap();
-        stdout.read_exact(&mut [0; 4]).unwrap();
-        drop(stdout);
-        let output = child.wait_with_output().unwrap();
-        let message = String::from_utf8(output.stderr).unwrap();
-        assert_eq!((output.status.code(), message.as_str()), (Some(0), ""), "{format}");
+        leave(&["simulate", "--votes", "300000", "--format", format]);
     }
 }
 

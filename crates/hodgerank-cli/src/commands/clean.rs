@@ -9,6 +9,7 @@ use super::second_look::SecondLook;
 use crate::args::InputOptions;
 use crate::failure::Failure;
 use crate::method::MethodOptions;
+use crate::places;
 use crate::terminal::{Terminal, thousands};
 
 /// Flags of `clean`.
@@ -34,12 +35,9 @@ pub(crate) fn run(
 ) -> Result<(), Failure> {
     let fit_options = options.method.fit_options()?;
     let kept = options.output.as_deref().unwrap_or("-");
-    if options.flagged.as_deref() == Some(kept) {
-        return Err(Failure::usage(
-            "trusted and flagged votes cannot go to the same place",
-            "give --output and --flagged different names",
-        ));
-    }
+    let mut places = vec![("--output", kept)];
+    places.extend(options.flagged.as_deref().map(|flagged| ("--flagged", flagged)));
+    places::check_outputs(&places, &options.input.files)?;
     let outputs =
         (Output::create(kept)?, options.flagged.as_deref().map(Output::create).transpose()?);
     let names = [options.output.as_deref(), options.flagged.as_deref()];

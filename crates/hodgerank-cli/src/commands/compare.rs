@@ -13,7 +13,7 @@ use super::rank;
 use crate::args::{InputOptions, OutputFormat, OutputOptions};
 use crate::failure::Failure;
 use crate::method::{MethodName, MethodOptions};
-use crate::table::{Style, visible};
+use crate::table::{Style, room, visible};
 use crate::terminal::{Terminal, Work};
 
 /// Flags of `compare`.
@@ -176,30 +176,69 @@ fn draw(comparison: &Comparison, style: Style, out: &mut impl io::Write) -> io::
     if style.top > 0 {
         order.truncate(style.top);
     }
-    // Nine methods with their scores need a wide screen; ranks alone fit everywhere.
-    let with_scores = usize::from(style.width) >= 16 + 13 * comparison.methods.len();
-    let mut table = style.table();
-    let names = comparison.methods.iter().map(|method| method.name.to_owned());
-    table.set_header(std::iter::once("item".to_owned()).chain(names));
-    for &i in &order {
-        let cells = comparison.methods.iter().map(|method| {
+    let mut names: Vec<String> = vec!["item".to_owned()];
+    names.extend(order.iter().map(|&i| visible(&comparison.items[i])));
+    names.push("votes flagged".to_owned());
+    let place = comparison.methods.iter().position(|m| m.name == comparison.reference);
+    names.extend(place.map(|_| format!("τ with {}", comparison.reference)));
+    let column = |(m, method): (usize, &MethodRanking), with_scores: bool| {
+        let cell = |&i: &usize| {
             let differs = reference.is_some_and(|r| r.ranks[i] != method.ranks[i]);
             let star = if differs { "*" } else { "" };
             let score =
                 if with_scores { format!(" ({:.3})", method.scores[i]) } else { String::new() };
             format!("{}{star}{score}", method.ranks[i])
-        });
-        table.add_row(std::iter::once(visible(&comparison.items[i])).chain(cells));
+        };
+        let mut cells: Vec<String> = vec![method.name.to_owned()];
+        cells.extend(order.iter().map(cell));
+        cells.push(method.flagged.to_string());
+        cells.extend(place.map(|place| format!("{:.3}", comparison.kendall[place][m])));
+        cells
+    };
+    let columns = |with_scores: bool| -> Vec<Vec<String>> {
+        comparison.methods.iter().enumerate().map(|method| column(method, with_scores)).collect()
+    };
+    // Nine methods with their scores need a wide screen; ranks alone need less, and part where even
+    // they do not fit.
+    let width = usize::from(style.width);
+    let (wide, narrow) = (columns(true), columns(false));
+    let with_scores = blocks(&names, &wide, width).len() <= 1;
+    let shown = if with_scores { wide } else { narrow };
+    for block in blocks(&names, &shown, width) {
+        let mut table = style.table();
+        let row = |r: usize| std::iter::once(&names).chain(block).map(move |cells| &cells[r]);
+        table.set_header(row(0));
+        for r in 1..names.len() {
+            table.add_row(row(r));
+        }
+        writeln!(out, "{table}")?;
     }
-    let flagged = comparison.methods.iter().map(|method| method.flagged.to_string());
-    table.add_row(std::iter::once("votes flagged".to_owned()).chain(flagged));
-    if let Some(place) = comparison.methods.iter().position(|m| m.name == comparison.reference) {
-        let taus = comparison.kendall[place].iter().map(|tau| format!("{tau:.3}"));
-        table.add_row(std::iter::once(format!("τ with {}", comparison.reference)).chain(taus));
-    }
-    writeln!(out, "{table}\n* rank differs from that of {}", comparison.reference)?;
+    writeln!(out, "* rank differs from that of {}", comparison.reference)?;
     if !with_scores {
         writeln!(out, "scores: on a wider terminal, or with --format csv, json or parquet")?;
     }
     Ok(())
+}
+
+/// As many columns beside the names as fit, then the next ones.
+fn blocks<'a>(
+    names: &[String],
+    columns: &'a [Vec<String>],
+    width: usize,
+) -> Vec<&'a [Vec<String>]> {
+    let text = |cells: &'a [String]| cells.iter().map(String::as_str);
+    let taken = room(names.iter().map(String::as_str), true);
+    let rooms: Vec<usize> = columns.iter().map(|cells| room(text(cells), false)).collect();
+    let mut blocks = Vec::new();
+    let mut start = 0;
+    while start < columns.len() {
+        let mut end = start + 1;
+        // The last column needs no gap after it.
+        while end < columns.len() && taken + rooms[start..=end].iter().sum::<usize>() <= width + 1 {
+            end += 1;
+        }
+        blocks.push(&columns[start..end]);
+        start = end;
+    }
+    blocks
 }

@@ -1,6 +1,5 @@
 //! `hodgerank outliers`: votes in order of suspicion, or who cast them.
 
-mod annotators;
 mod draw;
 mod votes;
 
@@ -9,8 +8,8 @@ use std::io;
 use clap::Args;
 use hodgerank_io::write::{Listing, ListingDocument, ListingRow, Output, RejectedSummary};
 
-use super::rank;
 use super::second_look::SecondLook;
+use super::{annotators, rank};
 use crate::args::{InputOptions, OutputFormat, OutputOptions};
 use crate::failure::Failure;
 use crate::method::MethodOptions;
@@ -63,7 +62,9 @@ pub(crate) fn run(
     })?;
     let rejected = RejectedSummary::from(&look.rejected);
     if options.annotators {
-        let lists = annotators::list(&look, terminal)?;
+        let rows = annotators::list(&look, terminal)?;
+        let listed = look.studies.iter().zip(rows);
+        let lists: Vec<_> = listed.map(|(study, rows)| Listing::new(&study.table, rows)).collect();
         write(&lists, annotators::SCHEMA, &rejected, format, &options.output, output)
     } else {
         let lists = votes::rows(&look, options.all, terminal)?;

@@ -11,10 +11,13 @@ use hodgerank_io::write::{
     ComponentSummary, Document, InputSummary, MethodSummary, OutlierSummary, Output, RankTable,
     RankedRow, RejectedSummary,
 };
-use hodgerank_io::{Input, Study};
+use hodgerank_io::{Input, Rejected, Study};
 
+use super::annotators;
+use super::second_look::SecondLook;
 use crate::args::{InputOptions, OutputFormat, OutputOptions, RankOptions};
 use crate::failure::Failure;
+use crate::places;
 use crate::table::{self, Style, visible};
 use crate::terminal::{Terminal, Work, thousands};
 
@@ -28,17 +31,34 @@ pub(crate) fn run(
     let format = options.output.format()?;
     let output = Output::create(options.output.output.as_deref().unwrap_or("-"))?;
 
-    let input = read(&options.input, threads, terminal)?;
-    terminal.list_rejected(&input.rejected);
-    let rejected = input.rejected;
-    let mut tables = Vec::with_capacity(input.studies.len());
-    for study in input.studies {
-        if options.require_connected {
-            check_connected(&study)?;
-        }
-        tables.push(rank_study(study, rejected.total, &fit_options, terminal)?);
-    }
+    let check = |input: &Input| match options.require_connected {
+        true => input.studies.iter().try_for_each(check_connected),
+        false => Ok(()),
+    };
+    let (tables, rejected) = if format == OutputFormat::Json {
+        let look = SecondLook::new(&options.input, &fit_options, threads, terminal, check)?;
+        with_annotators(look, terminal)?
+    } else {
+        let input = read(&options.input, threads, terminal)?;
+        terminal.list_rejected(&input.rejected);
+        check(&input)?;
+        let rejected = input.rejected;
+        let rank = |study| rank_study(study, rejected.total, &fit_options, terminal);
+        (input.studies.into_iter().map(rank).collect::<Result<_, _>>()?, rejected)
+    };
     write(&tables, &RejectedSummary::from(&rejected), format, &options.output, output)
+}
+
+/// The rankings and, where the input says who voted, what a second pass tells of the annotators.
+fn with_annotators(
+    look: SecondLook,
+    terminal: &Terminal,
+) -> Result<(Vec<RankTable>, Rejected), Failure> {
+    let known = look.tables.iter().any(|table| table.has_annotator);
+    let lists = if known { annotators::list(&look, terminal)? } else { Vec::new() };
+    let mut lists = lists.into_iter();
+    let table = |study: JudgedStudy| RankTable { annotators: lists.next(), ..study.table };
+    Ok((look.studies.into_iter().map(table).collect(), look.rejected))
 }
 
 /// Reads the files, with progress.
@@ -48,6 +68,7 @@ pub(crate) fn read(
     terminal: &Terminal,
 ) -> Result<Input, Failure> {
     let files = &options.files;
+    places::check_inputs(files, terminal)?;
     let size = |file: &String| std::fs::metadata(file).map_or(0, |metadata| metadata.len());
     let progress = Arc::new(Progress::default());
     let reading = Work::Reading(files.iter().map(size).sum(), &progress);
@@ -101,6 +122,7 @@ pub(crate) fn judge(
         ranking: RankedRow::of(&ranking, &items),
         components: component_summaries(&graph),
         outliers: outlier_summary(&fit, comparisons),
+        annotators: None,
         status: fit.status,
         warnings: warnings(&graph, &fit),
     };

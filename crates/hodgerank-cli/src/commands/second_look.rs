@@ -9,6 +9,7 @@ use hodgerank_io::{Input, ReadOptions, Rejected, Sources};
 use super::rank::{self, JudgedStudy};
 use crate::args::InputOptions;
 use crate::failure::Failure;
+use crate::places;
 use crate::terminal::{Terminal, Work};
 
 /// Studies that were judged, and the files that they came from.
@@ -30,6 +31,7 @@ impl SecondLook {
         terminal: &Terminal,
         check: impl FnOnce(&Input) -> Result<(), Failure>,
     ) -> Result<Self, Failure> {
+        places::check_inputs(&input.files, terminal)?;
         let size = |file: &String| std::fs::metadata(file).map_or(0, |metadata| metadata.len());
         let bytes = input.files.iter().map(size).sum();
         let options = input.read_options(threads);
@@ -37,8 +39,8 @@ impl SecondLook {
         let progress = Arc::new(Progress::default());
         let read = terminal
             .watch(Work::Reading(bytes, &progress), || sources.read(&options, &progress))?;
-        check(&read)?;
         terminal.list_rejected(&read.rejected);
+        check(&read)?;
         let Input { studies, rejected, tables } = read;
         let judge = |study| rank::judge(study, rejected.total, fit, terminal);
         let studies = studies.into_iter().map(judge).collect::<Result<_, _>>()?;

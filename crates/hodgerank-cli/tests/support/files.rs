@@ -35,6 +35,11 @@ pub(crate) fn votes(items: usize, votes: usize) -> Vec<Vote> {
     (0..votes).map(vote).collect()
 }
 
+/// Votes of which some go against the rest.
+pub(crate) fn study() -> Vec<Vote> {
+    votes(12, 3000)
+}
+
 /// Votes as text, with a header.
 pub(crate) fn separated(votes: &[Vote], separator: &str) -> String {
     let row = |left: &str, right: &str, winner: &str| {
@@ -79,28 +84,44 @@ pub(crate) fn parquet(batch: &RecordBatch, rows: usize) -> Vec<u8> {
 
 /// An Arrow file of several batches.
 pub(crate) fn arrow_file(batch: &RecordBatch) -> Vec<u8> {
-    let mut writer = FileWriter::try_new(Vec::new(), &batch.schema()).unwrap();
-    for part in parts(batch) {
-        writer.write(&part).unwrap();
-    }
-    writer.finish().unwrap();
-    writer.into_inner().unwrap()
+    file(parts(batch), batch, IpcWriteOptions::default())
 }
 
 /// An Arrow file with compressed columns.
 pub(crate) fn packed_arrow_file(batch: &RecordBatch) -> Vec<u8> {
-    let schema = batch.schema();
-    let mut writer = FileWriter::try_new_with_options(Vec::new(), &schema, packed()).unwrap();
-    writer.write(batch).unwrap();
-    writer.finish().unwrap();
-    writer.into_inner().unwrap()
+    file([batch.clone()], batch, packed())
+}
+
+/// An Arrow stream of several batches.
+pub(crate) fn arrow_stream(batch: &RecordBatch) -> Vec<u8> {
+    stream(parts(batch), batch, IpcWriteOptions::default())
 }
 
 /// An Arrow stream with compressed columns.
 pub(crate) fn packed_arrow_stream(batch: &RecordBatch) -> Vec<u8> {
-    let schema = batch.schema();
-    let mut writer = StreamWriter::try_new_with_options(Vec::new(), &schema, packed()).unwrap();
-    writer.write(batch).unwrap();
+    stream([batch.clone()], batch, packed())
+}
+
+fn file(
+    parts: impl IntoIterator<Item = RecordBatch>,
+    whole: &RecordBatch,
+    options: IpcWriteOptions,
+) -> Vec<u8> {
+    let schema = whole.schema();
+    let mut writer = FileWriter::try_new_with_options(Vec::new(), &schema, options).unwrap();
+    parts.into_iter().for_each(|part| writer.write(&part).unwrap());
+    writer.finish().unwrap();
+    writer.into_inner().unwrap()
+}
+
+fn stream(
+    parts: impl IntoIterator<Item = RecordBatch>,
+    whole: &RecordBatch,
+    options: IpcWriteOptions,
+) -> Vec<u8> {
+    let schema = whole.schema();
+    let mut writer = StreamWriter::try_new_with_options(Vec::new(), &schema, options).unwrap();
+    parts.into_iter().for_each(|part| writer.write(&part).unwrap());
     writer.finish().unwrap();
     writer.into_inner().unwrap()
 }
@@ -108,16 +129,6 @@ pub(crate) fn packed_arrow_stream(batch: &RecordBatch) -> Vec<u8> {
 fn packed() -> IpcWriteOptions {
     let options = IpcWriteOptions::default();
     options.try_with_compression(Some(CompressionType::LZ4_FRAME)).unwrap()
-}
-
-/// An Arrow stream of several batches.
-pub(crate) fn arrow_stream(batch: &RecordBatch) -> Vec<u8> {
-    let mut writer = StreamWriter::try_new(Vec::new(), &batch.schema()).unwrap();
-    for part in parts(batch) {
-        writer.write(&part).unwrap();
-    }
-    writer.finish().unwrap();
-    writer.into_inner().unwrap()
 }
 
 fn parts(batch: &RecordBatch) -> impl Iterator<Item = RecordBatch> {

@@ -3,7 +3,7 @@
 
 pub(crate) mod files;
 
-use std::io::Write as _;
+use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
@@ -94,21 +94,44 @@ impl Place {
 
     /// Starts the program with all three streams as pipes.
     pub(crate) fn start(&self, arguments: &[&str]) -> Child {
-        Command::new(env!("CARGO_BIN_EXE_hodgerank"))
+        self.command(arguments).spawn().expect("the program starts")
+    }
+
+    /// The program, to be started with all three streams as pipes.
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_hodgerank"));
+        command
             .args(arguments)
             .current_dir(self.path())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .expect("the program starts")
+            .stderr(Stdio::piped());
+        command
+    }
+
+    /// Runs with a reader that leaves after these many bytes of standard output.
+    pub(crate) fn run_and_leave(&self, arguments: &[&str], bytes: usize) -> Run {
+        let mut child = self.start(arguments);
+        drop(child.stdin.take());
+        let mut stdout = child.stdout.take().expect("standard output is a pipe");
+        let mut seen = vec![0; bytes];
+        stdout.read_exact(&mut seen).expect("that much is written");
+        drop(stdout);
+        let output = child.wait_with_output().expect("the program ends");
+        let stderr = String::from_utf8(output.stderr).expect("messages are UTF-8");
+        Run { code: output.status.code(), stdout: seen, stderr }
+    }
+
+    /// The JSON of a command with these bytes as standard input.
+    #[track_caller]
+    pub(crate) fn json(&self, arguments: &[&str], input: &[u8]) -> Value {
+        self.run_with(&[arguments, &["--format", "json"]].concat(), input).good().json()
     }
 
     /// The JSON of `rank` with these arguments.
     #[track_caller]
     pub(crate) fn rank(&self, arguments: &[&str]) -> Value {
-        let all = [&["rank", "--format", "json"], arguments].concat();
-        self.run(&all).good().json()
+        self.json(&[&["rank"], arguments].concat(), b"")
     }
 
     /// The CSV of `rank` with these arguments: bytes to compare.
@@ -117,6 +140,11 @@ impl Place {
         let all = [&["rank", "--format", "csv"], arguments].concat();
         self.run(&all).good().text().to_owned()
     }
+}
+
+/// A number of a row; not a number where there is none.
+pub(crate) fn number(row: &Value, key: &str) -> f64 {
+    row[key].as_f64().unwrap_or(f64::NAN)
 }
 
 /// The real data, where they are: a user's clone does not have them.

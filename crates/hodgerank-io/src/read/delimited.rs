@@ -21,18 +21,19 @@ pub(super) fn read<S: RowSink>(
 ) -> Result<(FileReport, TableHead)> {
     let delimiter = options.delimiter.unwrap_or_else(|| delimiter_of(format, blocks.ahead()));
     blocks.set_records(Records::Quoted(delimiter));
+    let mut text = blocks.mark().to_vec();
     let mut header = blocks.take_record()?;
-    let mut header_lines = memchr_iter(b'\n', &header).count() as u64;
     while header.trim_ascii().is_empty() {
         if header.is_empty() {
             return Err(Error::Empty { file: Arc::clone(file) });
         }
+        text.append(&mut header);
         header = blocks.take_record()?;
-        header_lines += memchr_iter(b'\n', &header).count() as u64;
     }
+    text.extend_from_slice(&header);
+    let header_lines = memchr_iter(b'\n', &text).count() as u64;
     let names = header_names(file, &header, delimiter)?;
     let layout = Layout::find(file, names, &options.columns)?;
-    let text = [blocks.mark(), &header].concat();
     let head = TableHead { text, delimiter, ..TableHead::new(file, format, &layout) };
     let table = Table::new(file, delimiter, layout);
     let report = pump::run(blocks, sinks, options.on_error, header_lines, |block, sink| {
@@ -207,7 +208,9 @@ impl Table {
                         let text = &block[record..end];
                         report.reject(|| self.bad_cell(block, text, role, wanted, problem));
                     }
-                } else if !(column == 1 && field.is_empty()) {
+                } else if column == 1 && field.is_empty() {
+                    sink.blank(&block[record..start.min(block.len())]);
+                } else {
                     report.rows += 1;
                     let text = &block[record..end];
                     report.reject(|| self.bad_length(block, text, column));
@@ -226,6 +229,7 @@ impl Table {
             rest = after;
             let text = without_line_end(record);
             if text.is_empty() {
+                sink.blank(record);
                 continue;
             }
             report.rows += 1;

@@ -20,7 +20,8 @@ pub struct TableHead {
     /// Whether items stand on sides: left and right, and not winner and loser.
     pub has_sides: bool,
     pub(super) columns: Vec<String>,
-    /// What stands before the first row of a text file: a byte-order mark, the header line.
+    /// What stands before the first row of a text file: a byte-order mark, blank lines, the
+    /// header.
     pub(crate) text: Vec<u8>,
     pub(super) delimiter: u8,
     /// Of Parquet and Arrow files.

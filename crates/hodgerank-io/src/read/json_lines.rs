@@ -104,6 +104,7 @@ impl Table {
             let whole = line;
             let line = line.strip_suffix(b"\n").unwrap_or(line);
             if line.trim_ascii().is_empty() {
+                sink.blank(whole);
                 continue;
             }
             report.rows += 1;

@@ -77,6 +77,11 @@ pub(crate) trait Visitor: Send {
     /// A row; `text` is empty unless rows are wanted whole and the file is text.
     fn vote(&mut self, vote: &Vote<'_>, text: &[u8]) -> Result<()>;
 
+    /// A blank line of a text file.
+    fn blank(&mut self, _: &[u8]) -> Result<()> {
+        Ok(())
+    }
+
     /// A batch, after its rows, with what became of them.
     fn batch(&mut self, batch: &RecordBatch, fates: &[Fate]) -> Result<()>;
 }
@@ -192,6 +197,12 @@ impl<V: Visitor> RowSink for Joiner<'_, V> {
         };
         self.failed = done.err();
         Ok(())
+    }
+
+    fn blank(&mut self, line: &[u8]) {
+        if self.failed.is_none() {
+            self.failed = self.visitor.blank(line).err();
+        }
     }
 
     fn batch(

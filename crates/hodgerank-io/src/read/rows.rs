@@ -22,6 +22,9 @@ pub(super) trait RowSink: Send {
         text: &[u8],
     ) -> Result<(), (Role, Problem)>;
 
+    /// A blank line of a text file, with its line end: no row, but a part of the file.
+    fn blank(&mut self, _: &[u8]) {}
+
     /// Takes the rows of a batch. `memo` is the same for all batches of a piece.
     fn batch(
         &mut self,

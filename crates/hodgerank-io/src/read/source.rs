@@ -225,7 +225,11 @@ fn peek(mut reader: BoxedRead) -> io::Result<(Vec<u8>, BoxedRead)> {
 
 /// Copies what can be read only once into an unnamed temporary file.
 fn spool(mut reader: BoxedRead) -> io::Result<File> {
-    let mut file = tempfile::tempfile()?;
+    let mut file = tempfile::tempfile().map_err(|error| {
+        let folder = std::env::temp_dir();
+        let problem = format!("no temporary copy can be made in {}: {error}", folder.display());
+        io::Error::new(error.kind(), problem)
+    })?;
     io::copy(&mut reader, &mut file)?;
     file.seek(SeekFrom::Start(0))?;
     Ok(file)

@@ -1,4 +1,5 @@
-//! The input without its flagged votes, in its own format: text rows byte for byte, batches filtered.
+//! The input without its flagged votes, in its own format: text rows byte for byte, blank
+//! lines too, batches filtered.
 
 use std::io::{self, Write as _};
 use std::sync::Arc;
@@ -77,6 +78,10 @@ impl Visitor for Sorter {
             Some(&mut self.kept)
         };
         writer.map_or(Ok(()), |writer| writer.row(text))
+    }
+
+    fn blank(&mut self, line: &[u8]) -> Result<()> {
+        self.kept.row(line)
     }
 
     fn batch(&mut self, batch: &RecordBatch, fates: &[Fate]) -> Result<()> {

@@ -9,7 +9,7 @@ use hodgerank::{Labels, Ranking};
 use parquet::arrow::ArrowWriter;
 use serde::Serialize;
 
-use super::from_csv;
+use super::{AnnotatorRow, from_csv};
 use crate::error::BadRow;
 use crate::study::Rejected;
 
@@ -45,6 +45,9 @@ pub struct RankTable {
     pub components: Vec<ComponentSummary>,
     /// Votes that the method does not trust.
     pub outliers: OutlierSummary,
+    /// Who cast the votes, the most suspicious first; absent where that was not looked at.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub annotators: Option<Vec<AnnotatorRow>>,
     /// How the method ended.
     pub status: &'static str,
     /// What a reader of the ranking must know.

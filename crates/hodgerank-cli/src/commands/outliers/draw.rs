@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use comfy_table::{Attribute, Cell, CellAlignment};
 use hodgerank_io::write::{AnnotatorRow, Listing, SuspectRow};
 
-use crate::table::{Style, visible};
+use crate::table::{Style, room, visible};
 use crate::terminal::thousands;
 
 /// A row that can be shown.
@@ -13,8 +13,11 @@ pub(super) trait Draw: Sized {
     /// What is said where there is no row.
     const NONE: &'static str;
 
+    /// Columns that a narrow terminal can do without, the first to go first.
+    const DISPENSABLE: &'static [&'static str];
+
     /// The columns worth showing: each with its heading, and how to show a row's value.
-    fn columns(rows: &[Self]) -> Vec<(&'static str, Show<Self>)>;
+    fn columns(rows: &[Self]) -> Columns<Self>;
 }
 
 /// How a value is shown: numbers stand on the right.
@@ -22,6 +25,8 @@ pub(super) enum Show<R> {
     Text(fn(&R) -> String),
     Number(fn(&R) -> String),
 }
+
+type Columns<R> = Vec<(&'static str, Show<R>)>;
 
 /// Writes one list.
 pub(super) fn write<R: Draw>(
@@ -40,6 +45,7 @@ pub(super) fn write<R: Draw>(
         return writeln!(out, "{}", R::NONE);
     }
     let columns = R::columns(&list.rows[..shown]);
+    let (columns, left_out) = fit(columns, &list.rows[..shown], style.width.into());
     let mut table = style.table();
     let cell = |text: String, show: &Show<R>| match show {
         Show::Text(_) => Cell::new(text),
@@ -56,6 +62,10 @@ pub(super) fn write<R: Draw>(
         table.add_row(cells.collect::<Vec<_>>());
     }
     writeln!(out, "{table}")?;
+    if !left_out.is_empty() {
+        let names = left_out.join(", ");
+        writeln!(out, "no room for {names} (a wider terminal, or --format csv, json or parquet)")?;
+    }
     if shown < list.rows.len() {
         let more = thousands((list.rows.len() - shown) as u64);
         writeln!(
@@ -66,12 +76,44 @@ pub(super) fn write<R: Draw>(
     Ok(())
 }
 
+/// Leaves out what is dispensable until the rest fits; says what.
+fn fit<R: Draw>(
+    mut columns: Columns<R>,
+    rows: &[R],
+    width: usize,
+) -> (Columns<R>, Vec<&'static str>) {
+    let room_of = |(name, show): &(&'static str, Show<R>)| {
+        let (is_text, value) = match show {
+            Show::Text(value) => (true, value),
+            Show::Number(value) => (false, value),
+        };
+        let cells: Vec<String> = rows.iter().map(value).collect();
+        room(std::iter::once(*name).chain(cells.iter().map(String::as_str)), is_text)
+    };
+    let mut rooms: Vec<usize> = columns.iter().map(room_of).collect();
+    let mut left_out = Vec::new();
+    for name in R::DISPENSABLE {
+        // The last column needs no gap after it.
+        if rooms.iter().sum::<usize>() <= width + 1 {
+            break;
+        }
+        if let Some(place) = columns.iter().position(|(heading, _)| heading == name) {
+            columns.remove(place);
+            rooms.remove(place);
+            left_out.push(*name);
+        }
+    }
+    (columns, left_out)
+}
+
 impl Draw for SuspectRow {
     const NONE: &'static str = "no vote is flagged";
+    const DISPENSABLE: &'static [&'static str] =
+        &["size", "entry", "residual", "order", "annotator"];
 
-    fn columns(rows: &[Self]) -> Vec<(&'static str, Show<Self>)> {
+    fn columns(rows: &[Self]) -> Columns<Self> {
         let any = |holds: fn(&Self) -> bool| rows.iter().any(holds);
-        let mut columns: Vec<(&'static str, Show<Self>)> = vec![
+        let mut columns: Columns<Self> = vec![
             ("order", Show::Number(|row| thousands(row.order))),
             ("left", Show::Text(|row| visible(&row.left))),
             ("right", Show::Text(|row| visible(&row.right))),
@@ -100,9 +142,11 @@ impl Draw for SuspectRow {
 
 impl Draw for AnnotatorRow {
     const NONE: &'static str = "no vote says who cast it";
+    const DISPENSABLE: &'static [&'static str] =
+        &["95% interval", "p (left)", "left", "agree", "votes"];
 
-    fn columns(rows: &[Self]) -> Vec<(&'static str, Show<Self>)> {
-        let mut columns: Vec<(&'static str, Show<Self>)> = vec![
+    fn columns(rows: &[Self]) -> Columns<Self> {
+        let mut columns: Columns<Self> = vec![
             ("annotator", Show::Text(|row| visible(&row.annotator))),
             ("votes", Show::Number(|row| thousands(row.votes))),
             ("agree", Show::Number(|row| percent(row.agreement))),

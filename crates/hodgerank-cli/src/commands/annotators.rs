@@ -1,18 +1,19 @@
-//! Who cast the doubtful votes.
+//! Who cast the doubtful votes: a second pass over the input, for `outliers --annotators` and the JSON
+//! of `rank`. Memory grows with annotators, not with rows.
 
 use hodgerank::Labels;
 use hodgerank::annotators::{AnnotatorOptions, AnnotatorReport, AnnotatorTallies};
 use hodgerank_io::read::{TableHead, Vote, replay};
-use hodgerank_io::write::{AnnotatorRow, Listing};
+use hodgerank_io::write::AnnotatorRow;
 
-use crate::commands::second_look::SecondLook;
+use super::second_look::SecondLook;
 use crate::failure::Failure;
 use crate::terminal::{Terminal, thousands};
 
-pub(super) const SCHEMA: &str = "hodgerank/annotators/1";
+pub(crate) const SCHEMA: &str = "hodgerank/annotators/1";
 
 /// Refuses files that do not say who voted.
-pub(super) fn check(tables: &[TableHead]) -> Result<(), Failure> {
+pub(crate) fn check(tables: &[TableHead]) -> Result<(), Failure> {
     match tables.iter().find(|table| !table.has_annotator) {
         None => Ok(()),
         Some(table) => Err(Failure::usage(
@@ -24,10 +25,10 @@ pub(super) fn check(tables: &[TableHead]) -> Result<(), Failure> {
 }
 
 /// The annotators of each study, the most suspicious first.
-pub(super) fn list(
+pub(crate) fn list(
     look: &SecondLook,
     terminal: &Terminal,
-) -> Result<Vec<Listing<AnnotatorRow>>, Failure> {
+) -> Result<Vec<Vec<AnnotatorRow>>, Failure> {
     // Winner and loser do not tell who stood on the left.
     let sides = look.tables.iter().all(|table| table.has_sides);
     let mut names: Vec<Labels> = look.studies.iter().map(|_| Labels::new()).collect();
@@ -53,12 +54,11 @@ pub(super) fn list(
     if unsigned > 0 {
         terminal.warn(&format!("{} votes do not say who cast them", thousands(unsigned)));
     }
-    let studies = look.studies.iter().zip(names).zip(tallies);
+    let studies = names.iter().zip(tallies);
     studies
-        .map(|((study, names), tallies)| {
+        .map(|(names, tallies)| {
             let reports = tallies.report(&AnnotatorOptions::default())?;
-            let rows = reports.iter().map(|report| row(report, &names, sides)).collect();
-            Ok(Listing::new(&study.table, rows))
+            Ok(reports.iter().map(|report| row(report, names, sides)).collect())
         })
         .collect()
 }
