@@ -4,8 +4,8 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use hodgerank_io::{ColumnNames, Format, OnError, OutcomeAs, ReadOptions};
 
 use crate::commands::{
-    clean::CleanOptions, compare::CompareOptions, demo::DemoOptions, outliers::OutliersOptions,
-    path::PathOptions, simulate::SimulateArguments,
+    clean::CleanOptions, compare::CompareOptions, demo::DemoOptions, diagnose::DiagnoseArguments,
+    outliers::OutliersOptions, path::PathOptions, simulate::SimulateArguments,
 };
 use crate::failure::Failure;
 use crate::method::MethodOptions;
@@ -39,6 +39,10 @@ pub(crate) enum Command {
     Outliers(Box<OutliersOptions>),
     /// Write the input without its flagged votes, all columns kept
     Clean(Box<CleanOptions>),
+    /// Tell whether the votes can support a ranking, and whether bad ones can be found among them
+    ///
+    /// docs/theory.md explains the conditions.
+    Diagnose(Box<DiagnoseArguments>),
     /// Make a synthetic study: votes, some of them bad, and the truth behind them
     Simulate(SimulateArguments),
     /// Show the main job on a small study with bad annotators

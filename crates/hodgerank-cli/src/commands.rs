@@ -4,6 +4,7 @@ pub(crate) mod annotators;
 pub(crate) mod clean;
 pub(crate) mod compare;
 pub(crate) mod demo;
+pub(crate) mod diagnose;
 pub(crate) mod outliers;
 pub(crate) mod path;
 pub(crate) mod rank;

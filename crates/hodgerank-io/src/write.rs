@@ -1,6 +1,8 @@
 //! Results out: files that appear whole or not at all.
 
 mod cleaned;
+mod diagnosis;
+mod figures;
 mod listing;
 mod output;
 mod ranking;
@@ -8,6 +10,12 @@ mod table;
 mod votes;
 
 pub use cleaned::{Cleaned, clean};
+pub use diagnosis::{
+    AccuracyFigures, ConditionFigures, ConnectivityFigures, DesignFigures, DiagnosisFigures,
+    IdentifiabilityFigures, ItemVariance, ItemVotes, Listed, PairName, ResistanceFigures,
+    SpreadFigures, SuspectFigures, TrialFigures, VerdictFigures,
+};
+pub use figures::OfStudy;
 pub use listing::{AnnotatorRow, Listing, ListingDocument, ListingRow, SuspectRow};
 pub use output::Output;
 pub use ranking::{

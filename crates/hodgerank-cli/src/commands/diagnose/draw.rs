@@ -1,0 +1,162 @@
+//! A diagnosis for eyes: the answer in words, what to do, then the figures behind it.
+
+use std::io::{self, Write};
+
+use comfy_table::{Cell, CellAlignment};
+use hodgerank_io::write::{
+    AccuracyFigures, ConditionFigures, DiagnosisFigures, OfStudy, PairName, SpreadFigures,
+};
+
+use crate::table::{Style, visible};
+use crate::terminal::thousands;
+
+pub(super) fn write(
+    study: &OfStudy<DiagnosisFigures>,
+    style: Style,
+    out: &mut impl Write,
+) -> io::Result<()> {
+    if let Some(by) = &study.by {
+        writeln!(out, "── {} ──", visible(by))?;
+    }
+    let figures = &study.figures;
+    let answer = |yes: bool| if yes { "yes" } else { "no" };
+    writeln!(out, "One ranking of all items: {}", answer(figures.verdict.can_rank))?;
+    writeln!(out, "Bad votes can be found:   {}", answer(figures.verdict.can_find_outliers))?;
+    writeln!(out)?;
+    list(&figures.verdict.findings, style, out)?;
+    if !figures.verdict.advice.is_empty() {
+        writeln!(out, "\nWhat would help:")?;
+        list(&figures.verdict.advice, style, out)?;
+    }
+    writeln!(out)?;
+    let mut table = style.table();
+    table.set_header(vec!["figure", "value"]);
+    for (name, value) in rows(figures) {
+        let value = Cell::new(value).set_alignment(CellAlignment::Right);
+        table.add_row(vec![Cell::new(name), value]);
+    }
+    writeln!(out, "{table}\n")
+}
+
+fn list(lines: &[String], style: Style, out: &mut impl Write) -> io::Result<()> {
+    let width = usize::from(style.width).max(20);
+    let options = textwrap::Options::new(width).initial_indent("- ").subsequent_indent("  ");
+    lines.iter().try_for_each(|line| writeln!(out, "{}", textwrap::fill(line, &options)))
+}
+
+fn rows(figures: &DiagnosisFigures) -> Vec<(&'static str, String)> {
+    let design = &figures.design;
+    let whole = |number: usize| thousands(number as u64);
+    let named = |count: usize, first: Option<String>| match first {
+        Some(first) => format!("{}, such as {first}", whole(count)),
+        None => whole(count),
+    };
+    let mut rows = vec![
+        ("items", whole(design.items)),
+        ("pairs compared", format!("{} ({})", whole(design.pairs), percent(design.density))),
+        ("votes", thousands(design.votes)),
+        ("components", whole(design.components)),
+        ("independent cycles of votes", thousands(design.cycles)),
+        ("single links", named(design.bridges.count, design.bridges.first.first().map(pair))),
+        ("items with few votes", {
+            let first = design.few_votes.first.first();
+            named(
+                design.few_votes.count,
+                first.map(|row| format!("{} ({})", visible(&row.item), row.votes)),
+            )
+        }),
+        ("items that never lost", {
+            named(design.undefeated.count, design.undefeated.first.first().map(|i| visible(i)))
+        }),
+        ("items that never won", {
+            named(design.winless.count, design.winless.first.first().map(|i| visible(i)))
+        }),
+        ("votes per pair", spread(&design.votes_per_pair)),
+        ("votes per item", spread(&design.votes_per_item)),
+    ];
+    if let Some(votes) = &design.votes_per_annotator {
+        rows.push(("votes per annotator", spread(votes)));
+    }
+    rows.push(("pairs for one component (n log n)", whole(design.pairs_to_connect as usize)));
+    rows.push(("pairs for no loops (n^1.5)", whole(design.pairs_without_loops as usize)));
+    if let Some(found) = &figures.connectivity {
+        let about = if found.converged { "" } else { "at most " };
+        rows.push(("algebraic connectivity", format!("{about}{}", digits(found.value))));
+    }
+    if let Some(found) = &figures.resistance {
+        rows.push((
+            "largest resistance (rho)",
+            format!("{}: {}{}", digits(found.largest), pair(&found.pair), way(found.accuracy)),
+        ));
+        rows.push(("mean resistance", digits(found.mean)));
+        if let Some(loosest) = found.loosest_items.first() {
+            let name = visible(&loosest.item);
+            rows.push((
+                "least certain item",
+                format!("{name}, variance {}", digits(loosest.variance)),
+            ));
+        }
+    }
+    let found = &figures.identifiability;
+    rows.push(("bad votes found wherever they are", thousands(found.certain_outliers)));
+    rows.push(("bad votes found at random places", percent(found.findable_share)));
+    if let Some(share) = found.findable_share_if_doubled {
+        rows.push(("the same with twice the votes", percent(share)));
+    }
+    rows.push(("suspected votes", thousands(found.suspects.outliers.comparisons)));
+    if let Some(conditions) = &found.suspects.conditions {
+        rows.extend(condition_rows(conditions));
+    }
+    rows
+}
+
+fn condition_rows(found: &ConditionFigures) -> Vec<(&'static str, String)> {
+    let holds = |yes: bool| if yes { "holds" } else { "fails" };
+    let number = |value: Option<f64>| value.map_or("none".to_owned(), digits);
+    vec![
+        ("C1, C_min", format!("{}, {}", holds(found.c1), digits(found.c_min))),
+        ("C2, eta", format!("{}, {}{}", holds(found.c2), number(found.eta), way(found.accuracy))),
+        (
+            "C3, smallest suspect over bound",
+            format!(
+                "{}, {} / {}",
+                holds(found.c3),
+                digits(found.gamma_min),
+                number(found.gamma_needed)
+            ),
+        ),
+        ("noise (sigma)", digits(found.sigma)),
+        ("mu", digits(found.mu)),
+        ("no good vote flagged from lambda on", number(found.lambda_bar)),
+        ("no good vote flagged until time", number(found.tau_bar)),
+    ]
+}
+
+fn pair(pair: &PairName) -> String {
+    format!("{} – {}", visible(&pair.left), visible(&pair.right))
+}
+
+fn spread(spread: &SpreadFigures) -> String {
+    let whole = |value: f64| thousands(value as u64);
+    let (least, median, most) = (whole(spread.least), whole(spread.median), whole(spread.most));
+    format!("{least} to {most}, median {median}")
+}
+
+fn percent(share: f64) -> String {
+    let digits = if share > 0.0 && share < 0.001 { 4 } else { 1 };
+    format!("{:.digits$}%", 100.0 * share)
+}
+
+fn digits(value: f64) -> String {
+    match value.abs() {
+        size if size == 0.0 || (1e-3..1e6).contains(&size) => format!("{value:.4}"),
+        _ => format!("{value:.2e}"),
+    }
+}
+
+fn way(accuracy: AccuracyFigures) -> &'static str {
+    match accuracy {
+        AccuracyFigures::Exact => "",
+        AccuracyFigures::Sketched { .. } => " (estimate)",
+    }
+}
