@@ -26,6 +26,9 @@ mod system;
 pub use matrix::{LaplacianBlock, LaplacianMatrix};
 pub use system::LaplacianSystem;
 
+pub(crate) use matrix::in_order;
+pub(crate) use system::power_of_two_below;
+
 use std::fmt;
 use std::str::FromStr;
 

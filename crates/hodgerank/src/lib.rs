@@ -38,6 +38,7 @@
 
 pub mod annotators;
 pub mod comparison;
+pub mod decompose;
 pub mod error;
 pub mod fit;
 pub mod graph;
