@@ -7,10 +7,14 @@
 //! Edges are in order of (u, v): the edges that start at u are consecutive.
 
 use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rayon::prelude::*;
 
 use crate::graph::Pairs;
+
+/// Edges whose triangles one task collects.
+const EDGES_PER_TASK: usize = 1024;
 
 /// Neighbours, and the edge to each, by rank.
 #[derive(Debug)]
@@ -119,12 +123,6 @@ impl Adjacency {
         if self.items[u as usize] == pairs.left[pair as usize] { 1.0 } else { -1.0 }
     }
 
-    /// What flows along each entry, away from the item of its row.
-    pub(super) fn on_entries(&self, flow: &[f64]) -> Vec<f64> {
-        let entries = self.edges.par_iter().zip(&self.neighbours);
-        entries.map(|(&edge, &neighbour)| self.towards(neighbour, edge, flow)).collect()
-    }
-
     /// What flows along an edge to one of its ends.
     #[inline]
     pub(super) fn towards(&self, end: u32, edge: u32, flow: &[f64]) -> f64 {
@@ -160,6 +158,31 @@ impl Adjacency {
             l += usize::from(y <= x);
         }
         (a.len() + b.len()) as u64
+    }
+
+    /// The edges ab, bc and ac of each triangle of ranks a < b < c; none if there are more than
+    /// `most`.
+    pub(super) fn triangles(&self, most: usize) -> Option<Vec<[u32; 3]>> {
+        let found = AtomicUsize::new(0);
+        let of_edges = |(task, ends): (usize, &[[u32; 2]])| {
+            let mut triangles = Vec::new();
+            for (k, &[a, b]) in ends.iter().enumerate() {
+                let (ab, before) = ((task * EDGES_PER_TASK + k) as u32, triangles.len());
+                self.common(a as usize, b as usize, |ac, bc| {
+                    if self.neighbours[ac] > b {
+                        triangles.push([ab, self.edges[bc], self.edges[ac]]);
+                    }
+                });
+                let here = triangles.len() - before;
+                if found.fetch_add(here, Ordering::Relaxed) + here > most {
+                    return None;
+                }
+            }
+            Some(triangles)
+        };
+        let tasks = self.ends.par_chunks(EDGES_PER_TASK).enumerate();
+        let parts: Option<Vec<Vec<[u32; 3]>>> = tasks.map(of_edges).collect();
+        Some(parts?.concat())
     }
 
     /// Cuts the ranks into ranges of about equal work. The cut depends on the graph alone.

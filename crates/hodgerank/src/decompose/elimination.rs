@@ -25,6 +25,21 @@ pub(super) struct Equation {
 /// Terms (unknown, factor), ascending by unknown, no factor zero.
 type Row = Vec<(u32, u64)>;
 
+/// The solutions of all equations.
+pub(super) enum Solutions {
+    /// Each class of unknowns can be chosen freely.
+    Classes {
+        /// How many there are.
+        count: u64,
+        /// Which unknowns they hold.
+        unknowns: Unknowns,
+    },
+    /// As many dimensions as this.
+    Dimension(u64),
+    /// Elimination passed its budget.
+    TooMuchWork,
+}
+
 /// Unknowns, each a multiple of the root of its class, or zero.
 pub(super) struct Unknowns {
     parent: Vec<u32>,
@@ -39,8 +54,8 @@ impl Unknowns {
         Self { parent: (0..zero.len() as u32).collect(), factor }
     }
 
-    /// How many unknowns can be chosen freely; none if that takes too much work.
-    pub(super) fn solutions(mut self, mut equations: Vec<Equation>) -> Option<u64> {
+    /// How many unknowns can be chosen freely.
+    pub(super) fn solutions(mut self, mut equations: Vec<Equation>) -> Solutions {
         let (mut before, mut work) = (usize::MAX, 0);
         while equations.len() < before && work < MOST_WORK {
             before = equations.len();
@@ -51,8 +66,36 @@ impl Unknowns {
         let unknowns = self.parent.len();
         let roots = (0..unknowns).filter(|&x| self.parent[x] as usize == x && self.factor[x] != 0);
         let classes = roots.count();
+        if rows.is_empty() {
+            return Solutions::Classes { count: classes as u64, unknowns: self };
+        }
         let apart = take_out_lone(&mut rows, unknowns);
-        Some((classes - apart - rank(rows, unknowns)?) as u64)
+        match rank(rows, unknowns) {
+            Some(rank) => Solutions::Dimension((classes - apart - rank) as u64),
+            None => Solutions::TooMuchWork,
+        }
+    }
+
+    /// The flow of each class: its unknowns, each with the sign of its root. None if some factor is
+    /// no sign.
+    pub(super) fn signs(mut self) -> Option<Vec<Vec<(u32, f64)>>> {
+        let mut place = vec![None; self.parent.len()];
+        let mut classes: Vec<Vec<(u32, f64)>> = Vec::new();
+        for x in 0..self.parent.len() as u32 {
+            let (root, factor) = self.root(x);
+            let sign = match factor {
+                0 => continue,
+                1 => 1.0,
+                f if f == PRIME - 1 => -1.0,
+                _ => return None,
+            };
+            let at = *place[root as usize].get_or_insert_with(|| {
+                classes.push(Vec::new());
+                classes.len() - 1
+            });
+            classes[at].push((x, sign));
+        }
+        Some(classes)
     }
 
     /// Root and factor of an unknown; the root has factor 0 if the class is zero.

@@ -19,11 +19,16 @@
 use std::collections::VecDeque;
 
 use super::adjacency::Adjacency;
-use super::elimination::{Equation, Unknowns};
+use super::elimination::{Equation, Solutions, Unknowns};
 use crate::graph::{ComparisonGraph, Components};
 
+/// Step 1 walks two lists of neighbours for each edge: six steps for each triangle of a complete
+/// graph. It may walk this much for each look of the budget.
+const WALKS: u64 = 8;
 /// Most equations that are kept (12 bytes each).
 const MOST_EQUATIONS: usize = 1 << 24;
+/// Most holes times edges for which flows around holes are of use (8 bytes each).
+const MOST_ENTRIES: u64 = 1 << 24;
 
 /// The first Betti number of the clique complex: how many independent cycles of compared pairs
 /// are not filled by triangles. It is the dimension of the space of harmonic flows.
@@ -55,35 +60,44 @@ pub(super) struct Holes {
     pub(super) betti: BettiNumber,
     /// Components that may have a hole; all others certainly have none.
     pub(super) possible: Vec<bool>,
+    /// For each hole a flow on edges, ±1 on those listed and 0 elsewhere, that has no curl and
+    /// runs around it: together with the gradients they make all flows without curl. None where
+    /// they were not found or are too many.
+    pub(super) around: Option<Vec<Vec<(u32, f64)>>>,
 }
 
 impl Holes {
     /// Looks for holes; `most_looks` bounds step 1.
     pub(super) fn find(adjacency: &Adjacency, components: &Components, most_looks: u64) -> Self {
-        let component =
-            |edge: usize| components.of[adjacency.items[adjacency.ends[edge][0] as usize] as usize];
+        let all_possible = vec![true; components.len()];
+        let unknown = |reason, possible| Self {
+            betti: BettiNumber::NotComputed { reason },
+            possible,
+            around: None,
+        };
+        let Some(zero) = zeros(adjacency, most_looks.saturating_mul(WALKS)) else {
+            return unknown("the triangles of this graph pass max-triangles", all_possible);
+        };
         let mut possible = vec![false; components.len()];
-        let Some(zero) = zeros(adjacency, most_looks) else {
-            let reason = "the triangles of this graph pass max-triangles";
-            possible.fill(true);
-            return Self { betti: BettiNumber::NotComputed { reason }, possible };
-        };
         for (edge, _) in zero.iter().enumerate().filter(|&(_, zero)| !zero) {
-            possible[component(edge) as usize] = true;
+            let item = adjacency.items[adjacency.ends[edge][0] as usize];
+            possible[components.of[item as usize] as usize] = true;
         }
-        let unknown = zero.iter().filter(|&&zero| !zero).count();
-        let betti = match equations(adjacency, &zero) {
-            _ if unknown == 0 => BettiNumber::Exact(0),
-            Some(equations) => match Unknowns::new(&zero).solutions(equations) {
-                Some(dimension) => BettiNumber::Exact(dimension),
-                None => BettiNumber::NotComputed { reason: "its elimination fills up" },
-            },
-            None => BettiNumber::NotComputed { reason: "too many triangles around holes" },
+        let Some(equations) = equations(adjacency, &zero) else {
+            return unknown("too many triangles lie around its holes", possible);
         };
-        if betti == BettiNumber::Exact(0) {
+        let (dimension, around) = match Unknowns::new(&zero).solutions(equations) {
+            Solutions::TooMuchWork => return unknown("its elimination fills up", possible),
+            Solutions::Dimension(dimension) => (dimension, None),
+            Solutions::Classes { count, unknowns } => {
+                let few = count.saturating_mul(zero.len() as u64) <= MOST_ENTRIES;
+                (count, if few { unknowns.signs() } else { None })
+            }
+        };
+        if dimension == 0 {
             possible.fill(false);
         }
-        Self { betti, possible }
+        Self { betti: BettiNumber::Exact(dimension), possible, around }
     }
 }
 

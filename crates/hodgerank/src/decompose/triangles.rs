@@ -5,6 +5,7 @@
 //! nothing is stored but the worst few. Complete graphs have a triangle at each look.
 
 use std::cmp::Ordering;
+use std::ops::Range;
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -109,11 +110,18 @@ pub(super) fn list(
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let kept: Option<Vec<bool>> =
         sample.map(|share| adjacency.ends.iter().map(|_| rng.random_bool(share)).collect());
-    let along = adjacency.on_entries(&adjacency.on_edges(pairs, flow));
-    let largest = flow.iter().fold(0.0_f64, |m, f| m.max(f.abs()));
-    let look = Look { adjacency, pairs, flow, kept: kept.as_deref(), along: &along, top, largest };
+    let on_edges = adjacency.on_edges(pairs, flow);
+    let entries = adjacency.edges.par_iter().zip(&adjacency.neighbours);
+    let along: Vec<[f64; 2]> = entries
+        .map(|(&edge, &end)| {
+            let votes = pairs.weight[adjacency.pair[edge as usize] as usize];
+            [adjacency.towards(end, edge, &on_edges), votes]
+        })
+        .collect();
+    let rounding = ROUNDING * flow.iter().fold(0.0_f64, |m, f| m.max(f.abs()));
+    let look = Look { adjacency, pairs, flow, kept: kept.as_deref(), along: &along, top, rounding };
     let tasks = adjacency.tasks(|v| looks_from(adjacency, v), LOOKS_PER_TASK);
-    let clean = || Marks { flow: vec![f64::NAN; adjacency.len()], edge: vec![0; adjacency.len()] };
+    let clean = || Marks { along: vec![ABSENT; adjacency.len()], edge: vec![0; adjacency.len()] };
     let parts: Vec<TriangleReport> = tasks
         .into_par_iter()
         .with_max_len(1)
@@ -137,80 +145,117 @@ struct Look<'a> {
     flow: &'a [f64],
     /// Edges whose triangles are looked at; all if none is given.
     kept: Option<&'a [bool]>,
-    /// What flows along each entry.
-    along: &'a [f64],
+    /// What flows along each entry, and the votes behind it.
+    along: &'a [[f64; 2]],
     top: usize,
-    largest: f64,
+    /// Curls up to here are rounding.
+    rounding: f64,
 }
 
 impl Look<'_> {
     /// `mark` is clean before and after.
-    fn from(&self, range: std::ops::Range<usize>, mark: &mut Marks) -> TriangleReport {
+    fn from(&self, range: Range<usize>, mark: &mut Marks) -> TriangleReport {
         let (graph, along) = (self.adjacency, self.along);
         let mut report = TriangleReport::default();
-        let mut least = self.least(&report.worst);
+        let mut bar = self.bar(&report.worst);
         for v in range {
             for k in graph.lower(v) {
-                mark.flow[graph.neighbours[k] as usize] = along[k];
+                mark.along[graph.neighbours[k] as usize] = along[k];
                 mark.edge[graph.neighbours[k] as usize] = graph.edges[k];
             }
             for k in graph.lower(v) {
                 if self.kept.is_some_and(|kept| !kept[graph.edges[k] as usize]) {
                     continue;
                 }
-                let (u, vu) = (graph.neighbours[k] as usize, along[k]);
-                let row = graph.lower(u);
-                let entries = graph.neighbours[row.clone()].iter().zip(&along[row.clone()]);
-                for (at, (&w, &uw)) in entries.enumerate() {
-                    let vw = mark.flow[w as usize];
-                    if vw.is_nan() {
-                        continue;
-                    }
-                    report.seen += 1;
-                    report.decided += u64::from((vu != 0.0) & (uw != 0.0) & (vw != 0.0));
-                    let forth = (vu > 0.0) & (uw > 0.0) & (vw < 0.0);
-                    let back = (vu < 0.0) & (uw < 0.0) & (vw > 0.0);
-                    report.cyclic += u64::from(forth | back);
-                    if (vu + uw - vw).abs() > least {
-                        let pair = |edge: u32| graph.pair[edge as usize];
-                        let opposite_v = pair(graph.edges[row.start + at]);
-                        let opposite_u = pair(mark.edge[w as usize]);
-                        let opposite_w = pair(graph.edges[k]);
-                        let corners = [(v, opposite_v), (u, opposite_u), (w as usize, opposite_w)];
-                        self.offer(&mut report.worst, self.triangle(corners));
-                        least = self.least(&report.worst);
-                    }
+                let u = graph.neighbours[k] as usize;
+                let first = graph.items[v].min(graph.items[u]);
+                if self.count(&mut report, &bar, (u, along[k], first), &mark.along) {
+                    self.offer_all(&mut report.worst, [v, u], graph.edges[k], mark);
+                    bar = self.bar(&report.worst);
                 }
             }
             for k in graph.lower(v) {
-                mark.flow[graph.neighbours[k] as usize] = f64::NAN;
+                mark.along[graph.neighbours[k] as usize] = ABSENT;
             }
         }
         report
     }
 
-    /// Curls up to here need not be offered.
-    fn least(&self, worst: &[Triangle]) -> f64 {
-        if self.top == 0 {
-            return f64::INFINITY;
+    /// Counts the triangles of v, u and the lower neighbours of u; says whether one of them may
+    /// belong to the worst. No branch depends on the votes: they are as good as random.
+    #[inline]
+    fn count(
+        &self,
+        report: &mut TriangleReport,
+        bar: &Bar,
+        (u, [vu, votes_vu], first): (usize, [f64; 2], u32),
+        mark: &[[f64; 2]],
+    ) -> bool {
+        let row = self.adjacency.lower(u);
+        let neighbours = &self.adjacency.neighbours[row.clone()];
+        let (mut seen, mut decided, mut cyclic, mut enters) = (0_u32, 0_u32, 0_u32, false);
+        for (&w, &[uw, votes_uw]) in neighbours.iter().zip(&self.along[row]) {
+            let [vw, votes_vw] = mark[w as usize];
+            let present = !vw.is_nan();
+            seen += u32::from(present);
+            decided += u32::from(present & (vu != 0.0) & (uw != 0.0) & (vw != 0.0));
+            let forth = (vu > 0.0) & (uw > 0.0) & (vw < 0.0);
+            let back = (vu < 0.0) & (uw < 0.0) & (vw > 0.0);
+            cyclic += u32::from(forth | back);
+            let curl = (vu + uw - vw).abs();
+            let votes = votes_vu + votes_uw + votes_vw;
+            let early = self.adjacency.items[w as usize].min(first) <= bar.item;
+            let wins_tie = (votes > bar.votes) | ((votes == bar.votes) & early);
+            enters |= (curl > bar.above) | ((curl > bar.tie) & wins_tie);
         }
-        let last = if worst.len() < self.top { 0.0 } else { worst[self.top - 1].curl };
-        // The quick sum may round otherwise than the one that decides; neither may change a tie.
-        (last - ROUNDING * self.largest).max(ROUNDING * self.largest)
+        report.seen += u64::from(seen);
+        report.decided += u64::from(decided);
+        report.cyclic += u64::from(cyclic);
+        enters
     }
 
-    /// Puts a triangle in its place among the worst.
-    fn offer(&self, worst: &mut Vec<Triangle>, triangle: Triangle) {
-        let at = worst.partition_point(|other| other.worse_first(&triangle) == Ordering::Less);
-        if at < self.top {
-            worst.truncate(self.top - 1);
-            worst.insert(at, triangle);
+    /// What a triangle must pass to belong to the worst.
+    fn bar(&self, worst: &[Triangle]) -> Bar {
+        let always = Bar { above: self.rounding, tie: f64::INFINITY, votes: 0.0, item: 0 };
+        match worst.get(self.top.wrapping_sub(1)) {
+            _ if self.top == 0 => Bar { above: f64::INFINITY, ..always },
+            None => always,
+            // The quick sum may round otherwise than the one that decides: near ties are ties.
+            Some(last) => Bar {
+                above: last.curl + self.rounding,
+                tie: (last.curl - self.rounding).max(self.rounding),
+                votes: last.votes.iter().sum(),
+                item: last.items[0],
+            },
         }
     }
 
-    /// Three ranks, each with the pair of the other two.
+    /// Offers all triangles of v, u and the lower neighbours of u.
+    fn offer_all(&self, worst: &mut Vec<Triangle>, [v, u]: [usize; 2], vu: u32, mark: &Marks) {
+        let graph = self.adjacency;
+        for k in graph.lower(u) {
+            let w = graph.neighbours[k] as usize;
+            if mark.along[w][0].is_nan() {
+                continue;
+            }
+            let opposite = [(v, graph.edges[k]), (u, mark.edge[w]), (w, vu)];
+            let triangle = self.triangle(opposite);
+            if triangle.curl <= self.rounding {
+                continue;
+            }
+            let at = worst.partition_point(|other| other.worse_first(&triangle) == Ordering::Less);
+            if at < self.top {
+                worst.truncate(self.top - 1);
+                worst.insert(at, triangle);
+            }
+        }
+    }
+
+    /// Three ranks, each with the edge of the other two.
     fn triangle(&self, corners: [(usize, u32); 3]) -> Triangle {
-        let mut corners = corners.map(|(rank, opposite)| (self.adjacency.items[rank], opposite));
+        let graph = self.adjacency;
+        let mut corners =
+            corners.map(|(rank, edge)| (graph.items[rank], graph.pair[edge as usize]));
         corners.sort_unstable();
         let [(a, bc), (b, ac), (c, ab)] = corners;
         let flow = |p: u32| self.flow[p as usize];
@@ -225,10 +270,23 @@ impl Look<'_> {
     }
 }
 
+/// The last of the worst so far.
+struct Bar {
+    /// A larger curl enters.
+    above: f64,
+    /// A larger curl is a tie, which more votes win, or as many with an item no larger.
+    tie: f64,
+    votes: f64,
+    item: u32,
+}
+
 /// Which ranks are lower neighbours of the item at hand.
 struct Marks {
-    /// What flows to them; NaN for all others.
-    flow: Vec<f64>,
+    /// What flows to them, and the votes behind it; [`ABSENT`] for all others.
+    along: Vec<[f64; 2]>,
     /// The edge to them; anything for all others.
     edge: Vec<u32>,
 }
+
+/// A flow that compares as false with everything.
+const ABSENT: [f64; 2] = [f64::NAN, 0.0];
