@@ -10,7 +10,7 @@ use crate::solve::{L2Options, check_stopping};
 /// |---|---|---|---|
 /// | `top_triangles` | 10 | worst triangles listed | 0 or more |
 /// | `top_loops` | 10 | strongest harmonic loops listed | 0 or more |
-/// | `max_triangles` | 2000000000 | budget of places to look at for triangles (in complete graphs: triangles); some seconds | 0 or more |
+/// | `max_triangles` | 2000000000 | budget of places to look at for triangles (in complete graphs: triangles); up to half a minute | 0 or more |
 /// | `backend` | `auto` | how the system of the scores is solved | `auto`, `dense`, `sparse`, `cg` |
 /// | `tolerance` | 1e-12 | relative residual of scores and of the curl part that is good enough | above 0, below 1 |
 /// | `max_iterations` | 10000 | most steps of an iterative solver | 1 or more |
