@@ -81,4 +81,24 @@ pub enum Error {
         /// What the sum came to.
         value: f64,
     },
+    /// Outcomes whose squares leave the range of 64-bit numbers.
+    #[error(
+        "outcomes as large as {largest:e} have squares too large to be added up: divide all \
+         outcomes by a common factor, which changes no share"
+    )]
+    EnergyOverflow {
+        /// The largest outcome, without its sign.
+        largest: f64,
+    },
+    /// More triangles than the budget lets us visit, and the answer needs all of them.
+    #[error(
+        "up to {count} triangles, and the budget is {max}: the curl and harmonic parts of this \
+         graph cannot be told apart without visiting them all; raise max-triangles"
+    )]
+    TooManyTriangles {
+        /// Places to look at: at least as many as there are triangles.
+        count: u64,
+        /// The budget.
+        max: u64,
+    },
 }

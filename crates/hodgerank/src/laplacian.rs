@@ -30,6 +30,9 @@ pub use pencil::{Eigenvalue, Operator, smallest_eigenvalue};
 pub use pseudo_inverse::pseudo_inverse;
 pub use system::LaplacianSystem;
 
+pub(crate) use matrix::in_order;
+pub(crate) use system::power_of_two_below;
+
 use std::fmt;
 use std::str::FromStr;
 

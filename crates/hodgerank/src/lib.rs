@@ -38,6 +38,7 @@
 
 pub mod annotators;
 pub mod comparison;
+pub mod decompose;
 pub mod diagnose;
 pub mod error;
 pub mod fit;

@@ -113,7 +113,7 @@ fn scores_of_all_votes(
 }
 
 /// The two options that every solver of one linear system has.
-fn check_stopping(tolerance: f64, max_iterations: usize) -> Result<StoppingRule> {
+pub(crate) fn check_stopping(tolerance: f64, max_iterations: usize) -> Result<StoppingRule> {
     if !(tolerance > 0.0 && tolerance < 1.0) {
         let (value, expected) = (tolerance.to_string(), "a number between 0 and 1, both excluded");
         return Err(Error::BadOption { option: "tolerance", value, expected });

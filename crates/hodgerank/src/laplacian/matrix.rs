@@ -284,7 +284,7 @@ impl<'a> LaplacianBlock<'a> {
 }
 
 /// Runs tasks in parallel and adds up their sums in order of the tasks.
-pub(super) fn in_order<T: Send, const K: usize>(
+pub(crate) fn in_order<T: Send, const K: usize>(
     tasks: impl IndexedParallelIterator<Item = T>,
     sums: impl Fn(T) -> [f64; K] + Send + Sync,
 ) -> [f64; K] {

@@ -178,7 +178,8 @@ fn together(solved: &[(SolveInfo, f64)]) -> SolveInfo {
     }
 }
 
-fn power_of_two_below(x: f64) -> f64 {
+/// The largest power of two that is not above x: dividing by it changes no digit.
+pub(crate) fn power_of_two_below(x: f64) -> f64 {
     const EXPONENT: u64 = 0x7FF0_0000_0000_0000;
     f64::from_bits(x.to_bits() & EXPONENT).max(f64::MIN_POSITIVE)
 }

@@ -67,6 +67,24 @@ pub fn complete(items: u32) -> Edges {
     (0..items).flat_map(|i| (i + 1..items).map(move |j| (i, j))).collect()
 }
 
+/// Every item of the first half with every item of the second.
+pub fn bipartite(half: u32) -> Edges {
+    (0..half).flat_map(|i| (half..2 * half).map(move |j| (i, j))).collect()
+}
+
+pub fn cycle(items: u32) -> Edges {
+    (0..items).map(|i| (i, (i + 1) % items)).collect()
+}
+
+/// A torus of side × side squares, each cut by a diagonal. From side 4 on there are no triangles
+/// but those.
+pub fn torus(side: u32) -> Edges {
+    let at = |x: u32, y: u32| (y % side) * side + x % side;
+    let corners = (0..side).flat_map(|y| (0..side).map(move |x| (x, y)));
+    let three = |(x, y)| [at(x + 1, y), at(x, y + 1), at(x + 1, y + 1)].map(|to| (at(x, y), to));
+    corners.flat_map(three).collect()
+}
+
 /// Components of several shapes, their items interleaved, with items never compared in between.
 pub fn disconnected() -> (usize, Edges) {
     let parts = [path(9), star(7), complete(5), vec![], random(20, 60, 8), vec![], tree(12, 9)];

@@ -1,11 +1,11 @@
-//! Studies whose outliers or results are known: simulated ones, and PC-VQA reference 1.
+//! Simulated studies, whose outliers are known, and the real ones beside the project.
 
 #![allow(dead_code, unreachable_pub, reason = "each test file uses its own part")]
 
 use std::path::Path as FilePath;
 
 use hodgerank::simulate::{SimulateOptions, Simulation};
-use hodgerank::{Comparison, ComparisonGraph, Groups, Path};
+use hodgerank::{Comparison, ComparisonGraph, Groups, Labels, Path};
 
 /// A graph, the group of each vote, and whether the vote is bad.
 pub struct Study {
@@ -91,4 +91,32 @@ pub fn pc_vqa_1() -> Option<(ComparisonGraph, Vec<f64>)> {
     let groups = Groups::merge(rows.len(), &votes).unwrap().groups;
     let graph = ComparisonGraph::new(rows.len(), groups).unwrap();
     Some((graph, rows.iter().map(|row| row[column]).collect()))
+}
+
+/// The graph of every votes file of the shared data; none where they are missing.
+#[allow(clippy::print_stderr, reason = "a skipped test should say so")]
+pub fn every_votes_file() -> Vec<(String, ComparisonGraph)> {
+    let data = FilePath::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
+    if !data.exists() {
+        eprintln!("skipped: the shared data are not here");
+        return Vec::new();
+    }
+    let numbered = |folder| (1..=5).map(move |k| format!("{folder}/ref0{k}.csv"));
+    let names = numbered("pc-vqa").chain(numbered("pc-iqa")).chain(["human-age.csv".to_owned()]);
+    let read = |name: String| {
+        let text = std::fs::read_to_string(data.join(&name)).unwrap();
+        let mut items = Labels::new();
+        let mut vote = |row: &str| match row.split(',').collect::<Vec<_>>()[..] {
+            [winner, loser] => Comparison::new(items.intern(winner), items.intern(loser), 1.0),
+            [_, left, right, y] => {
+                Comparison::new(items.intern(left), items.intern(right), y.parse().unwrap())
+            }
+            _ => panic!("{name}: {row}"),
+        };
+        let votes: Vec<Comparison> = text.lines().skip(1).map(&mut vote).collect();
+        let groups = Groups::merge(items.len(), &votes).unwrap().groups;
+        let graph = ComparisonGraph::new(items.len(), groups).unwrap();
+        (name, graph)
+    };
+    names.map(read).collect()
 }
