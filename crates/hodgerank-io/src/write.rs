@@ -1,6 +1,7 @@
 //! Results out: files that appear whole or not at all.
 
 mod cleaned;
+mod cross_validation;
 mod listing;
 mod output;
 mod ranking;
@@ -8,6 +9,7 @@ mod table;
 mod votes;
 
 pub use cleaned::{Cleaned, clean};
+pub use cross_validation::{CrossValidationSummary, CurveRow};
 pub use listing::{AnnotatorRow, Listing, ListingDocument, ListingRow, SuspectRow};
 pub use output::Output;
 pub use ranking::{
