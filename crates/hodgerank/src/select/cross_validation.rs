@@ -15,12 +15,12 @@
 //!
 //! Why two curves: the LASSO shrinks each outlier by about λ. For few and large outliers that bias
 //! costs more than a few wrong flags, so the first curve alone asks for a λ that is far too small.
-//! For ±1 votes, where flags are less certain, shrinking predicts better. Both and the choice
-//! between them are in docs/selection.md.
+//! For ±1 votes, where flags are less certain, shrinking predicts better. docs/selection.md has the
+//! evidence.
 //!
 //! Every vote is a row, whether or not equal ones were merged, so it does not matter how votes are
 //! split into rows of a table, nor which item stands on which side. (With one variable for a group
-//! of equal ±1 votes nothing would ever be flagged.) The names of the items do matter: in their
+//! of equal ±1 votes next to nothing would be flagged.) The names of the items do matter: in their
 //! order, they decide which random number falls on which vote.
 //!
 //! A curve ends where more than half of the votes of a training problem are outliers: beyond, no
@@ -30,7 +30,7 @@
 //! At most [`MOST_VOTES`] votes.
 //!
 //! Failure modes: outliers that are many and small, as the paper says: then the least error is often
-//! that of λ_max, and nothing is flagged. λ depends on the seed.
+//! that of λ_max, and nothing is flagged. So it is for ±1 votes with many flips. λ depends on the seed.
 
 mod cycle_space;
 mod lasso;
