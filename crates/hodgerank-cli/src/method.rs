@@ -4,6 +4,7 @@ use clap::{Args, ValueEnum};
 use hodgerank::fit::{FitOptions, Method};
 use hodgerank::laplacian::{Backend, BackendChoice};
 use hodgerank::select::OutlierRule;
+use hodgerank::select::cross_validation::CrossValidationOptions;
 use hodgerank::solve::L2Options;
 use hodgerank::solve::bregman::Algorithm;
 use hodgerank::solve::lasso_l2::Protocol;
@@ -18,9 +19,13 @@ pub(crate) struct MethodOptions {
     /// How to find the scores [default: iss, or lbi on data where iss would take long]
     #[arg(long, value_enum)]
     method: Option<MethodName>,
-    /// How many votes to flag: a share (5%), a count (200), lambda=L, time=T, scaled, scaled=M, auto
+    /// How many votes to flag: a share (5%), a count (200), lambda=L, time=T, scaled, scaled=M, cv,
+    /// cv=FOLDS, auto
     #[arg(long, value_name = "RULE", default_value = "auto", value_parser = parse_rule)]
     outliers: OutlierRule,
+    /// Same seed, same lambda of --outliers cv [default: 0]
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
     /// Residual above which hlasso and lasso-l2 flag a vote (short for --outliers lambda=L); penalty
     /// of pc-lasso
     #[arg(long, value_name = "L", allow_negative_numbers = true)]
@@ -168,6 +173,16 @@ impl MethodOptions {
         if let Some(time) = self.time {
             outliers = OutlierRule::Time(time);
         }
+        if let Some(given) = self.seed {
+            let OutlierRule::CrossValidation(CrossValidationOptions { seed, .. }) = &mut outliers
+            else {
+                return Err(Failure::usage(
+                    "--seed is an option of --outliers cv: nothing else here is random",
+                    "add --outliers cv, or leave --seed out",
+                ));
+            };
+            *seed = given;
+        }
         let defaults = FitOptions::default();
         let options = FitOptions {
             method,
@@ -220,19 +235,28 @@ impl MethodOptions {
 }
 
 fn parse_rule(text: &str) -> Result<OutlierRule, String> {
-    let expected =
-        "expected a share (5%), a count (200), lambda=L, time=T, scaled, scaled=M or auto";
+    let expected = "expected a share (5%), a count (200), lambda=L, time=T, scaled, scaled=M, cv, cv=FOLDS or auto";
     let number = |text: &str| text.trim().parse::<f64>().map_err(|_| expected.to_owned());
     match text.split_once('=') {
         Some(("lambda", value)) => number(value).map(OutlierRule::Lambda),
         Some(("time", value)) => number(value).map(OutlierRule::Time),
         Some(("scaled", value)) => number(value).map(|m| OutlierRule::Scaled { m }),
+        Some(("cv", folds)) => match folds.trim().parse() {
+            Ok(folds) => Ok(cross_validation(folds)),
+            Err(_) => Err(expected.to_owned()),
+        },
         Some(_) => Err(expected.to_owned()),
+        None if text == "cv" => Ok(cross_validation(CrossValidationOptions::default().folds)),
         None if text == "auto" => Ok(OutlierRule::Auto),
         None if text == "scaled" => Ok(OutlierRule::Scaled { m: 1.35 }),
         None if text.ends_with('%') => parse_share(text).map(OutlierRule::Share),
         None => text.parse().map(OutlierRule::Count).map_err(|_| expected.to_owned()),
     }
+}
+
+/// The seed is a flag of its own.
+fn cross_validation(folds: usize) -> OutlierRule {
+    OutlierRule::CrossValidation(CrossValidationOptions { folds, ..Default::default() })
 }
 
 #[cfg(test)]
@@ -247,7 +271,9 @@ mod tests {
         assert_eq!(parse_rule("time=0.6"), Ok(OutlierRule::Time(0.6)));
         assert_eq!(parse_rule("scaled"), Ok(OutlierRule::Scaled { m: 1.35 }));
         assert_eq!(parse_rule("auto"), Ok(OutlierRule::Auto));
-        for bad in ["", "five", "0.05", "-3", "110%", "lambda=", "size=3"] {
+        assert_eq!(parse_rule("cv"), Ok(cross_validation(5)));
+        assert_eq!(parse_rule("cv=10"), Ok(cross_validation(10)));
+        for bad in ["cv=", "cv=2.5", "", "five", "0.05", "-3", "110%", "lambda=", "size=3"] {
             assert!(parse_rule(bad).is_err(), "{bad}");
         }
     }

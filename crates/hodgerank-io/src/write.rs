@@ -1,6 +1,7 @@
 //! Results out: files that appear whole or not at all.
 
 mod cleaned;
+mod cross_validation;
 mod diagnosis;
 mod figures;
 mod listing;
@@ -10,6 +11,7 @@ mod table;
 mod votes;
 
 pub use cleaned::{Cleaned, clean};
+pub use cross_validation::{CrossValidationSummary, CurveRow};
 pub use diagnosis::{
     AccuracyFigures, ConditionFigures, ConnectivityFigures, DesignFigures, DiagnosisFigures,
     IdentifiabilityFigures, ItemVariance, ItemVotes, Listed, PairName, ResistanceFigures,

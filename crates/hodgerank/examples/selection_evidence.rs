@@ -2,30 +2,44 @@
 //!
 //! ```text
 //! cargo run --release -p hodgerank --example selection_evidence -- --seeds 3
+//! cargo run --release -p hodgerank --example selection_evidence -- --small --seeds 3
 //! ```
+//!
+//! `--small`: only studies that cross-validation can take, with that rule beside the others.
 //!
 //! Prints Markdown: a summary by rule, then every setting. `docs/selection.md` says how to read it.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
 use hodgerank::fit::{FitOptions, Method, fit};
 use hodgerank::select::OutlierRule;
+use hodgerank::select::cross_validation::{CrossValidationOptions, MOST_VOTES};
 use hodgerank::simulate::{AnnotatorKind, Noise, SimulateOptions, SimulatedVote, Simulation};
 use hodgerank::{Comparison, ComparisonGraph, Groups, Result};
 use rayon::prelude::*;
 
-/// A rule with the method that follows it.
-const RULES: [(&str, Method, OutlierRule); 7] = [
-    ("auto", Method::InverseScaleSpace, OutlierRule::Auto),
-    ("5%", Method::InverseScaleSpace, OutlierRule::Share(0.05)),
-    ("10%", Method::InverseScaleSpace, OutlierRule::Share(0.10)),
-    ("lambda=1 (hlasso)", Method::HuberLasso, OutlierRule::Lambda(1.0)),
-    ("scaled", Method::InverseScaleSpace, OutlierRule::Scaled { m: 1.35 }),
-    ("scaled (hlasso)", Method::HuberLasso, OutlierRule::Scaled { m: 1.35 }),
-    ("none (l2)", Method::L2, OutlierRule::Auto),
-];
+/// A name, and a rule with the method that follows it.
+type Rule = (&'static str, Method, OutlierRule);
+
+/// The rules; least squares comes last.
+fn rules(small: bool) -> Vec<Rule> {
+    let mut rules = vec![
+        ("auto", Method::InverseScaleSpace, OutlierRule::Auto),
+        ("5%", Method::InverseScaleSpace, OutlierRule::Share(0.05)),
+        ("10%", Method::InverseScaleSpace, OutlierRule::Share(0.10)),
+        ("lambda=1 (hlasso)", Method::HuberLasso, OutlierRule::Lambda(1.0)),
+        ("scaled", Method::InverseScaleSpace, OutlierRule::Scaled { m: 1.35 }),
+        ("scaled (hlasso)", Method::HuberLasso, OutlierRule::Scaled { m: 1.35 }),
+    ];
+    if small {
+        let cv = OutlierRule::CrossValidation(CrossValidationOptions::default());
+        rules.push(("cv", Method::InverseScaleSpace, cv));
+    }
+    rules.push(("none (l2)", Method::L2, OutlierRule::Auto));
+    rules
+}
+
 /// Seeds below were used to tune the automatic rule; evidence must come from others.
 const FIRST_SEED: u64 = 1000;
-const L2: usize = RULES.len() - 1;
 
 /// A study to simulate, without its seed.
 struct Setting {
@@ -47,19 +61,24 @@ struct Score {
 struct Outcome {
     bad: f64,
     ceiling: f64,
-    scores: [Score; RULES.len()],
+    scores: Vec<Score>,
 }
 
 fn main() -> Result<()> {
-    let seeds = seeds_from_arguments();
-    let settings = settings();
-    let outcomes: Vec<Outcome> =
-        settings.par_iter().map(|setting| outcome(setting, seeds)).collect::<Result<_>>()?;
+    let (small, seeds) = from_arguments();
+    let rules = rules(small);
+    let mut settings = settings();
+    settings.retain(|setting| !small || setting.options.votes <= MOST_VOTES as u64);
+    let outcomes: Vec<Outcome> = settings
+        .par_iter()
+        .map(|setting| outcome(setting, &rules, seeds))
+        .collect::<Result<_>>()?;
     let last = FIRST_SEED + seeds - 1;
     println!("{} settings, seeds {FIRST_SEED} to {last}.\n", settings.len());
-    print_summary(&outcomes);
+    print_summary(&rules, &outcomes);
     print_table(
         "F1; on clean votes the share flagged",
+        &rules,
         &settings,
         &outcomes,
         true,
@@ -68,12 +87,13 @@ fn main() -> Result<()> {
             if outcome.bad == 0.0 { percent(score.flagged) } else { number(score.f1) }
         },
     );
-    print_table("Precision / recall", &settings, &outcomes, false, |outcome, rule| {
+    print_table("Precision / recall", &rules, &settings, &outcomes, false, |outcome, rule| {
         let score = outcome.scores[rule];
         format!("{} / {}", number(score.precision), number(score.recall))
     });
     print_table(
         "Kendall's τ to the true ranking",
+        &rules,
         &settings,
         &outcomes,
         false,
@@ -82,17 +102,20 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-fn seeds_from_arguments() -> u64 {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
+fn from_arguments() -> (bool, u64) {
+    let mut arguments: Vec<String> = std::env::args().skip(1).collect();
+    let small = arguments.first().is_some_and(|first| first == "--small");
+    arguments.drain(..usize::from(small));
     let seeds = match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         [] => Some(3),
         ["--seeds", count] => count.parse().ok().filter(|&count| count > 0),
         _ => None,
     };
-    seeds.unwrap_or_else(|| {
-        eprintln!("usage: selection_evidence [--seeds N], N at least 1");
+    let seeds = seeds.unwrap_or_else(|| {
+        eprintln!("usage: selection_evidence [--small] [--seeds N], N at least 1");
         std::process::exit(2)
-    })
+    });
+    (small, seeds)
 }
 
 fn settings() -> Vec<Setting> {
@@ -144,8 +167,8 @@ fn settings() -> Vec<Setting> {
 }
 
 /// Simulates the setting once for each seed and fits by every rule.
-fn outcome(setting: &Setting, seeds: u64) -> Result<Outcome> {
-    let mut studies: Vec<[Score; RULES.len()]> = Vec::new();
+fn outcome(setting: &Setting, rules: &[Rule], seeds: u64) -> Result<Outcome> {
+    let mut studies: Vec<Vec<Score>> = Vec::new();
     let (mut bad, mut ceilings) = (0.0, Vec::new());
     for seed in FIRST_SEED..FIRST_SEED + seeds {
         let options = SimulateOptions { seed, ..setting.options.clone() };
@@ -159,7 +182,7 @@ fn outcome(setting: &Setting, seeds: u64) -> Result<Outcome> {
         bad += votes.iter().filter(|vote| vote.bad).count() as f64;
         ceilings.push(ceiling(&votes, truth));
         let mut scores = Vec::new();
-        for (_, method, outliers) in RULES {
+        for &(_, method, outliers) in rules {
             let fit_options = FitOptions { method: Some(method), outliers, ..Default::default() };
             let found = fit(&graph, &fit_options)?;
             // A vote inherits the flag of its group, in part where the group is flagged in part.
@@ -169,19 +192,21 @@ fn outcome(setting: &Setting, seeds: u64) -> Result<Outcome> {
             };
             scores.push(score(&votes, flag_of, kendall(&found.scores, truth)));
         }
-        studies.push(scores.try_into().expect("one score for each rule"));
+        studies.push(scores);
     }
     let over = |rule: usize, of: fn(&Score) -> f64| mean(studies.iter().map(|s| of(&s[rule])));
     Ok(Outcome {
         bad,
         ceiling: mean(ceilings),
-        scores: std::array::from_fn(|rule| Score {
-            f1: over(rule, |s| s.f1),
-            precision: over(rule, |s| s.precision),
-            recall: over(rule, |s| s.recall),
-            flagged: over(rule, |s| s.flagged),
-            tau: over(rule, |s| s.tau),
-        }),
+        scores: (0..rules.len())
+            .map(|rule| Score {
+                f1: over(rule, |s| s.f1),
+                precision: over(rule, |s| s.precision),
+                recall: over(rule, |s| s.recall),
+                flagged: over(rule, |s| s.flagged),
+                tau: over(rule, |s| s.tau),
+            })
+            .collect(),
     })
 }
 
@@ -225,7 +250,8 @@ fn kendall(a: &[f64], b: &[f64]) -> f64 {
     sum / pairs
 }
 
-fn print_summary(outcomes: &[Outcome]) {
+fn print_summary(rules: &[Rule], outcomes: &[Outcome]) {
+    let l2 = rules.len() - 1;
     println!("## Summary by rule\n");
     println!(
         "| rule | clean: flagged, mean | clean: flagged, worst | F1 | share of best F1 | precision \
@@ -233,11 +259,11 @@ fn print_summary(outcomes: &[Outcome]) {
     );
     println!("|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|");
     let (clean, bad): (Vec<_>, Vec<_>) = outcomes.iter().partition(|outcome| outcome.bad == 0.0);
-    for (rule, (name, _, _)) in RULES.iter().enumerate() {
+    for (rule, (name, _, _)) in rules.iter().enumerate() {
         let flagged = || clean.iter().map(|outcome| outcome.scores[rule].flagged);
         let over = |of: fn(&Score) -> f64| mean(bad.iter().map(|o| of(&o.scores[rule])));
         let of_best = mean(bad.iter().map(|o| o.scores[rule].f1 / o.ceiling));
-        let gain = || outcomes.iter().map(|o| o.scores[rule].tau - o.scores[L2].tau);
+        let gain = || outcomes.iter().map(|o| o.scores[rule].tau - o.scores[l2].tau);
         println!(
             "| {name} | {} | {} | {} | {} | {} | {} | {} | {:+.4} | {:+.3} |",
             percent(mean(flagged())),
@@ -255,6 +281,7 @@ fn print_summary(outcomes: &[Outcome]) {
 
 fn print_table(
     title: &str,
+    rules: &[Rule],
     settings: &[Setting],
     outcomes: &[Outcome],
     with_ceiling: bool,
@@ -262,12 +289,13 @@ fn print_table(
 ) {
     println!("\n## {title}\n");
     let best = if with_ceiling { " best |" } else { "" };
-    let names = RULES.map(|(name, _, _)| name).join(" | ");
+    let names: Vec<&str> = rules.iter().map(|(name, _, _)| *name).collect();
+    let names = names.join(" | ");
     println!("| items | votes | noise | bad votes |{best} {names} |");
-    let columns = RULES.len() + usize::from(with_ceiling);
+    let columns = rules.len() + usize::from(with_ceiling);
     println!("|---:|---:|---|---|{}", "---:|".repeat(columns));
     for (setting, outcome) in settings.iter().zip(outcomes) {
-        let cells: Vec<String> = (0..RULES.len()).map(|rule| cell(outcome, rule)).collect();
+        let cells: Vec<String> = (0..rules.len()).map(|rule| cell(outcome, rule)).collect();
         let best = match (with_ceiling, outcome.bad > 0.0) {
             (false, _) => String::new(),
             (true, false) => " 0% |".to_owned(),

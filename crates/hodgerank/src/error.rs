@@ -53,6 +53,19 @@ pub enum Error {
         /// What would be accepted.
         expected: &'static str,
     },
+    /// Votes with too few cycles to be shared out among folds.
+    #[error(
+        "cross-validation with {folds} folds needs votes with at least {needed} independent cycles, \
+         and these have {cycles}: take fewer folds (cv=2), or the rule auto"
+    )]
+    TooFewCycles {
+        /// Independent cycles: distinct votes less items plus components.
+        cycles: usize,
+        /// Folds asked for.
+        folds: usize,
+        /// Cycles that so many folds need.
+        needed: usize,
+    },
     /// A step so long that the iteration would not converge.
     #[error(
         "dt = {dt}: expected a positive number below {largest}, beyond which nothing converges"

@@ -3,9 +3,9 @@
 //! | method | flags by |
 //! |---|---|
 //! | `l2`, `ridge`, `pc-lasso` | nothing: every vote counts |
-//! | `hlasso`, `lasso-l2` | share, count, λ, scale, auto |
-//! | `lbi`, `iss` | share, count, t, scale, auto |
-//! | `iht`, `ilts` | share, count, scale, auto |
+//! | `hlasso`, `lasso-l2` | share, count, λ, scale, cross-validation, auto |
+//! | `lbi`, `iss` | share, count, t, scale, cross-validation, auto |
+//! | `iht`, `ilts` | share, count, scale, cross-validation, auto |
 //!
 //! Without a method, `iss` is taken where its cost allows ([`MOST_ISS_COST`]), else `lbi`.
 
@@ -15,6 +15,7 @@ use crate::error::{Error, Result};
 use crate::graph::ComparisonGraph;
 use crate::laplacian::BackendChoice;
 use crate::path::{Entry, Parameter, Path, Until};
+use crate::select::cross_validation::{self, CrossValidation};
 use crate::select::{self, OutlierRule};
 use crate::solve::bregman::{self, Algorithm, BregmanOptions};
 use crate::solve::concomitant::{self, ConcomitantOptions};
@@ -162,6 +163,8 @@ pub struct Fit {
     pub entries: Vec<Entry>,
     /// Where the path stopped.
     pub stop: Option<(Parameter, f64)>,
+    /// How λ was cross-validated, where the rule asked for it.
+    pub cross_validation: Option<CrossValidation>,
     /// How it ended.
     pub status: &'static str,
     /// The linear solver, its iterations and its residual, where one system was solved.
@@ -213,7 +216,7 @@ pub fn path(graph: &ComparisonGraph, options: &FitOptions) -> Result<Path> {
     options.outliers.validate(graph.groups().votes())?;
     let target = match options.outliers {
         OutlierRule::Auto => Target::Votes(0.5 * graph.groups().votes()),
-        _ => target(graph, options)?,
+        _ => target(graph, options.method, options)?.0,
     };
     let method = options.method.unwrap_or_else(|| default_method(graph, target));
     walk(graph, method, options, until(method, target)?)
@@ -255,8 +258,23 @@ fn robust(
     options: &FitOptions,
     l2_options: &L2Options,
 ) -> Result<Fit> {
-    let target = target(graph, options)?;
+    let (target, cross_validation) = target(graph, method, options)?;
     let method = method.unwrap_or_else(|| default_method(graph, target));
+    let mut fit = flag(graph, method, target, options, l2_options)?;
+    if cross_validation.as_ref().is_some_and(|found| found.status == Status::IterationLimit) {
+        fit.status = Status::IterationLimit.as_str();
+    }
+    fit.cross_validation = cross_validation;
+    Ok(fit)
+}
+
+fn flag(
+    graph: &ComparisonGraph,
+    method: Method,
+    target: Target,
+    options: &FitOptions,
+    l2_options: &L2Options,
+) -> Result<Fit> {
     if target == Target::Nothing {
         return Ok(unflagged(graph, method, l2::solve(graph, l2_options)?));
     }
@@ -293,9 +311,13 @@ fn robust(
     }
 }
 
-fn target(graph: &ComparisonGraph, options: &FitOptions) -> Result<Target> {
+fn target(
+    graph: &ComparisonGraph,
+    method: Option<Method>,
+    options: &FitOptions,
+) -> Result<(Target, Option<CrossValidation>)> {
     let groups = graph.groups();
-    Ok(match options.outliers {
+    let target = match options.outliers {
         OutlierRule::Share(share) => Target::Votes(share * groups.votes()),
         OutlierRule::Count(0) => Target::Nothing,
         OutlierRule::Count(count) => Target::Votes(count as f64),
@@ -304,12 +326,33 @@ fn target(graph: &ComparisonGraph, options: &FitOptions) -> Result<Target> {
         OutlierRule::Scaled { m } => {
             let scale = ConcomitantOptions { m, ..ConcomitantOptions::default() };
             let scaled = concomitant::solve(graph, &scale)?;
-            let gamma = huber_lasso::outliers(graph, &scaled.solution.scores, scaled.lambda);
-            let flagged = gamma.iter().zip(&groups.weight).filter(|(gamma, _)| **gamma != 0.0);
-            at_least_one(flagged.map(|(_, weight)| weight).sum())
+            votes_beyond(graph, &scaled.solution.scores, scaled.lambda)
+        }
+        OutlierRule::CrossValidation(how) => {
+            let found = cross_validation::solve(graph, &how)?;
+            let target = match (found.lambda(), method) {
+                (None, _) => Target::Nothing,
+                (Some(lambda), Some(Method::HuberLasso | Method::LassoL2)) => {
+                    Target::Value(Parameter::Lambda, lambda)
+                }
+                (Some(lambda), _) => {
+                    let huber = options.huber_options();
+                    let solution = huber_lasso::solve_at(graph, lambda, None, &huber)?;
+                    votes_beyond(graph, &solution.scores, lambda)
+                }
+            };
+            return Ok((target, Some(found)));
         }
         OutlierRule::Auto => at_least_one(select::auto(graph)?.votes),
-    })
+    };
+    Ok((target, None))
+}
+
+/// As many votes as Huber-LASSO flags at this λ.
+fn votes_beyond(graph: &ComparisonGraph, scores: &[f64], lambda: f64) -> Target {
+    let gamma = huber_lasso::outliers(graph, scores, lambda);
+    let flagged = gamma.iter().zip(&graph.groups().weight).filter(|(gamma, _)| **gamma != 0.0);
+    at_least_one(flagged.map(|(_, weight)| weight).sum())
 }
 
 fn at_least_one(votes: f64) -> Target {
@@ -362,6 +405,7 @@ fn unflagged(graph: &ComparisonGraph, method: Method, solution: Solution) -> Fit
         flagged: vec![0.0; graph.groups().len()],
         entries: Vec::new(),
         stop: None,
+        cross_validation: None,
         status: status.as_str(),
         linear: Some(Linear {
             backend: info.backends.first().map_or("none", |backend| backend.as_str()),
@@ -380,6 +424,7 @@ fn end_of_path(graph: &ComparisonGraph, method: Method, path: &Path) -> Fit {
         flagged: whole_groups(graph, &path.flagged_at(end)),
         entries: path.entries(),
         stop: Some((path.parameter, end)),
+        cross_validation: None,
         status: path.status.as_str(),
         linear: None,
         time: std::time::Duration::ZERO,
@@ -393,6 +438,7 @@ fn removal(method: Method, found: Removal) -> Fit {
         flagged: found.removed,
         entries: Vec::new(),
         stop: None,
+        cross_validation: None,
         status: match found.solution.status {
             Status::Solved => "solved",
             Status::IterationLimit => "iteration-limit",

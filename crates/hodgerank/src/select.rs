@@ -6,8 +6,10 @@
 //! | [`OutlierRule::Lambda`] | votes with a residual above λ |
 //! | [`OutlierRule::Time`] | what has entered by time t |
 //! | [`OutlierRule::Scaled`] | votes with a residual above M times the noise |
+//! | [`OutlierRule::CrossValidation`] | votes with a residual above the λ that predicts best: see [`cross_validation`] |
 //! | [`OutlierRule::Auto`] | votes that are likelier lapses than honest: see [`lapse`] |
 
+pub mod cross_validation;
 pub mod lapse;
 mod likelihood;
 
@@ -15,6 +17,7 @@ use crate::error::{Error, Result};
 use crate::graph::ComparisonGraph;
 use crate::solve::{L2Options, l2};
 
+use cross_validation::CrossValidationOptions;
 use lapse::Lapse;
 use likelihood::SidedVotes;
 
@@ -34,6 +37,8 @@ pub enum OutlierRule {
         /// M; 1.35 is Huber's choice.
         m: f64,
     },
+    /// Votes with a residual above a λ found by cross-validation.
+    CrossValidation(CrossValidationOptions),
     /// As many as the votes themselves call for.
     #[default]
     Auto,
@@ -63,6 +68,7 @@ impl OutlierRule {
             Self::Scaled { m } if !(m > 0.0 && m.is_finite()) => {
                 bad(format!("scaled={m}"), "an M above 0, such as 1.35")
             }
+            Self::CrossValidation(options) => options.validate(),
             _ => Ok(()),
         }
     }
@@ -215,6 +221,7 @@ mod tests {
             OutlierRule::Count(100),
             OutlierRule::Lambda(0.0),
             OutlierRule::Time(-1.0),
+            OutlierRule::CrossValidation(CrossValidationOptions { folds: 1, seed: 0 }),
         ] {
             assert!(rule.validate(100.0).is_err(), "{rule:?}");
         }

@@ -140,6 +140,7 @@ fn method_summary(fit: &Fit, options: &FitOptions) -> MethodSummary {
         time: at(Parameter::Time),
         kappa: options.kappa,
         dt: options.dt,
+        cv: fit.cross_validation.as_ref().map(Into::into),
         backend: fit.linear.map(|linear| linear.backend),
         iterations: fit.linear.map(|linear| linear.iterations),
         residual: fit.linear.map(|linear| linear.residual),

@@ -9,6 +9,7 @@ use hodgerank::{Labels, Ranking};
 use parquet::arrow::ArrowWriter;
 use serde::Serialize;
 
+use super::cross_validation::CrossValidationSummary;
 use super::{AnnotatorRow, from_csv};
 use crate::error::BadRow;
 use crate::study::Rejected;
@@ -96,6 +97,9 @@ pub struct MethodSummary {
     /// Step of lbi, as given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dt: Option<f64>,
+    /// How λ was cross-validated, with `--outliers cv`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cv: Option<CrossValidationSummary>,
     /// The linear solver (of the largest component).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub backend: Option<&'static str>,

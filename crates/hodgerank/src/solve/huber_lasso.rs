@@ -150,12 +150,22 @@ pub fn path(graph: &ComparisonGraph, options: &HuberLassoOptions, until: Until) 
     }
     match options.knots {
         Knots::Grid { count, ratio } => {
-            let lambdas =
-                (1..count).map(|k| lambda_max * ratio.powf(k as f64 / (count - 1) as f64));
+            let lambdas = lambda_grid(lambda_max, count, ratio).skip(1);
             Ok(grid::walk(graph, &theta, lambda_max, lambdas, start, until, options))
         }
         Knots::Exact { most } => homotopy::walk(graph, &theta, lambda_max, most, start, until),
     }
+}
+
+/// The λ above which nothing is an outlier; zero where the votes agree.
+pub(crate) fn lambda_max(graph: &ComparisonGraph) -> Result<f64> {
+    let theta = least_squares(graph, BackendChoice::Auto)?;
+    Ok(largest_residual(graph, &theta))
+}
+
+/// λ_max · ratio^(k/(count − 1)), k = 0, …, count − 1.
+pub(crate) fn lambda_grid(lambda_max: f64, count: usize, ratio: f64) -> impl Iterator<Item = f64> {
+    (0..count).map(move |k| lambda_max * ratio.powf(k as f64 / (count - 1) as f64))
 }
 
 /// Below this share of the largest |y| a residual is rounding.

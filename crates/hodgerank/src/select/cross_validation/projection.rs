@@ -1,0 +1,91 @@
+//! The projection P on some of the cycles.
+//!
+//! P = M Mᵀ with the cycles as columns of M, or P = I − M Mᵀ with all other directions as columns;
+//! the narrower M is taken.
+
+use std::ops::Range;
+
+use super::cycle_space::CycleSpace;
+
+/// P, as products with M.
+pub(super) struct Projection {
+    /// M, one row for each group.
+    rows: Vec<f64>,
+    pub(super) width: usize,
+    /// Whether M has the directions that P takes away.
+    takes_away: bool,
+}
+
+impl Projection {
+    /// On all cycles but those of a fold.
+    pub(super) fn on_all_but(space: &CycleSpace, fold: Range<usize>) -> Self {
+        let kept = space.cycles() - fold.len();
+        let takes_away = space.groups() - kept < kept;
+        let width = if takes_away { space.groups() - kept } else { kept };
+        let rows = if takes_away { space.scores_and(fold) } else { space.all_but(fold) };
+        Self { rows, width, takes_away }
+    }
+
+    fn row(&self, g: usize) -> &[f64] {
+        &self.rows[g * self.width..][..self.width]
+    }
+
+    /// P_gg.
+    pub(super) fn diagonal(&self, g: usize) -> f64 {
+        let own = dot(self.row(g), self.row(g));
+        if self.takes_away { 1.0 - own } else { own }
+    }
+
+    /// (P v)_g from v_g and Mᵀv.
+    pub(super) fn entry(&self, g: usize, own: f64, mt_v: &[f64]) -> f64 {
+        let along = dot(self.row(g), mt_v);
+        if self.takes_away { own - along } else { along }
+    }
+
+    /// Adds the part of v_g to Mᵀv.
+    pub(super) fn add(&self, g: usize, own: f64, mt_v: &mut [f64]) {
+        mt_v.iter_mut().zip(self.row(g)).for_each(|(sum, m)| *sum += own * m);
+    }
+}
+
+/// A dot product in eight sums side by side; the order is fixed.
+pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {
+    let mut sums = [0.0; 8];
+    let (a_chunks, b_chunks) = (a.chunks_exact(8), b.chunks_exact(8));
+    let rest = a_chunks.remainder().iter().zip(b_chunks.remainder()).map(|(a, b)| a * b);
+    let rest: f64 = rest.sum();
+    for (a, b) in a_chunks.zip(b_chunks) {
+        for k in 0..8 {
+            sums[k] += a[k] * b[k];
+        }
+    }
+    rest + sums.iter().sum::<f64>()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::cycle_space::tests::graph;
+    use super::*;
+
+    #[test]
+    fn both_forms_of_the_projection_are_the_same() {
+        let space = CycleSpace::new(&graph(5), 1);
+        let fold = space.fold(1, 4);
+        let kept = space.cycles() - fold.len();
+        let forms = [
+            Projection { rows: space.all_but(fold.clone()), width: kept, takes_away: false },
+            Projection {
+                rows: space.scores_and(fold),
+                width: space.groups() - kept,
+                takes_away: true,
+            },
+        ];
+        let v: Vec<f64> = (0..space.groups()).map(|g| (g as f64).sin()).collect();
+        let [a, b] = forms.map(|form| {
+            let mut mt_v = vec![0.0; form.width];
+            v.iter().enumerate().for_each(|(g, &v)| form.add(g, v, &mut mt_v));
+            (0..v.len()).map(|g| form.entry(g, v[g], &mt_v)).collect::<Vec<f64>>()
+        });
+        assert!(a.iter().zip(&b).all(|(a, b)| (a - b).abs() < 1e-12));
+    }
+}
