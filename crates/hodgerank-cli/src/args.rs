@@ -4,8 +4,9 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use hodgerank_io::{ColumnNames, Format, OnError, OutcomeAs, ReadOptions};
 
 use crate::commands::{
-    clean::CleanOptions, compare::CompareOptions, demo::DemoOptions, diagnose::DiagnoseArguments,
-    outliers::OutliersOptions, path::PathOptions, simulate::SimulateArguments,
+    clean::CleanOptions, compare::CompareOptions, decompose::DecomposeArguments, demo::DemoOptions,
+    diagnose::DiagnoseArguments, outliers::OutliersOptions, path::PathOptions,
+    simulate::SimulateArguments,
 };
 use crate::failure::Failure;
 use crate::method::MethodOptions;
@@ -39,6 +40,10 @@ pub(crate) enum Command {
     Outliers(Box<OutliersOptions>),
     /// Write the input without its flagged votes, all columns kept
     Clean(Box<CleanOptions>),
+    /// Tell where the inconsistency of the votes lives: in pairs, triangles or longer loops
+    ///
+    /// docs/theory.md explains the parts.
+    Decompose(Box<DecomposeArguments>),
     /// Tell whether the votes can support a ranking, and whether bad ones can be found among them
     ///
     /// docs/theory.md explains the conditions.

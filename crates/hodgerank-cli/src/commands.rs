@@ -3,6 +3,7 @@
 pub(crate) mod annotators;
 pub(crate) mod clean;
 pub(crate) mod compare;
+pub(crate) mod decompose;
 pub(crate) mod demo;
 pub(crate) mod diagnose;
 pub(crate) mod outliers;

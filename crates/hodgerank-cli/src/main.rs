@@ -27,6 +27,7 @@ fn main() -> ExitCode {
             Command::Path(options) => commands::path::run(options, threads, &terminal),
             Command::Outliers(options) => commands::outliers::run(options, threads, &terminal),
             Command::Clean(options) => commands::clean::run(options, threads, &terminal),
+            Command::Decompose(options) => commands::decompose::run(options, threads, &terminal),
             Command::Diagnose(options) => commands::diagnose::run(options, threads, &terminal),
             Command::Simulate(options) => commands::simulate::run(options, &terminal),
             Command::Demo(options) => commands::demo::run(options, &terminal),

@@ -2,6 +2,7 @@
 
 mod cleaned;
 mod cross_validation;
+mod decomposition;
 mod diagnosis;
 mod figures;
 mod listing;
@@ -12,6 +13,10 @@ mod votes;
 
 pub use cleaned::{Cleaned, clean};
 pub use cross_validation::{CrossValidationSummary, CurveRow};
+pub use decomposition::{
+    BettiFigures, CurlFigures, DecompositionFigures, FlowRow, ItemFigures, LoopFigures,
+    PairFigures, PartFigures, TransitivityFigures, TriangleFigures, VoterFigures, flow_table,
+};
 pub use diagnosis::{
     AccuracyFigures, ConditionFigures, ConnectivityFigures, DesignFigures, DiagnosisFigures,
     IdentifiabilityFigures, ItemVariance, ItemVotes, Listed, PairName, ResistanceFigures,
