@@ -1,7 +1,7 @@
 //! Times of Huber-LASSO paths, 100 λ down to 0.01 λ_max.
 //!
-//! `cargo bench -p hodgerank --bench huber_lasso [-- --large]`: the table goes to standard output.
-//! `--large` adds a million items with ten million votes.
+//! `cargo bench -p hodgerank --bench huber_lasso [-- [--large] [NUMBER...]]`: the table goes to
+//! standard output. `--large` adds a million items with ten million votes; numbers choose rows.
 
 #![allow(clippy::print_stdout)]
 
@@ -14,30 +14,58 @@ use hodgerank::{Comparison, ComparisonGraph, Groups};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
+type Case = (&'static str, fn() -> ComparisonGraph, usize, Knots, Option<f64>);
+
+const GRID: Knots = Knots::Grid { count: 100, ratio: 0.01 };
+const EXACT: Knots = Knots::Exact { most: 1_000_000 };
+
+/// Name, graph, how often, knots, and the share of votes to stop at.
+const CASES: &[Case] = &[
+    ("16 items, 2k votes, 5% flips", || random(16, 2000, 0.05), 50, GRID, None),
+    ("the same, exact knots", || random(16, 2000, 0.05), 20, EXACT, None),
+    ("200 items, 5k votes, 10% flips", || random(200, 5000, 0.1), 5, GRID, None),
+    ("the same, exact knots", || random(200, 5000, 0.1), 1, EXACT, None),
+    ("1000 items, 300k votes, 20% flips", || random(1000, 300_000, 0.2), 5, GRID, None),
+    ("the same, to 20% flagged", || random(1000, 300_000, 0.2), 5, GRID, Some(0.2)),
+    ("20k items, 60k votes, 10% flips", || random(20_000, 60_000, 0.1), 1, GRID, None),
+    ("the same, to 20% flagged", || random(20_000, 60_000, 0.1), 1, GRID, Some(0.2)),
+    ("image 181x162, 5x5, 10% outliers", || image(181, 162), 1, GRID, None),
+    ("the same, to 20% flagged", || image(181, 162), 1, GRID, Some(0.2)),
+];
+const LARGE: &[Case] = &[
+    (
+        "1M items, 10M votes, to 20% flagged",
+        || random(1_000_000, 10_000_000, 0.1),
+        1,
+        GRID,
+        Some(0.2),
+    ),
+    ("1M items, 10M votes, 10% flips", || random(1_000_000, 10_000_000, 0.1), 1, GRID, None),
+];
+
 fn main() {
-    let large = std::env::args().any(|arg| arg == "--large");
-    println!("{:<34}{:>10}{:>10}{:>7}{:>9}  status", "votes", "groups", "ms", "knots", "flagged");
-    let grid = HuberLassoOptions::default();
-    let exact = HuberLassoOptions { knots: Knots::Exact { most: 1_000_000 }, ..grid };
-    let small = random(16, 2000, 0.05);
-    run("16 items, 2k votes, 5% flips", &small, &grid, 50);
-    run("the same, exact knots", &small, &exact, 20);
-    let medium = random(200, 5000, 0.1);
-    run("200 items, 5k votes, 10% flips", &medium, &grid, 5);
-    run("the same, exact knots", &medium, &exact, 1);
-    run("1000 items, 300k votes, 20% flips", &random(1000, 300_000, 0.2), &grid, 5);
-    run("image 181x162, 5x5, 10% outliers", &image(181, 162), &grid, 1);
-    if large {
-        run("1M items, 10M votes, 10% flips", &random(1_000_000, 10_000_000, 0.1), &grid, 1);
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let numbers: Vec<usize> = args.iter().filter_map(|arg| arg.parse().ok()).collect();
+    let large = args.iter().any(|arg| arg == "--large");
+    println!("{:<36}{:>10}{:>10}{:>7}{:>9}  status", "votes", "groups", "ms", "knots", "flagged");
+    let cases = CASES.iter().chain(if large { LARGE } else { &[] });
+    for (number, case) in (1..).zip(cases) {
+        if numbers.is_empty() || numbers.contains(&number) {
+            run(case);
+        }
     }
 }
 
 /// Best of several: the machine may be shared.
-fn run(name: &str, graph: &ComparisonGraph, options: &HuberLassoOptions, times: usize) {
+fn run(&(name, graph, times, knots, share): &Case) {
+    let graph = graph();
+    let options = HuberLassoOptions { knots, ..HuberLassoOptions::default() };
+    let votes: f64 = graph.groups().weight.iter().sum();
+    let until = share.map_or(Until::End, |share| Until::Flagged(share * votes));
     let mut best: Option<(f64, Path)> = None;
     for _ in 0..times {
         let started = Instant::now();
-        let path = huber_lasso::path(graph, options, Until::End).expect("valid options");
+        let path = huber_lasso::path(&graph, &options, until).expect("valid options");
         let ms = 1e3 * started.elapsed().as_secs_f64();
         if best.as_ref().is_none_or(|(least, _)| ms < *least) {
             best = Some((ms, path));
@@ -45,7 +73,7 @@ fn run(name: &str, graph: &ComparisonGraph, options: &HuberLassoOptions, times: 
     }
     let Some((ms, path)) = best else { return };
     println!(
-        "{name:<34}{:>10}{ms:>10.2}{:>7}{:>9}  {}",
+        "{name:<36}{:>10}{ms:>10.2}{:>7}{:>9}  {}",
         graph.groups().len(),
         path.knots.len(),
         path.entries().len(),

@@ -42,6 +42,7 @@ mod inlier_system;
 mod inverse;
 mod newton;
 mod pass;
+mod sampled_factor;
 
 use std::time::Instant;
 
@@ -87,7 +88,7 @@ impl Default for Knots {
 ///
 /// The backend serves least squares, where the path begins. Newton's systems, whose groups change
 /// at each step, are solved by dense Cholesky for `dense` (and for few items), else by conjugate
-/// gradients: a sparse factor would be thrown away before it has paid for itself.
+/// gradients with a preconditioner that serves for many of them.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct HuberLassoOptions {
     /// At which λ the path has knots.

@@ -8,14 +8,14 @@
 //! |---|---|---|
 //! | Cholesky, written out | few items | n³/6 |
 //! | conjugate gradients with the diagonal | else | inliers × iterations |
-//! | [`LaplacianSystem`] of the inlier graph | these took too many steps | its set-up |
+//! | the same with a [`SampledFactor`] | these took too many steps | the same, twice |
 //!
-//! The last is for small λ: little more than a spanning tree is left then, on which conjugate
-//! gradients crawl and a sparse factor costs next to nothing.
+//! The last is for meshes, and for small λ: little more than a spanning tree is left then. A factor
+//! serves for as many λ as it takes few steps.
 
 use super::pass::Pass;
-use crate::graph::{ComparisonGraph, Groups};
-use crate::laplacian::{Backend, BackendChoice, LaplacianSystem, StoppingRule};
+use super::sampled_factor::SampledFactor;
+use crate::laplacian::Backend;
 
 /// A library's dense Cholesky is faster from about here on, but conjugate gradients are too.
 const DENSE_MOST_ITEMS: usize = 48;
@@ -24,11 +24,12 @@ const DENSE_MOST_ITEMS: usize = 48;
 /// gets some before that.
 const STALE: f64 = 0.03;
 const LEAST_DIAGONAL: f64 = 1e-3;
-/// Conjugate-gradient steps after which a direction is taken as it is, and after which a direct
-/// way is tried; items up to which it is; growth of the inliers after which it is no longer.
-const MOST_STEPS: usize = 2000;
-const HARD_STEPS: usize = 300;
-const DIRECT_MOST_ITEMS: usize = 1 << 18;
+/// Conjugate-gradient steps after which a direction is taken as it is, and after which a factor is
+/// made: with the diagonal, and with the factor of earlier inliers. Growth of the inliers after
+/// which the diagonal is tried again.
+const MOST_STEPS: usize = 300;
+const HARD_STEPS: usize = 20;
+const STALE_STEPS: usize = 15;
 const EASIER: f64 = 1.2;
 
 #[derive(Debug)]
@@ -49,9 +50,11 @@ struct Vectors {
     inverse_diagonal: Vec<f64>,
     /// How many inliers there were when the diagonal was looked at.
     seen: usize,
-    /// How many inliers there were when conjugate gradients took too many steps.
-    hard: Option<usize>,
+    /// The preconditioner where the diagonal took too many steps, and how many inliers it saw.
+    factor: SampledFactor,
+    factored: Option<usize>,
     r: Vec<f64>,
+    z: Vec<f64>,
     p: Vec<f64>,
     q: Vec<f64>,
 }
@@ -63,16 +66,7 @@ impl InlierSystem {
         let way = if dense.unwrap_or(n <= DENSE_MOST_ITEMS) {
             Way::Dense { factor: vec![0.0; n * n] }
         } else {
-            let zeros = || vec![0.0; n];
-            let (inverse_diagonal, r, p, q) = (zeros(), zeros(), zeros(), zeros());
-            Way::ConjugateGradient(Box::new(Vectors {
-                inverse_diagonal,
-                seen: usize::MAX,
-                hard: None,
-                r,
-                p,
-                q,
-            }))
+            Way::ConjugateGradient(Box::new(Vectors::new(n)))
         };
         Self { degrees, way }
     }
@@ -101,27 +95,29 @@ impl InlierSystem {
                 solve_with(factor, delta);
             }
             Way::ConjugateGradient(vectors) => {
-                let small = b.len() <= DIRECT_MOST_ITEMS;
-                let most_steps = if small { HARD_STEPS } else { MOST_STEPS };
-                let easier = |&hard: &usize| pass.count() as f64 > EASIER * hard as f64;
-                vectors.hard = vectors.hard.filter(|hard| !easier(hard));
-                if vectors.hard.is_none()
-                    && vectors.solve(pass, damping, &self.degrees, b, target, most_steps, delta)
-                {
-                    return;
-                }
-                if small && direct(pass, damping, &self.degrees, b, delta) {
-                    vectors.hard.get_or_insert(pass.count());
-                }
+                vectors.solve(pass, damping, &self.degrees, b, target, delta);
             }
         }
     }
 }
 
 impl Vectors {
-    /// Plain preconditioned conjugate gradients from δ = 0. False if the steps ran out; δ is then
-    /// still a way downhill.
-    #[allow(clippy::too_many_arguments, reason = "the symbols of one equation")]
+    fn new(n: usize) -> Self {
+        let zeros = || vec![0.0; n];
+        Self {
+            inverse_diagonal: zeros(),
+            seen: usize::MAX,
+            factor: SampledFactor::default(),
+            factored: None,
+            r: zeros(),
+            z: zeros(),
+            p: zeros(),
+            q: zeros(),
+        }
+    }
+
+    /// From δ = 0, with the diagonal, and with the factor where that takes too long. Where even a
+    /// new factor does, δ is still a way downhill.
     fn solve(
         &mut self,
         pass: &mut Pass<'_>,
@@ -129,26 +125,67 @@ impl Vectors {
         degrees: &[f64],
         b: &[f64],
         target: f64,
-        most_steps: usize,
         delta: &mut [f64],
-    ) -> bool {
-        let Self { inverse_diagonal, seen, r, p, q, .. } = self;
-        if pass.count().abs_diff(*seen) as f64 > STALE * *seen as f64 {
-            *seen = pass.count();
-            pass.inlier_degrees(inverse_diagonal);
-            for (inverse, &degree) in inverse_diagonal.iter_mut().zip(degrees) {
+    ) {
+        let inliers = pass.count();
+        let easier = |&seen: &usize| inliers as f64 > EASIER * seen as f64;
+        self.factored = self.factored.filter(|seen| !easier(seen));
+        delta.fill(0.0);
+        self.r.copy_from_slice(b);
+        let steps = match self.factored {
+            None => {
+                self.renew_diagonal(pass, degrees);
+                HARD_STEPS
+            }
+            Some(_) => STALE_STEPS,
+        };
+        if self.descend(pass, damping, degrees, target, steps, delta) {
+            return;
+        }
+        self.factor.renew(pass, degrees, damping);
+        self.factored = Some(inliers);
+        self.descend(pass, damping, degrees, target, MOST_STEPS, delta);
+    }
+
+    fn renew_diagonal(&mut self, pass: &mut Pass<'_>, degrees: &[f64]) {
+        if pass.count().abs_diff(self.seen) as f64 > STALE * self.seen as f64 {
+            self.seen = pass.count();
+            pass.inlier_degrees(&mut self.inverse_diagonal);
+            for (inverse, &degree) in self.inverse_diagonal.iter_mut().zip(degrees) {
                 let diagonal = inverse.max(LEAST_DIAGONAL * degree);
                 *inverse = if degree > 0.0 { 1.0 / diagonal } else { 0.0 };
             }
         }
-        delta.fill(0.0);
-        r.copy_from_slice(b);
-        let mut rz = 0.0;
-        for ((p, r), inverse) in p.iter_mut().zip(r.iter()).zip(inverse_diagonal.iter()) {
-            *p = r * inverse;
-            rz += r * *p;
+    }
+
+    /// z = M⁻¹r; returns rᵀz.
+    fn precondition(&mut self) -> f64 {
+        if self.factored.is_some() {
+            self.factor.solve(&self.r, &mut self.z);
+            return self.r.iter().zip(&self.z).map(|(r, z)| r * z).sum();
         }
+        let mut rz = 0.0;
+        for ((z, r), inverse) in self.z.iter_mut().zip(&self.r).zip(&self.inverse_diagonal) {
+            *z = r * inverse;
+            rz += r * *z;
+        }
+        rz
+    }
+
+    /// Preconditioned conjugate gradients from δ and its residual r. False if the steps ran out.
+    fn descend(
+        &mut self,
+        pass: &mut Pass<'_>,
+        damping: f64,
+        degrees: &[f64],
+        target: f64,
+        most_steps: usize,
+        delta: &mut [f64],
+    ) -> bool {
+        let mut rz = self.precondition();
+        self.p.copy_from_slice(&self.z);
         for _ in 0..most_steps {
+            let Self { r, p, q, .. } = self;
             pass.inlier_laplacian(p, q);
             let mut pq = 0.0;
             for ((q, p), degree) in q.iter_mut().zip(p.iter()).zip(degrees) {
@@ -159,48 +196,25 @@ impl Vectors {
                 return true;
             }
             let alpha = rz / pq;
-            let (mut largest, mut next_rz) = (0.0_f64, 0.0);
+            let mut largest = 0.0_f64;
             let ends = delta.iter_mut().zip(r.iter_mut());
-            let ways = p.iter().zip(q.iter()).zip(inverse_diagonal.iter());
-            for ((delta, r), ((p, q), inverse)) in ends.zip(ways) {
+            for ((delta, r), (p, q)) in ends.zip(p.iter().zip(q.iter())) {
                 *delta += alpha * p;
                 *r -= alpha * q;
                 largest = largest.max(r.abs());
-                next_rz += *r * *r * inverse;
             }
             if largest <= target {
                 return true;
             }
+            let next_rz = self.precondition();
             let beta = next_rz / rz;
-            for ((p, r), inverse) in p.iter_mut().zip(r.iter()).zip(inverse_diagonal.iter()) {
-                *p = r * inverse + beta * *p;
+            for (p, z) in self.p.iter_mut().zip(&self.z) {
+                *p = z + beta * *p;
             }
             rz = next_rz;
         }
         false
     }
-}
-
-/// Solves (L_I + μd·I)δ = b with d the mean of D. False, with δ as it was, if that failed.
-fn direct(pass: &Pass<'_>, damping: f64, degrees: &[f64], b: &[f64], delta: &mut [f64]) -> bool {
-    let mut inliers = Groups::default();
-    pass.for_each_inlier(|left, right, weight| {
-        inliers.left.push(left as u32);
-        inliers.right.push(right as u32);
-        inliers.y.push(0.0);
-        inliers.weight.push(weight);
-    });
-    let shift = damping * degrees.iter().sum::<f64>() / degrees.len() as f64;
-    let rule = StoppingRule { tolerance: 1e-10, max_iterations: MOST_STEPS };
-    let solution = ComparisonGraph::new(degrees.len(), inliers)
-        .and_then(|graph| LaplacianSystem::new(&graph, shift, BackendChoice::Auto))
-        .and_then(|system| system.solve(b, &rule));
-    let Ok((scores, _)) = solution else { return false };
-    if scores.iter().any(|score| !score.is_finite()) {
-        return false;
-    }
-    delta.copy_from_slice(&scores);
-    true
 }
 
 /// The lower triangle, by rows.

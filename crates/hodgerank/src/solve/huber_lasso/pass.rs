@@ -15,6 +15,10 @@ const MOST_CHUNKS: usize = 16;
 /// Items added up by one task.
 const ITEMS_PER_TASK: usize = 1 << 14;
 
+/// Votes that all count the same put many residuals on ±λ itself, often the only ones that hold an
+/// item (see [`super`]). So a residual beyond λ by no more than this share still counts as inlier.
+const AT_LAMBDA: f64 = 1e-7;
+
 /// An entry of L_I. Newton's direction need not be exact, so its weights have seven digits.
 #[derive(Debug, Clone, Copy, Default)]
 struct Inlier {
@@ -155,6 +159,7 @@ impl<'a> Pass<'a> {
 
 impl Chunk {
     fn downhill(&mut self, groups: &Groups, theta: &[f64], lambda: f64, sums: &mut [f64]) {
+        let inside = lambda * (1.0 + AT_LAMBDA);
         let (mut start, mut count) = (self.first, 0);
         for run in &mut self.runs {
             let (left, end) = (run.left as usize, self.first + run.end as usize);
@@ -167,7 +172,7 @@ impl Chunk {
                 sums[right as usize] -= flow;
                 // Written always and counted if so: cheaper than a branch that cannot be foreseen.
                 self.inliers[count] = Inlier { right, weight: weight as f32 };
-                count += usize::from(r.abs() <= lambda);
+                count += usize::from(r.abs() <= inside);
             }
             sums[left] += sum;
             run.inliers_end = count as u32;
