@@ -5,9 +5,9 @@
 //! cycle space alone, min ½‖Ψ(y − γ)‖² + λ‖γ‖₁ with Ψ any orthonormal basis of the cycles. A basis
 //! turned at random has something of every vote in every row, so rows can be left out.
 //!
-//! 1. A random basis of the d cycles is shared out among K folds: see [`cycle_space`].
+//! 1. A random basis of the d cycles is shared out among K folds (`cycle_space.rs`).
 //! 2. For each fold, the LASSO is solved on the other rows with λ (K − 1)/K, since as much of the
-//!    squares is left, along the grid λ_max · 0.01^(k/99) of Huber-LASSO: see [`lasso`].
+//!    squares is left, along the grid λ_max · 0.01^(k/99) of Huber-LASSO (`lasso.rs`).
 //! 3. The error is what γ leaves of the fold's own rows, a mean of squares. It is taken twice: with
 //!    γ as it is, and with γ refitted on the training rows without the penalty. Mean and standard
 //!    error over folds make two curves.

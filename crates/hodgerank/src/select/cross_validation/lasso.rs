@@ -226,10 +226,10 @@ mod tests {
                 let mut nonzero = 0;
                 for lambda in (0..60).map(|k| 3.0 * 0.9_f64.powi(k)) {
                     assert!(lasso.minimise(lambda) <= TOLERANCE);
-                    for g in 0..count {
+                    for (g, price) in price.iter().enumerate() {
                         let pull: f64 =
                             (0..count).map(|h| dot(row(g), row(h)) * (z[h] - lasso.beta[h])).sum();
-                        let (pull, beta) = (pull / price[g], lasso.beta[g]);
+                        let (pull, beta) = (pull / price, lasso.beta[g]);
                         assert!(pull.abs() <= lambda + 1e-6, "{pull} at {lambda}");
                         assert!(beta == 0.0 || (pull - lambda * beta.signum()).abs() < 1e-6);
                     }
