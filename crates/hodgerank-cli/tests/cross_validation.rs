@@ -71,10 +71,10 @@ fn other_commands_take_the_rule_too() {
 
 #[test]
 fn what_cannot_be_cross_validated_is_refused() {
-    let place = place("3001");
+    let place = place("4001");
     place.put("tree.csv", "winner,loser\na,b\nb,c\nc,d\n");
     let cases: [(&[&str], &[&str]); 6] = [
-        (&["v.csv", "--outliers", "cv"], &["too many votes", "3001", "3000", "auto and scaled"]),
+        (&["v.csv", "--outliers", "cv"], &["too many votes", "4001", "4000", "auto and scaled"]),
         (
             &["tree.csv", "--outliers", "cv"],
             &["at least 10 independent cycles", "have 0", "fewer folds", "auto"],

@@ -1,9 +1,11 @@
 //! Huber-LASSO: optimality along paths, a slow reference, invariances, and bad input.
 
 mod shapes;
+mod study;
 
 use hodgerank::laplacian::{Backend, BackendChoice};
 use hodgerank::path::{Change, Path, PathStatus, Until};
+use hodgerank::simulate::SimulateOptions;
 use hodgerank::solve::huber_lasso::{self, Knots};
 use hodgerank::solve::{HuberLassoOptions, L2Options, Status, l2};
 use hodgerank::{Comparison, ComparisonGraph, Error, Groups};
@@ -386,6 +388,20 @@ fn any_votes() -> impl Strategy<Value = (usize, Vec<Comparison>)> {
         );
         (Just(items as usize), prop::collection::vec(vote, 0..50))
     })
+}
+
+#[test]
+fn flips_enter_first() {
+    let exact =
+        HuberLassoOptions { knots: Knots::Exact { most: 10_000 }, ..HuberLassoOptions::default() };
+    let mut sum = 0.0;
+    for seed in 0..20 {
+        let options = SimulateOptions { flips: 0.05, seed, ..SimulateOptions::default() };
+        let study = study::simulated(&options);
+        let path = huber_lasso::path(&study.graph, &exact, Until::End).unwrap();
+        sum += study::auc_of_lambda(&study, &path);
+    }
+    assert!(sum / 20.0 >= 0.99, "{}", sum / 20.0);
 }
 
 proptest! {

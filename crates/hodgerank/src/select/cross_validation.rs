@@ -47,7 +47,7 @@ use lasso::Lasso;
 use projection::Projection;
 
 /// Most votes: beyond, it would take more than about a minute.
-pub const MOST_VOTES: usize = 3000;
+pub const MOST_VOTES: usize = 4000;
 /// Cycles that each fold needs at least: an error from one row says next to nothing.
 const CYCLES_PER_FOLD: usize = 2;
 

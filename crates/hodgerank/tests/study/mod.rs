@@ -32,6 +32,19 @@ pub fn auc(study: &Study, path: &Path) -> f64 {
     for entry in path.entries() {
         suspicion[entry.group as usize] = 1.0 + 1.0 / entry.at;
     }
+    separation(study, &suspicion)
+}
+
+/// The same where groups enter as λ falls; groups that never entered are equally trusted.
+pub fn auc_of_lambda(study: &Study, path: &Path) -> f64 {
+    let mut suspicion = vec![0.0; study.graph.groups().len()];
+    for entry in path.entries() {
+        suspicion[entry.group as usize] = entry.at;
+    }
+    separation(study, &suspicion)
+}
+
+fn separation(study: &Study, suspicion: &[f64]) -> f64 {
     let of_votes = |bad: bool| -> Vec<f64> {
         let votes = study.group_of.iter().zip(&study.bad).filter(|&(_, &b)| b == bad);
         votes.map(|(&g, _)| suspicion[g as usize]).collect()
