@@ -365,13 +365,16 @@ fn bad_options_are_named() {
 #[test]
 fn threads_do_not_change_a_bit() {
     let graph = binary(800, 60_000, 0.2, 2, 13);
+    let sparse = binary(1200, 3000, 0.1, 2, 15);
     let small = binary(600, 1500, 0.2, 2, 14);
     let run = |threads| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| {
             let to = Knots::Exact { most: 300 };
             let exact = huber_lasso::path(&small, &options(to), Until::End).unwrap();
-            (walk(&graph, Knots::default()), exact)
+            // Sparse enough for the sampled factor.
+            let sparse = walk(&sparse, Knots::default());
+            (walk(&graph, Knots::default()), sparse, exact)
         })
     };
     let one = run(1);

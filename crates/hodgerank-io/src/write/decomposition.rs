@@ -58,7 +58,7 @@ pub struct BettiFigures {
     pub reason: Option<&'static str>,
 }
 
-/// A triangle whose votes run in a circle: each item over the next, the last over the first.
+/// A triangle, in the direction in which its mean votes sum to something above zero.
 #[derive(Debug, Serialize)]
 #[expect(missing_docs, reason = "names of the JSON, which docs/output.md explains")]
 pub struct TriangleFigures {

@@ -22,7 +22,7 @@ pub(super) fn write(
     shares(figures, style, out)?;
     transitivity(figures, out)?;
     if !figures.triangles.is_empty() {
-        writeln!(out, "\nWorst triangles: each beats the next, and the last the first")?;
+        writeln!(out, "\nWorst triangles: what a walk round them sums to; 0 in any ranking")?;
         writeln!(out, "{}", triangles(&figures.triangles, style))?;
     }
     if !figures.loops.is_empty() {
