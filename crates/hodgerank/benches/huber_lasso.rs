@@ -27,10 +27,11 @@ const CASES: &[Case] = &[
     ("the same, exact knots", || random(200, 5000, 0.1), 1, EXACT, None),
     ("1000 items, 300k votes, 20% flips", || random(1000, 300_000, 0.2), 5, GRID, None),
     ("the same, to 20% flagged", || random(1000, 300_000, 0.2), 5, GRID, Some(0.2)),
+    ("1000 items, 10M votes, 20% flips", || random(1000, 10_000_000, 0.2), 1, GRID, None),
     ("20k items, 60k votes, 10% flips", || random(20_000, 60_000, 0.1), 1, GRID, None),
     ("the same, to 20% flagged", || random(20_000, 60_000, 0.1), 1, GRID, Some(0.2)),
     ("image 181x162, 5x5, 10% outliers", || image(181, 162), 1, GRID, None),
-    ("the same, to 20% flagged", || image(181, 162), 1, GRID, Some(0.2)),
+    ("the same, to 10% flagged", || image(181, 162), 1, GRID, Some(0.1)),
 ];
 const LARGE: &[Case] = &[
     (
