@@ -5,16 +5,17 @@
 
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
+mod common;
+
 use std::path::Path as FilePath;
 use std::time::Instant;
 
+use common::{graph, image, peak_megabytes};
 use hodgerank::path::Until;
 use hodgerank::simulate::{SimulateOptions, Simulation};
 use hodgerank::solve::bregman::{self, Algorithm, BregmanOptions};
 use hodgerank::solve::inverse_scale_space::{self, InverseScaleSpaceOptions, cost_estimate};
-use hodgerank::{Comparison, ComparisonGraph, Groups, Path, Result};
-use rand::{RngExt, SeedableRng};
-use rand_chacha::ChaCha8Rng;
+use hodgerank::{Comparison, ComparisonGraph, Path, Result};
 
 #[derive(Clone, Copy)]
 enum Method {
@@ -49,8 +50,8 @@ fn main() {
     let large = arguments.iter().any(|argument| argument == "--large");
     let names: Vec<_> = arguments.iter().filter(|argument| !argument.starts_with('-')).collect();
     println!(
-        "{:<22}{:>10}{:>6}{:>10}{:>10}{:>8}{:>9}{:>9}  status",
-        "study", "groups", "flag", "method", "seconds", "knots", "flagged", "cost"
+        "{:<22}{:>10}{:>6}{:>10}{:>10}{:>8}{:>9}{:>9}{:>7}  status",
+        "study", "groups", "flag", "method", "seconds", "knots", "flagged", "cost", "MB"
     );
     for (name, graph, share, methods) in CASES.iter().chain(LARGE.iter().filter(|_| large)) {
         if !names.is_empty() && !names.iter().any(|part| name.contains(part.as_str())) {
@@ -74,11 +75,12 @@ fn row(name: &str, graph: &ComparisonGraph, share: f64, method: Method) {
         Method::InverseScaleSpace => ("iss", format!("{:.0e}", cost_estimate(graph, votes))),
     };
     println!(
-        "{name:<22}{:>10}{:>6}{label:>10}{seconds:>10.4}{:>8}{:>9}{cost:>9}  {}",
+        "{name:<22}{:>10}{:>6}{label:>10}{seconds:>10.4}{:>8}{:>9}{cost:>9}{:>7}  {}",
         graph.groups().len(),
         share,
         path.knots.len(),
         path.entries().len(),
+        peak_megabytes(),
         path.status.as_str(),
     );
 }
@@ -94,37 +96,10 @@ fn run(graph: &ComparisonGraph, method: Method, until: Until) -> Result<Path> {
     }
 }
 
-fn graph(items: usize, votes: &[Comparison]) -> ComparisonGraph {
-    let groups = Groups::merge(items, votes).expect("valid votes").groups;
-    ComparisonGraph::new(items, groups).expect("valid groups")
-}
-
 fn votes(items: usize, votes: u64, flips: f64, ties: f64) -> Option<ComparisonGraph> {
     let options = SimulateOptions { items, votes, flips, ties, ..Default::default() };
     let study = Simulation::new(&options).expect("valid options");
     Some(graph(items, &study.map(|vote| vote.comparison()).collect::<Vec<_>>()))
-}
-
-/// Pixels of a smooth picture, compared with all others at most two away in each direction; one
-/// difference in ten is wrong.
-fn image(width: u32, height: u32) -> ComparisonGraph {
-    let mut rng = ChaCha8Rng::seed_from_u64(1);
-    let value = |x: u32, y: u32| (f64::from(x) / 20.0).sin() + (f64::from(y) / 15.0).cos();
-    let mut votes = Vec::new();
-    for (y, x) in (0..height).flat_map(|y| (0..width).map(move |x| (y, x))) {
-        for v in y..height.min(y + 3) {
-            for u in x.saturating_sub(2)..width.min(x + 3) {
-                if (v, u) > (y, x) {
-                    let noise = rng.random_range(-0.02..0.02);
-                    let wrong =
-                        if rng.random_bool(0.1) { rng.random_range(-2.0..2.0) } else { 0.0 };
-                    let difference = value(x, y) - value(u, v) + noise + wrong;
-                    votes.push(Comparison::new(y * width + x, v * width + u, difference));
-                }
-            }
-        }
-    }
-    graph((width * height) as usize, &votes)
 }
 
 fn pc_vqa_1() -> Option<ComparisonGraph> {

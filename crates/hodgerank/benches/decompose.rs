@@ -6,8 +6,11 @@
 
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
+mod common;
+
 use std::time::Instant;
 
+use common::peak_megabytes;
 use hodgerank::decompose::{DecomposeOptions, Decomposition, decompose};
 use hodgerank::{Comparison, ComparisonGraph, Groups};
 use rand::{RngExt, SeedableRng};
@@ -74,14 +77,6 @@ fn row(name: &str, graph: &ComparisonGraph, split: &Decomposition, seconds: f64)
         split.betti.get().map_or("-".to_owned(), |betti| betti.to_string()),
         split.status.as_str(),
     );
-}
-
-/// The largest resident memory of this process so far; 0 where the system does not tell.
-fn peak_megabytes() -> u64 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-    let kilobytes = line.and_then(|rest| rest.split_whitespace().next()?.parse::<u64>().ok());
-    kilobytes.unwrap_or(0) / 1024
 }
 
 /// Votes ±1 that follow a hidden score with noise, 1 to 5 on each edge.

@@ -5,8 +5,11 @@
 
 #![allow(clippy::print_stdout)]
 
+mod common;
+
 use std::time::Instant;
 
+use common::peak_megabytes;
 use hodgerank::diagnose::{DiagnoseOptions, diagnose};
 use hodgerank::identify;
 use hodgerank::simulate::{SimulateOptions, Simulation};
@@ -69,12 +72,4 @@ fn timed<T>(work: impl FnOnce() -> T) -> (T, f64) {
     let started = Instant::now();
     let done = work();
     (done, started.elapsed().as_secs_f64())
-}
-
-/// Peak resident memory of the process, where the system tells.
-fn peak_megabytes() -> String {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-    let kilobytes = line.and_then(|line| line.trim().trim_end_matches(" kB").parse::<u64>().ok());
-    kilobytes.map_or("–".to_owned(), |kb| (kb / 1000).to_string())
 }

@@ -5,12 +5,15 @@
 
 #![allow(clippy::print_stdout)]
 
+mod common;
+
 use std::time::Instant;
 
+use common::{graph, image, peak_megabytes};
 use hodgerank::path::{Path, Until};
 use hodgerank::solve::HuberLassoOptions;
 use hodgerank::solve::huber_lasso::{self, Knots};
-use hodgerank::{Comparison, ComparisonGraph, Groups};
+use hodgerank::{Comparison, ComparisonGraph};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -48,7 +51,10 @@ fn main() {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let numbers: Vec<usize> = args.iter().filter_map(|arg| arg.parse().ok()).collect();
     let large = args.iter().any(|arg| arg == "--large");
-    println!("{:<36}{:>10}{:>10}{:>7}{:>9}  status", "votes", "groups", "ms", "knots", "flagged");
+    println!(
+        "{:<36}{:>10}{:>11}{:>7}{:>9}{:>7}  status",
+        "votes", "groups", "ms", "knots", "flagged", "MB"
+    );
     let cases = CASES.iter().chain(if large { LARGE } else { &[] });
     for (number, case) in (1..).zip(cases) {
         if numbers.is_empty() || numbers.contains(&number) {
@@ -74,10 +80,11 @@ fn run(&(name, graph, times, knots, share): &Case) {
     }
     let Some((ms, path)) = best else { return };
     println!(
-        "{name:<36}{:>10}{ms:>10.2}{:>7}{:>9}  {}",
+        "{name:<36}{:>10}{ms:>11.2}{:>7}{:>9}{:>7}  {}",
         graph.groups().len(),
         path.knots.len(),
         path.entries().len(),
+        peak_megabytes(),
         path.status.as_str(),
     );
 }
@@ -91,34 +98,5 @@ fn random(items: u32, votes: usize, flips: f64) -> ComparisonGraph {
         let y = if i > j { 1.0 } else { -1.0 };
         Comparison::new(i, j, if rng.random_bool(flips) { -y } else { y })
     };
-    graph(items, &(0..votes).map(vote).collect::<Vec<_>>())
-}
-
-/// Differences of grey values of a smooth image with an edge; one in ten is off by ±0.5.
-fn image(width: u32, height: u32) -> ComparisonGraph {
-    let mut rng = ChaCha8Rng::seed_from_u64(8);
-    let grey = |x: u32, y: u32| {
-        let (x, y) = (f64::from(x) / f64::from(width), f64::from(y) / f64::from(height));
-        0.5 + 0.3 * (9.0 * x).sin() * (7.0 * y).cos() + if x + y > 1.0 { 0.2 } else { 0.0 }
-    };
-    let mut votes = Vec::new();
-    for (y, x) in (0..height).flat_map(|y| (0..width).map(move |x| (y, x))) {
-        for v in y..height.min(y + 3) {
-            for u in x.saturating_sub(2)..width.min(x + 3) {
-                if (v, u) > (y, x) {
-                    let noise: f64 = rng.random_range(-0.02..0.02);
-                    let wrong = if rng.random_bool(0.1) { 0.5 } else { 0.0 };
-                    let sign = if rng.random_bool(0.5) { 1.0 } else { -1.0 };
-                    let flow = grey(x, y) - grey(u, v) + noise + sign * wrong;
-                    votes.push(Comparison::new(y * width + x, v * width + u, flow));
-                }
-            }
-        }
-    }
-    graph(width * height, &votes)
-}
-
-fn graph(items: u32, votes: &[Comparison]) -> ComparisonGraph {
-    let groups = Groups::merge(items as usize, votes).expect("valid votes").groups;
-    ComparisonGraph::new(items as usize, groups).expect("valid graph")
+    graph(items as usize, &(0..votes).map(vote).collect::<Vec<_>>())
 }
