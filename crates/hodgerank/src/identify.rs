@@ -196,7 +196,7 @@ pub fn conditions(
         return Ok(Some(found));
     }
     (found.c_min, found.c_min_accuracy) = c_min(graph, &inliers)?;
-    let sums = row_sums(graph, &inliers, &per_pair(graph, flagged), options.work)?;
+    let sums = row_sums(graph, &inliers, &per_pair(graph, flagged), true, options.work)?;
     (found.irrepresentable, found.accuracy) = (sums.outside, sums.accuracy);
     found.inverse_norm = 1.0 + sums.inside;
     let eta = found.eta();

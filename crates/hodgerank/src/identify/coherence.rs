@@ -32,7 +32,8 @@ const SKETCHES: (usize, usize) = (101, 32);
 const FEW_SKETCHES: (usize, usize) = (15, 8);
 const MANY_PAIRS: usize = 200_000;
 /// A sketch needs no more digits than its own error has.
-const ROUGH: StoppingRule = StoppingRule { tolerance: 1e-5, max_iterations: 10_000 };
+const ROUGH: StoppingRule = StoppingRule { tolerance: 1e-4, max_iterations: 10_000 };
+const CHECKED: StoppingRule = StoppingRule { tolerance: 1e-7, max_iterations: 10_000 };
 
 /// The largest row sums of votes outside and inside S.
 pub(super) struct RowSums {
@@ -42,11 +43,12 @@ pub(super) struct RowSums {
 }
 
 /// `outliers`: votes of S on each pair; `inliers`: the graph without them, as connected as the
-/// whole. At most `work` steps for the exact way.
+/// whole. Row sums inside S are looked for if `inside`. At most `work` steps for the exact way.
 pub(super) fn row_sums(
     graph: &ComparisonGraph,
     inliers: &ComparisonGraph,
     outliers: &[f64],
+    inside: bool,
     work: f64,
 ) -> Result<RowSums> {
     let pairs = graph.pairs();
@@ -58,7 +60,7 @@ pub(super) fn row_sums(
         return Ok(exact(pairs, outliers, &set, &inverse, graph.items()));
     }
     let system = LaplacianSystem::new(inliers, 0.0, BackendChoice::Auto)?;
-    sketched(graph, outliers, &set, &system)
+    sketched(graph, outliers, &set, inside, &system)
 }
 
 /// The pairs with outliers: their ends and how many.
@@ -106,6 +108,7 @@ fn sketched(
     graph: &ComparisonGraph,
     outliers: &[f64],
     set: &OutlierPairs,
+    inside: bool,
     system: &LaplacianSystem,
 ) -> Result<RowSums> {
     let (n, pairs) = (graph.items(), graph.pairs());
@@ -145,7 +148,7 @@ fn sketched(
         best.select_nth_unstable_by(count - 1, order);
         let mut most = 0.0_f64;
         for &p in &best[..count] {
-            let v = response(system, n, pairs.left[p], pairs.right[p])?;
+            let v = response(system, n, pairs.left[p], pairs.right[p], &CHECKED)?;
             most = most.max(set.row_sum(&v));
         }
         Ok(most)
@@ -155,13 +158,20 @@ fn sketched(
         checked: candidates as u32,
         relative_error: std::f64::consts::FRAC_PI_2 / (sketches as f64).sqrt(),
     };
-    Ok(RowSums { outside: largest(false)?, inside: largest(true)?, accuracy })
+    let (outside, inside) = (largest(false)?, if inside { largest(true)? } else { 0.0 });
+    Ok(RowSums { outside, inside, accuracy })
 }
 
 /// L† x for the pair (i, j).
-pub(super) fn response(system: &LaplacianSystem, n: usize, i: u32, j: u32) -> Result<Vec<f64>> {
+pub(super) fn response(
+    system: &LaplacianSystem,
+    n: usize,
+    i: u32,
+    j: u32,
+    rule: &StoppingRule,
+) -> Result<Vec<f64>> {
     let mut b = vec![0.0; n];
     b[i as usize] += 1.0;
     b[j as usize] -= 1.0;
-    Ok(system.solve(&b, &StoppingRule::default())?.0)
+    Ok(system.solve(&b, rule)?.0)
 }

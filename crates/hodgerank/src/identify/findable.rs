@@ -111,5 +111,5 @@ fn c2_of_random_set(graph: &ComparisonGraph, share: f64, seed: u64, work: f64) -
     if inliers.components().len() > graph.components().len() {
         return Ok(false);
     }
-    Ok(row_sums(graph, &inliers, &outliers, work)?.outside < 1.0)
+    Ok(row_sums(graph, &inliers, &outliers, false, work)?.outside < 1.0)
 }

@@ -1,21 +1,18 @@
 //! The inverse of the inlier Laplacian, kept up to date as groups come and go.
 //!
-//! P = (L_I + Σ_c a 1_c1_cᵀ)⁻¹, one term for each component c: on vectors of mean zero in each
-//! component it is the pseudo-inverse L_I†, and those are the only ones that it meets here. With
-//! x the row of X of a group (+1 and −1), z = Px and ℓ = xᵀPx, a change of weight by ±w is
+//! P = L_I†. With x the row of X of a group (+1 and −1), z = Px and ℓ = xᵀPx, a change of weight by
+//! ±w is
 //!
 //!   P ← P + c zzᵀ,   c = ∓w / (1 ± wℓ).
 //!
 //! wℓ ≤ 1 is the group's leverage; 1 says that it alone holds two parts together.
 //! 8n² bytes; n² multiply-adds a change, n³ a factorisation.
 
-use faer::linalg::solvers::DenseSolveCore;
-use faer::{Mat, Side};
 use rayon::prelude::*;
 
 use crate::error::{Error, Result};
-use crate::graph::{ComparisonGraph, Components};
-use crate::laplacian::Backend;
+use crate::graph::ComparisonGraph;
+use crate::laplacian::pseudo_inverse;
 
 /// 0.5 GB.
 const MOST_ITEMS: usize = 8192;
@@ -50,22 +47,14 @@ impl Inverse {
             let (count, max) = (n as u64, MOST_ITEMS as u64);
             return Err(Error::TooLarge { what: "items for exact knots", count, max });
         }
-        let mut matrix = Mat::<f64>::zeros(n, n);
-        for g in (0..groups.len()).filter(|&g| trusted(g)) {
-            let (i, j, w) = (groups.left[g] as usize, groups.right[g] as usize, groups.weight[g]);
-            matrix[(i, i)] += w;
-            matrix[(j, j)] += w;
-            matrix[(j, i)] -= w;
-        }
-        add_constants(&mut matrix, graph.components());
-        let factor = matrix.llt(Side::Lower).map_err(|e| Error::Factorisation {
-            backend: Backend::Dense.as_str(),
-            items: n,
-            reason: e.to_string(),
-        })?;
-        let inverse = factor.inverse();
-        let rows = (0..n).flat_map(|j| inverse.col(j).iter().copied().collect::<Vec<_>>());
-        Ok(Self { n, rows: rows.collect(), z: vec![0.0; n], ill: false })
+        let trusted_votes = |of_pair: &[u32]| -> f64 {
+            let of_pair = of_pair[0] as usize..of_pair[1] as usize;
+            of_pair.filter(|&g| trusted(g)).map(|g| groups.weight[g]).sum()
+        };
+        let pairs = graph.pairs();
+        let weights: Vec<f64> = pairs.first_group.windows(2).map(trusted_votes).collect();
+        let rows = pseudo_inverse(pairs, &weights, graph.components())?;
+        Ok(Self { n, rows, z: vec![0.0; n], ill: false })
     }
 
     /// Adds the weight `w` (takes it away where negative) between items i and j. None, and nothing
@@ -107,20 +96,6 @@ impl Inverse {
     pub(super) fn times(&self, b: &[f64], out: &mut [f64]) {
         for (out, row) in out.iter_mut().zip(self.rows.chunks(self.n.max(1))) {
             *out = row.iter().zip(b).map(|(p, b)| p * b).sum();
-        }
-    }
-}
-
-/// Adds a 1_c1_cᵀ for each component, a so large as the mean entry of its diagonal.
-fn add_constants(matrix: &mut Mat<f64>, components: &Components) {
-    for members in components.iter() {
-        let trace: f64 = members.iter().map(|&i| matrix[(i as usize, i as usize)]).sum();
-        let size = members.len() as f64;
-        let a = if trace > 0.0 { trace / (size * size) } else { 1.0 };
-        for (k, &j) in members.iter().enumerate() {
-            for &i in &members[k..] {
-                matrix[(i as usize, j as usize)] += a;
-            }
         }
     }
 }
