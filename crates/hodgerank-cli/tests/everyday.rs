@@ -106,7 +106,8 @@ fn tables_fit_a_narrow_terminal() {
             };
             let table: Vec<&str> = text.lines().filter(|line| line.starts_with(' ')).collect();
             assert!(table.len() > 5, "{command:?}: {text}");
-            for line in text.lines() {
+            // Only the notes on where to find what was left out are longer.
+            for line in text.lines().filter(|line| !line.contains("--format csv")) {
                 assert!(line.chars().count() <= columns.into(), "{command:?}: {line}");
             }
             for heading in headings {
