@@ -34,6 +34,17 @@ impl Votes {
         let cells = self.rows.iter().flat_map(|row: &csv::StringRecord| pairs(row));
         cells.filter(|(name, _)| is_item(name)).map(|(_, cell)| cell).collect()
     }
+
+    /// Pairs that were compared, whichever side stood first.
+    fn pairs(&self) -> BTreeSet<[&str; 2]> {
+        let sides = if self.has("left") { ["left", "right"] } else { ["winner", "loser"] };
+        let [left, right] =
+            sides.map(|side| self.header.iter().position(|name| name == side).unwrap());
+        let pair = |row: &'_ csv::StringRecord| -> [usize; 2] {
+            if row[left] <= row[right] { [left, right] } else { [right, left] }
+        };
+        self.rows.iter().map(|row| pair(row).map(|column| &row[column])).collect()
+    }
 }
 
 /// All CSV files of votes; `golden` holds tables of the paper.
@@ -141,6 +152,34 @@ fn check(votes: &Votes, options: &[&str]) {
     assert_eq!((methods.len(), rows), (9, 9 * items.len()), "{path}");
     let same = methods.iter().find(|method| method["name"] == ranked["method"]["name"]);
     assert_eq!(same.map(|method| &method["flagged"]), Some(&flagged.into()), "{path}");
+
+    let (_, diagnosed) = both(votes, &["diagnose"], options);
+    assert_eq!(diagnosed["input"], ranked["input"], "{path}");
+    assert_eq!(diagnosed["design"]["pairs"], votes.pairs().len(), "{path}");
+    assert_eq!(diagnosed["verdict"]["can_rank"], ranked["input"]["components"] == 1, "{path}");
+    let suspects = &diagnosed["identifiability"]["suspects"];
+    assert_eq!(suspects["comparisons"], flagged, "{path}");
+    assert_eq!(suspects["conditions"].is_null(), flagged == 0, "{path}");
+}
+
+/// It asks for no outliers, so it is done once for each file.
+fn check_decomposition(votes: &Votes) {
+    let path = &votes.path;
+    let (rows, split) = both(votes, &["decompose"], &[]);
+    assert_eq!(rows, votes.pairs().len(), "{path}");
+    assert_eq!(split["input"]["rows"], votes.rows.len(), "{path}");
+    let shares: Vec<f64> = split["shares"]
+        .as_object()
+        .unwrap()
+        .values()
+        .map(|share| share.as_f64().unwrap())
+        .collect();
+    assert!(shares.len() == 4 && shares.iter().all(|share| (0.0..=1.0).contains(share)), "{path}");
+    assert!((shares.iter().sum::<f64>() - 1.0).abs() < 1e-9, "{path}: {shares:?}");
+    let triangles = list(&split, "triangles");
+    assert!(triangles.is_sorted_by_key(|one| -one["curl"].as_f64().unwrap()), "{path}");
+    let named = triangles.iter().all(|one| one.get("annotators").is_some());
+    assert!(triangles.is_empty() || named == votes.has("annotator"), "{path}");
 }
 
 #[test]
@@ -154,6 +193,7 @@ fn every_command_runs_on_every_file() {
                 let votes = Votes::read(file);
                 check(&votes, &[]);
                 check(&votes, &["--outliers", "5%"]);
+                check_decomposition(&votes);
             });
         }
     });

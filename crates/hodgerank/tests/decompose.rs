@@ -376,6 +376,10 @@ fn budgets_sample_the_listing_and_never_the_shares() {
     assert!(some.triangles.seen > 3500 && some.triangles.seen < 6500, "{}", some.triangles.seen);
     assert_eq!((some.shares, &some.flows), (all.shares, &all.flows));
     assert_eq!(decompose_with(&graph, &options).unwrap().triangles, some.triangles);
+    // A complete graph has no holes: that needs no triangle at all.
+    let none = DecomposeOptions { max_triangles: 0, ..options };
+    let none = decompose_with(&graph, &none).unwrap();
+    assert_eq!((none.shares, none.triangles.sampled), (all.shares, Some(0.0)));
 
     let mut edges = shapes::complete(40);
     edges.extend(shapes::cycle(6).iter().map(|&(i, j)| (39 + i, 39 + j)));

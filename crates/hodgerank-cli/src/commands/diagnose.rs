@@ -26,7 +26,7 @@ pub(crate) struct DiagnoseArguments {
     #[command(flatten)]
     method: MethodOptions,
     /// Standard deviation of honest votes [default: from the trusted votes]
-    #[arg(long, value_name = "NUMBER", help_heading = "Diagnosis")]
+    #[arg(long, value_name = "NUMBER", help_heading = "Diagnosis", allow_negative_numbers = true)]
     sigma: Option<f64>,
     /// Items with fewer votes than this are listed
     #[arg(long, value_name = "N", default_value_t = 5, help_heading = "Diagnosis")]

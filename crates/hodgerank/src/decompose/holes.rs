@@ -67,7 +67,8 @@ pub(super) struct Holes {
 }
 
 impl Holes {
-    /// Looks for holes; `most_looks` bounds step 1.
+    /// Looks for holes; `most_looks` bounds step 1, which may always look once for each pair: that
+    /// is enough for complete graphs.
     pub(super) fn find(adjacency: &Adjacency, components: &Components, most_looks: u64) -> Self {
         let all_possible = vec![true; components.len()];
         let unknown = |reason, possible| Self {
@@ -75,7 +76,9 @@ impl Holes {
             possible,
             around: None,
         };
-        let Some(zero) = zeros(adjacency, most_looks.saturating_mul(WALKS)) else {
+        // A budget below one look for each pair would spare nothing: all else looks at each pair.
+        let looks = most_looks.max(adjacency.ends.len() as u64);
+        let Some(zero) = zeros(adjacency, looks.saturating_mul(WALKS)) else {
             return unknown("the triangles of this graph pass max-triangles", all_possible);
         };
         let mut possible = vec![false; components.len()];

@@ -8,7 +8,13 @@ use hodgerank_io::write::{DecompositionFigures, OfStudy, TriangleFigures};
 use crate::table::{Style, visible};
 use crate::terminal::thousands;
 
-const BAR: usize = 30;
+/// Characters of a bar; there are none where there is no room for the shortest.
+const LONGEST_BAR: usize = 30;
+const SHORTEST_BAR: usize = 10;
+/// Where the meaning of a share starts.
+const MEANING: usize = 22;
+/// Narrower terminals are not believed.
+const NARROWEST: usize = 40;
 
 pub(super) fn write(
     study: &OfStudy<DecompositionFigures>,
@@ -20,9 +26,13 @@ pub(super) fn write(
     }
     let figures = &study.figures;
     shares(figures, style, out)?;
-    transitivity(figures, out)?;
+    transitivity(figures, style, out)?;
+    if figures.energy == 0.0 {
+        return writeln!(out);
+    }
     if !figures.triangles.is_empty() {
-        writeln!(out, "\nWorst triangles: what a walk round them sums to; 0 in any ranking")?;
+        writeln!(out)?;
+        say("Worst triangles: what a walk round them sums to; 0 in any ranking", style, out)?;
         writeln!(out, "{}", triangles(&figures.triangles, style))?;
     }
     if !figures.loops.is_empty() {
@@ -31,17 +41,19 @@ pub(super) fn write(
             let mut names: Vec<String> = found.items.iter().map(|item| visible(item)).collect();
             names.extend(names.first().cloned());
             let walk = format!("{:.3}: {}", found.total_flow, names.join(" > "));
-            writeln!(out, "{}", textwrap::fill(&walk, usize::from(style.width).max(20)))?;
+            say(&walk, style, out)?;
         }
     }
     if !figures.items.is_empty() {
-        writeln!(out, "\nItems whose votes agree least with one ranking")?;
+        writeln!(out)?;
+        say("Items whose votes agree least with one ranking", style, out)?;
         let rows = figures.items.iter();
         let rows = rows.map(|row| (visible(&row.item), row.inconsistent, row.share));
         writeln!(out, "{}", local("item", rows, style))?;
     }
     if !figures.pairs.is_empty() {
-        writeln!(out, "\nPairs whose votes agree least with one ranking")?;
+        writeln!(out)?;
+        say("Pairs whose votes agree least with one ranking", style, out)?;
         let rows = figures.pairs.iter().map(|row| {
             let pair = format!("{} – {}", visible(&row.left), visible(&row.right));
             (pair, row.inconsistent, row.share)
@@ -54,46 +66,68 @@ pub(super) fn write(
 fn shares(figures: &DecompositionFigures, style: Style, out: &mut impl Write) -> io::Result<()> {
     let shares = &figures.shares;
     if figures.energy == 0.0 {
-        return writeln!(out, "All votes are ties: there is nothing to explain.");
+        return say("All votes are ties: there is nothing to explain.", style, out);
     }
-    let room = usize::from(style.width);
-    for (name, share, meaning) in [
+    let parts = [
         ("one ranking", shares.gradient, "gradient: what scores explain"),
         ("within pairs", shares.bicycles, "bi-cycles: votes on one pair that disagree"),
         ("triangles", shares.curl, "curl: circles of three items"),
         ("long loops", shares.harmonic, "harmonic: longer circles"),
-    ] {
-        let bar = "█".repeat((share * BAR as f64).round() as usize);
-        let line = format!("{name:<13}{:>6.1}%  {bar:<BAR$}  {meaning}", 100.0 * share);
-        let line = if room < 22 + BAR + meaning.len() {
-            format!("{name:<13}{:>6.1}%  {meaning}", 100.0 * share)
+    ];
+    let longest = parts.iter().map(|(_, _, meaning)| meaning.len()).max().unwrap_or(0);
+    // All rows have bars or none has: bars of some alone would mislead.
+    let room = width(style).saturating_sub(MEANING + 2 + longest).min(LONGEST_BAR);
+    let indent = " ".repeat(MEANING);
+    let options = textwrap::Options::new(width(style)).subsequent_indent(&indent);
+    for (name, share, meaning) in parts {
+        let percent = 100.0 * share;
+        if room < SHORTEST_BAR {
+            let line = format!("{name:<13}{percent:>6.1}%  {meaning}");
+            writeln!(out, "{}", textwrap::fill(&line, &options))?;
         } else {
-            line
-        };
-        writeln!(out, "{}", line.trim_end())?;
+            let bar = "█".repeat((share * room as f64).round() as usize);
+            writeln!(out, "{name:<13}{percent:>6.1}%  {bar:<room$}  {meaning}")?;
+        }
     }
     Ok(())
 }
 
-fn transitivity(figures: &DecompositionFigures, out: &mut impl Write) -> io::Result<()> {
+fn transitivity(
+    figures: &DecompositionFigures,
+    style: Style,
+    out: &mut impl Write,
+) -> io::Result<()> {
     let found = &figures.transitivity;
+    let sampled = if found.sampled.is_some() { " of a sample" } else { "" };
     writeln!(out)?;
-    match found.rate {
-        Some(rate) => writeln!(
-            out,
-            "transitivity satisfaction rate {:.4}: {} of {} triangles run in a circle",
+    let rate = match found.rate {
+        Some(rate) => format!(
+            "transitivity satisfaction rate {:.4}: {} of {} triangles{sampled} run in a circle",
             rate,
             thousands(found.cyclic),
             thousands(found.decided)
-        )?,
-        None => writeln!(out, "no triangle has three majorities: transitivity does not apply")?,
-    }
-    match (figures.betti.number, figures.betti.reason) {
-        (Some(number), _) => writeln!(out, "holes that could hide long loops (Betti): {number}"),
-        (None, reason) => {
-            writeln!(out, "holes (Betti number): not counted, {}", reason.unwrap_or("too many"))
+        ),
+        None => {
+            format!("no triangle{sampled} has three majorities: there is no transitivity to rate")
         }
-    }
+    };
+    say(&rate, style, out)?;
+    let holes = match (figures.betti.number, figures.betti.reason) {
+        (Some(number), _) => format!("holes that could hide long loops (Betti): {number}"),
+        (None, reason) => {
+            format!("holes (Betti number): not counted, {}", reason.unwrap_or("too many"))
+        }
+    };
+    say(&holes, style, out)
+}
+
+/// A sentence, broken where the terminal ends.
+fn say(text: &str, style: Style, out: &mut impl Write) -> io::Result<()> {
+    writeln!(out, "{}", textwrap::fill(text, width(style)))
+}
+
+fn width(style: Style) -> usize {
+    usize::from(style.width).max(NARROWEST)
 }
 
 fn triangles(list: &[TriangleFigures], style: Style) -> Table {

@@ -77,8 +77,9 @@ fn rows(figures: &DiagnosisFigures) -> Vec<(&'static str, String)> {
     if let Some(votes) = &design.votes_per_annotator {
         rows.push(("votes per annotator", spread(votes)));
     }
-    rows.push(("pairs for one component (n log n)", whole(design.pairs_to_connect as usize)));
-    rows.push(("pairs for no loops (n^1.5)", whole(design.pairs_without_loops as usize)));
+    let about = |number: f64| thousands(number.round() as u64);
+    rows.push(("pairs for one component (n log n)", about(design.pairs_to_connect)));
+    rows.push(("pairs for no loops (n^1.5)", about(design.pairs_without_loops)));
     if let Some(found) = &figures.connectivity {
         let about = if found.converged { "" } else { "at most " };
         rows.push(("algebraic connectivity", format!("{about}{}", digits(found.value))));
