@@ -19,7 +19,7 @@ use crate::solve::{L2Options, l2};
 
 use cross_validation::CrossValidationOptions;
 use lapse::Lapse;
-use likelihood::SidedVotes;
+use likelihood::{SidedVotes, small_rise};
 
 /// How many votes to flag.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -125,7 +125,7 @@ fn auto_sided(graph: &ComparisonGraph, l2_scores: &[f64], size: f64) -> Result<A
         lapse = lapse::estimate(groups, &found.scores);
         let rise = found.value - value;
         value = value.max(found.value);
-        if rise < 0.1 || lapse.rate == 0.0 || rounds == MOST_ROUNDS {
+        if rise < small_rise(found.value).max(0.1) || lapse.rate == 0.0 || rounds == MOST_ROUNDS {
             scores = found.scores;
             break;
         }

@@ -126,15 +126,22 @@ impl Verdict {
         }
         if share < GOOD_SHARE {
             let doubled = found.findable_if_doubled.as_ref().map(|f| f.share);
-            self.advise(match doubled.filter(|doubled| *doubled > share) {
-                Some(doubled) => format!(
+            self.advise(match doubled {
+                Some(doubled) if doubled > share => format!(
                     "More votes help: if every vote had been cast twice, up to about {} wrong ones \
                      could be found.",
                     percent(doubled)
                 ),
-                None => "Compare more different pairs: more votes on the same pairs do little to \
-                         expose wrong ones here."
-                    .to_owned(),
+                Some(_) => {
+                    "Compare more different pairs: more votes on the same pairs do little to \
+                            expose wrong ones here."
+                        .to_owned()
+                }
+                None => {
+                    "Collect more votes for each item: the more checks a vote has, the more wrong \
+                         ones can be found."
+                        .to_owned()
+                }
             });
         }
     }

@@ -13,6 +13,8 @@
 //!
 //! Failure modes: with ε > 0, ℓ has more than one peak; the start decides which one is found.
 
+use rayon::prelude::*;
+
 use crate::error::Result;
 use crate::graph::{ComparisonGraph, Groups};
 use crate::solve::{RidgeOptions, ridge};
@@ -22,8 +24,14 @@ use crate::solve::{RidgeOptions, ridge};
 const PRIOR: f64 = 0.01;
 const MOST_STEPS: usize = 12;
 const MOST_HALVINGS: usize = 6;
-/// A rise of ℓ that no longer matters beside [`super::lapse::LEAST_GAIN`].
+/// A rise of ℓ that no longer matters beside [`super::lapse::LEAST_GAIN`], or beside ℓ itself:
+/// among millions of votes lapses raise it by thousands.
 const SMALL_RISE: f64 = 0.02;
+const SMALL_SHARE: f64 = 1e-7;
+/// A step is one of several: it needs no more digits than this.
+const STEP_TOLERANCE: f64 = 1e-6;
+/// Pairs whose log-likelihood one task adds up. Fixed, so that sums do not depend on threads.
+const PAIRS_PER_TASK: usize = 1 << 16;
 
 /// Votes on each pair of items, by side.
 #[derive(Debug, Clone, Default)]
@@ -77,7 +85,7 @@ impl SidedVotes {
             if rise > 0.0 {
                 best = Likeliest { scores, value };
             }
-            if rise < SMALL_RISE {
+            if rise < small_rise(best.value) {
                 break;
             }
         }
@@ -87,13 +95,18 @@ impl SidedVotes {
     /// ℓ(θ).
     fn value(&self, rate: f64, scores: &[f64]) -> f64 {
         let log = |votes: f64, p: f64| if votes == 0.0 { 0.0 } else { votes * p.max(1e-300).ln() };
-        let pairs: f64 = (0..self.left.len())
-            .map(|k| {
-                let (p, q, _) = probability(rate, self.difference(scores, k));
-                log(self.wins[k], p) + log(self.losses[k], q)
-            })
-            .sum();
-        pairs - 0.5 * PRIOR * scores.iter().map(|score| score * score).sum::<f64>()
+        let of_pair = |k: usize| {
+            let (p, q, _) = probability(rate, self.difference(scores, k));
+            log(self.wins[k], p) + log(self.losses[k], q)
+        };
+        let pairs = self.left.len();
+        let tasks = (0..pairs.div_ceil(PAIRS_PER_TASK)).into_par_iter().map(|task| {
+            let first = task * PAIRS_PER_TASK;
+            (first..pairs.min(first + PAIRS_PER_TASK)).map(of_pair).sum::<f64>()
+        });
+        let sums: Vec<f64> = tasks.collect();
+        sums.iter().sum::<f64>()
+            - 0.5 * PRIOR * scores.iter().map(|score| score * score).sum::<f64>()
     }
 
     /// One step of Fisher scoring.
@@ -113,13 +126,19 @@ impl SidedVotes {
         let (left, right) = (self.left.clone(), self.right.clone());
         let working = Groups { left, right, y: response, weight };
         let graph = ComparisonGraph::new(self.items, working)?;
-        let options = RidgeOptions { ridge: PRIOR, tolerance: 1e-8, ..RidgeOptions::default() };
+        let options =
+            RidgeOptions { ridge: PRIOR, tolerance: STEP_TOLERANCE, ..RidgeOptions::default() };
         Ok(ridge::solve(&graph, &options)?.scores)
     }
 
     fn difference(&self, scores: &[f64], k: usize) -> f64 {
         scores[self.left[k] as usize] - scores[self.right[k] as usize]
     }
+}
+
+/// Rises of a log-likelihood of this size that do not matter.
+pub(super) fn small_rise(value: f64) -> f64 {
+    SMALL_RISE.max(SMALL_SHARE * value.abs())
 }
 
 /// P, 1 − P and P′ at the difference `d`.
