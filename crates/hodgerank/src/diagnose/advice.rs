@@ -1,6 +1,7 @@
 //! A diagnosis in words: what this design can answer, and what to add.
 
 use super::Diagnosis;
+use crate::identify::Accuracy;
 
 /// What can be done with the votes, in words.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -119,8 +120,11 @@ impl Verdict {
             );
         }
         if found.certain_outliers > 0 {
+            // ρ from sketches may be a little too small, and the number too large.
+            let sketched = found.resistance.as_ref().is_some_and(|r| r.accuracy != Accuracy::Exact);
+            let about = if sketched { "about " } else { "" };
             self.say(format!(
-                "Up to {} wrong votes can be found wherever they are.",
+                "Up to {about}{} wrong votes can be found wherever they are.",
                 found.certain_outliers
             ));
         }

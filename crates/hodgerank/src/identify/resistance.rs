@@ -92,7 +92,12 @@ fn sketched(graph: &ComparisonGraph) -> Result<Resistances> {
     for bridge in graph.bridges() {
         of_pairs[bridge as usize] = 1.0 / pairs.weight[bridge as usize];
     }
-    let candidates = extremes(&of_pairs, |_| true, |a, b| b.total_cmp(&a));
+    let mut candidates = extremes(&of_pairs, |_| true, |a, b| b.total_cmp(&a));
+    // In well-connected graphs R is close to 1/dᵢ + 1/dⱼ, a better guide than a sketch there.
+    let by_degree = degree_estimates(graph);
+    candidates.extend(extremes(&by_degree, |_| true, |a, b| b.total_cmp(&a)));
+    candidates.sort_unstable();
+    candidates.dedup();
     let mut most = (0.0, 0);
     for &p in &candidates {
         let r = one(&system, graph, p)?;
@@ -112,6 +117,18 @@ fn sketched(graph: &ComparisonGraph) -> Result<Resistances> {
     };
     let system = Some(system);
     Ok(Resistances { pairs: of_pairs, items: of_items, largest: most, accuracy, system })
+}
+
+/// 1/dᵢ + 1/dⱼ for each pair, d being the votes on an item.
+fn degree_estimates(graph: &ComparisonGraph) -> Vec<f64> {
+    let pairs = graph.pairs();
+    let ends = || pairs.left.iter().zip(&pairs.right).map(|(&i, &j)| (i as usize, j as usize));
+    let mut degrees = vec![0.0; graph.items()];
+    for ((i, j), w) in ends().zip(&pairs.weight) {
+        degrees[i] += w;
+        degrees[j] += w;
+    }
+    ends().map(|(i, j)| 1.0 / degrees[i] + 1.0 / degrees[j]).collect()
 }
 
 impl Resistances {
