@@ -55,11 +55,14 @@ pub(crate) fn room<'a>(cells: impl Iterator<Item = &'a str>, is_text: bool) -> u
     MARGINS + if is_text { widest.min(TEXT) } else { widest }
 }
 
+/// Heads what follows with the value of the `--by` column, where there is one.
+pub(crate) fn write_by(by: Option<&str>, out: &mut impl Write) -> io::Result<()> {
+    by.map_or(Ok(()), |by| writeln!(out, "── {} ──", visible(by)))
+}
+
 /// Writes one ranking: a table for each component, because ranks of different ones do not compare.
 pub(crate) fn write(table: &RankTable, style: Style, out: &mut impl Write) -> io::Result<()> {
-    if let Some(by) = &table.by {
-        writeln!(out, "── {} ──", visible(by))?;
-    }
+    write_by(table.by.as_deref(), out)?;
     let several = table.input.components > 1;
     let mut rows: Vec<&RankedRow> = table.ranking.iter().collect();
     rows.sort_by_key(|row| (row.component, row.rank));

@@ -13,7 +13,7 @@ use super::rank;
 use crate::args::{InputOptions, OutputFormat, OutputOptions};
 use crate::failure::Failure;
 use crate::method::{MethodName, MethodOptions};
-use crate::table::{Style, room, visible};
+use crate::table::{Style, room, visible, write_by};
 use crate::terminal::{Terminal, Work};
 
 /// Flags of `compare`.
@@ -164,9 +164,7 @@ fn long_table(comparisons: &[Comparison]) -> Table {
 
 /// Items in the order of the reference; a rank that differs from its is marked with a star.
 fn draw(comparison: &Comparison, style: Style, out: &mut impl io::Write) -> io::Result<()> {
-    if let Some(by) = &comparison.by {
-        writeln!(out, "── {} ──", visible(by))?;
-    }
+    write_by(comparison.by.as_deref(), out)?;
     let reference = comparison.methods.iter().find(|m| m.name == comparison.reference);
     let lead = reference.or(comparison.methods.first());
     let mut order: Vec<usize> = (0..comparison.items.len()).collect();

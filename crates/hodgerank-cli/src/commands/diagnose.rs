@@ -110,7 +110,9 @@ fn check(studies: &[OfStudy<DiagnosisFigures>]) -> Result<(), Failure> {
             (true, false) => "bad votes cannot be told from good ones",
         };
         let of = study.by.as_ref().map_or(String::new(), |by| format!("{by}: "));
-        let help = verdict.advice.first().cloned();
+        // Advice on the ranking comes first, on bad votes last.
+        let fitting = if verdict.can_rank { verdict.advice.last() } else { verdict.advice.first() };
+        let help = fitting.cloned();
         return Err(Failure::Unanswerable {
             problem: format!("{of}{problem}"),
             help: help.unwrap_or_else(|| "see the findings of the diagnosis".to_owned()),

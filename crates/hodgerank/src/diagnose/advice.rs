@@ -76,10 +76,7 @@ impl Verdict {
             );
         }
         if !design.few_votes.is_empty() {
-            self.say(format!(
-                "{} items have fewer votes than the limit for few.",
-                design.few_votes.len()
-            ));
+            self.say(format!("{} items have few votes.", design.few_votes.len()));
             self.advise("Ask about the items with few votes first.".to_owned());
         }
         if (design.pairs as f64) < design.pairs_without_loops {

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use comfy_table::{Cell, CellAlignment, Table};
 use hodgerank_io::write::{DecompositionFigures, OfStudy, TriangleFigures};
 
-use crate::table::{Style, visible};
+use crate::table::{Style, visible, write_by};
 use crate::terminal::thousands;
 
 /// Characters of a bar; there are none where there is no room for the shortest.
@@ -21,9 +21,7 @@ pub(super) fn write(
     style: Style,
     out: &mut impl Write,
 ) -> io::Result<()> {
-    if let Some(by) = &study.by {
-        writeln!(out, "── {} ──", visible(by))?;
-    }
+    write_by(study.by.as_deref(), out)?;
     let figures = &study.figures;
     shares(figures, style, out)?;
     transitivity(figures, style, out)?;

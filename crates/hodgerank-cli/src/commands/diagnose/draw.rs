@@ -7,7 +7,7 @@ use hodgerank_io::write::{
     AccuracyFigures, ConditionFigures, DiagnosisFigures, OfStudy, PairName, SpreadFigures,
 };
 
-use crate::table::{Style, visible};
+use crate::table::{Style, visible, write_by};
 use crate::terminal::thousands;
 
 pub(super) fn write(
@@ -15,9 +15,7 @@ pub(super) fn write(
     style: Style,
     out: &mut impl Write,
 ) -> io::Result<()> {
-    if let Some(by) = &study.by {
-        writeln!(out, "── {} ──", visible(by))?;
-    }
+    write_by(study.by.as_deref(), out)?;
     let figures = &study.figures;
     let answer = |yes: bool| if yes { "yes" } else { "no" };
     writeln!(out, "One ranking of all items: {}", answer(figures.verdict.can_rank))?;

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use comfy_table::{Attribute, Cell, CellAlignment};
 use hodgerank_io::write::{AnnotatorRow, Listing, SuspectRow};
 
-use crate::table::{Style, room, visible};
+use crate::table::{Style, room, visible, write_by};
 use crate::terminal::thousands;
 
 /// A row that can be shown.
@@ -34,9 +34,7 @@ pub(super) fn write<R: Draw>(
     style: Style,
     out: &mut impl Write,
 ) -> io::Result<()> {
-    if let Some(by) = &list.by {
-        writeln!(out, "── {} ──", visible(by))?;
-    }
+    write_by(list.by.as_deref(), out)?;
     let shown = match style.top {
         0 => list.rows.len(),
         top => top.min(list.rows.len()),
