@@ -6,7 +6,7 @@ use hodgerank_io::{ColumnNames, Format, OnError, OutcomeAs, ReadOptions};
 use crate::commands::{
     clean::CleanOptions, compare::CompareOptions, decompose::DecomposeArguments, demo::DemoOptions,
     diagnose::DiagnoseArguments, outliers::OutliersOptions, path::PathOptions,
-    simulate::SimulateArguments,
+    report::ReportOptions, simulate::SimulateArguments,
 };
 use crate::failure::Failure;
 use crate::method::MethodOptions;
@@ -48,6 +48,10 @@ pub(crate) enum Command {
     ///
     /// docs/theory.md explains the conditions.
     Diagnose(Box<DiagnoseArguments>),
+    /// Write a report that people look at: one HTML file with charts, tables and a slider
+    ///
+    /// docs/report.md explains its parts.
+    Report(Box<ReportOptions>),
     /// Make a synthetic study: votes, some of them bad, and the truth behind them
     Simulate(SimulateArguments),
     /// Show the main job on a small study with bad annotators

@@ -9,5 +9,6 @@ pub(crate) mod diagnose;
 pub(crate) mod outliers;
 pub(crate) mod path;
 pub(crate) mod rank;
+pub(crate) mod report;
 pub(crate) mod second_look;
 pub(crate) mod simulate;

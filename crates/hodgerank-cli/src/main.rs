@@ -29,6 +29,7 @@ fn main() -> ExitCode {
             Command::Clean(options) => commands::clean::run(options, threads, &terminal),
             Command::Decompose(options) => commands::decompose::run(options, threads, &terminal),
             Command::Diagnose(options) => commands::diagnose::run(options, threads, &terminal),
+            Command::Report(options) => commands::report::run(options, threads, &terminal),
             Command::Simulate(options) => commands::simulate::run(options, &terminal),
             Command::Demo(options) => commands::demo::run(options, &terminal),
         }

@@ -9,6 +9,8 @@ use hodgerank_io::BadRow;
 use hodgerank_io::read::Progress;
 use indicatif::{ProgressBar, ProgressStyle};
 
+pub(crate) use hodgerank_report::words::thousands;
+
 use crate::failure::Failure;
 
 /// Standard error, and what may be printed there.
@@ -155,27 +157,4 @@ fn bar_for(what: &Work<'_>, started: Instant) -> ProgressBar {
         bar.set_message(*name);
     }
     bar
-}
-
-/// 1234567 as 1,234,567.
-pub(crate) fn thousands(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
-#[cfg(test)]
-mod tests {
-    #[test]
-    fn digits_in_threes() {
-        assert_eq!(super::thousands(7), "7");
-        assert_eq!(super::thousands(1_234_567), "1,234,567");
-        assert_eq!(super::thousands(123_456), "123,456");
-    }
 }

@@ -304,6 +304,57 @@ pub enum Sign {
     Bar,
 }
 
+impl Axis {
+    /// An axis of numbers that holds all values with a little room at both ends.
+    #[must_use]
+    pub fn numbers(name: &str, values: impl IntoIterator<Item = f64>) -> Self {
+        let (mut least, mut most) = (f64::INFINITY, f64::NEG_INFINITY);
+        for value in values.into_iter().filter(|value| value.is_finite()) {
+            (least, most) = (least.min(value), most.max(value));
+        }
+        if least > most {
+            (least, most) = (0.0, 1.0);
+        }
+        let room = if most > least { 0.05 * (most - least) } else { 0.5 };
+        Self { name: name.to_owned(), from: least - room, to: most + room, ticks: Ticks::Numbers }
+    }
+
+    /// An axis of shares from 0 to `most`.
+    #[must_use]
+    pub fn shares(name: &str, most: f64) -> Self {
+        let to = if most > 0.0 { most } else { 1.0 };
+        Self { name: name.to_owned(), from: 0.0, to, ticks: Ticks::Shares }
+    }
+
+    /// An axis of labels at 0, 1, 2, … from left to right.
+    #[must_use]
+    pub fn labels(name: &str, labels: Vec<String>) -> Self {
+        let to = labels.len() as f64 - 0.5;
+        Self { name: name.to_owned(), from: -0.5, to, ticks: Ticks::Labels { labels } }
+    }
+
+    /// An axis of labels, the first of them on top.
+    #[must_use]
+    pub fn labels_down(name: &str, labels: Vec<String>) -> Self {
+        let Self { name, from, to, ticks } = Self::labels(name, labels);
+        Self { name, from: to, to: from, ticks }
+    }
+
+    /// Only a space to draw in.
+    #[must_use]
+    pub fn hidden(from: f64, to: f64) -> Self {
+        Self { name: String::new(), from, to, ticks: Ticks::Hidden }
+    }
+}
+
+impl LegendEntry {
+    /// What a colour and a sign mean.
+    #[must_use]
+    pub fn new(name: impl Into<String>, colour: Colour, sign: Sign) -> Self {
+        Self { name: name.into(), colour, sign }
+    }
+}
+
 /// A label as charts show it: on one line, at most `most` characters, cut with an ellipsis.
 ///
 /// Control characters and invisible marks of direction become symbols: a label is only text.

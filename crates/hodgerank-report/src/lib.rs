@@ -3,9 +3,14 @@
 //! - [`chart`] describes a chart: axes, marks, legend, a text that stands for it.
 //! - [`table`] describes a table that can be sorted and filtered.
 //! - [`document`] is what a page says of one or more studies, charts and tables in sections.
-//!
-//! Nothing here reads votes or solves anything: what is shown is handed over.
+//! - [`findings`] finds everything that is shown of a study; [`study`] says it as such a document.
+//! - [`page`] writes a document as one HTML file that needs nothing else.
+//! - [`words`] writes numbers for people.
 
 pub mod chart;
 pub mod document;
+pub mod findings;
+pub mod page;
+pub mod study;
 pub mod table;
+pub mod words;

@@ -1,0 +1,161 @@
+//! Everything that a report shows of one study, found once.
+//!
+//! | part | from |
+//! |---|---|
+//! | the ranking | handed over: the report is about it |
+//! | the path behind the slider | the ranking's own method, or the default one where that has none |
+//! | all methods | as many votes flagged as in the ranking, so that they can be compared |
+//! | where inconsistency lives | the decomposition of all votes, and of those still trusted |
+//! | what the data can carry | the diagnosis |
+//!
+//! Cost: dominated by the slowest methods; those that would take long are left out and named.
+
+use hodgerank::decompose::{DecomposeOptions, Decomposition, decompose};
+use hodgerank::diagnose::{DiagnoseOptions, Diagnosis, diagnose};
+use hodgerank::fit::{self, Fit, FitOptions, Method};
+use hodgerank::select::OutlierRule;
+use hodgerank::solve::inverse_scale_space;
+use hodgerank::{ComparisonGraph, Labels, Path, Result};
+use hodgerank_io::write::RankTable;
+use rayon::prelude::*;
+
+/// The methods in the order of the chart that compares them.
+const METHODS: [Method; 9] = [
+    Method::L2,
+    Method::Ridge,
+    Method::PcLasso,
+    Method::Trimmed,
+    Method::HardThreshold,
+    Method::HuberLasso,
+    Method::LassoL2,
+    Method::Bregman,
+    Method::InverseScaleSpace,
+];
+
+/// Groups beyond which only methods of a few passes over the votes are compared.
+const MANY_GROUPS: usize = 2_000_000;
+
+/// Multiply-adds that a comparison may spend on `iss`: about a second.
+const MOST_ISS_COST: f64 = 1e9;
+
+/// Share of the votes that the slider goes up to, if the ranking does not go further itself.
+const SLIDER_SHARE: f64 = 0.2;
+
+/// A study and its ranking.
+#[derive(Debug, Clone, Copy)]
+pub struct Ranked<'a> {
+    /// Names of the items.
+    pub items: &'a Labels,
+    /// The votes.
+    pub graph: &'a ComparisonGraph,
+    /// The scores and flagged votes that the report is about.
+    pub fit: &'a Fit,
+    /// What is said about it, with the annotators where they are known.
+    pub table: &'a RankTable,
+}
+
+/// Everything that is shown of a study.
+#[derive(Debug)]
+pub struct Findings<'a> {
+    /// The study.
+    pub ranked: Ranked<'a>,
+    /// All methods that were compared.
+    pub methods: Vec<Fit>,
+    /// Methods that were not, because they would take long here.
+    pub left_out: Vec<Method>,
+    /// The path behind the slider, and whose it is.
+    pub path: Option<(Method, Path)>,
+    /// Where the inconsistency of all votes lives.
+    pub all_votes: Decomposition,
+    /// The same of the votes that are trusted; none where that is all.
+    pub trusted_votes: Option<Decomposition>,
+    /// What the data can carry.
+    pub diagnosis: Diagnosis,
+}
+
+impl<'a> Findings<'a> {
+    /// Finds it all.
+    ///
+    /// # Errors
+    /// If a solver fails.
+    pub fn new(ranked: Ranked<'a>, options: &FitOptions) -> Result<Self> {
+        let Ranked { graph, fit, .. } = ranked;
+        let ((methods, path), (decompositions, diagnosis)) = rayon::join(
+            || (compare(ranked, options), walk(ranked, options)),
+            || {
+                let diagnosis = diagnose(graph, &fit.flagged, &DiagnoseOptions::default());
+                (decompositions(ranked), diagnosis)
+            },
+        );
+        let (methods, left_out) = methods?;
+        let (all_votes, trusted_votes) = decompositions?;
+        let (path, diagnosis) = (path?, diagnosis?);
+        Ok(Self { ranked, methods, left_out, path, all_votes, trusted_votes, diagnosis })
+    }
+
+    /// Votes flagged in the ranking.
+    #[must_use]
+    pub fn flagged(&self) -> u64 {
+        self.ranked.table.outliers.comparisons
+    }
+}
+
+/// All methods with as many votes flagged as in the ranking.
+fn compare(ranked: Ranked<'_>, options: &FitOptions) -> Result<(Vec<Fit>, Vec<Method>)> {
+    let Ranked { graph, fit, .. } = ranked;
+    let votes = fit.flagged.iter().sum::<f64>();
+    let is_quick = |method: Method| match method {
+        Method::L2 | Method::Ridge | Method::Bregman => true,
+        Method::InverseScaleSpace => {
+            inverse_scale_space::cost_estimate(graph, votes) <= MOST_ISS_COST
+        }
+        _ => graph.groups().len() <= MANY_GROUPS,
+    };
+    let wanted = |method: Method| method == fit.method || is_quick(method);
+    let fits = METHODS.into_par_iter().filter(|&method| wanted(method)).map(|method| {
+        if method == fit.method {
+            return Ok(fit.clone());
+        }
+        let outliers = OutlierRule::Count(votes as u64);
+        fit::fit(graph, &FitOptions { method: Some(method), outliers, ..*options })
+    });
+    let left_out = METHODS.into_iter().filter(|&method| !wanted(method)).collect();
+    Ok((fits.collect::<Result<_>>()?, left_out))
+}
+
+/// The path beyond the place where the ranking was taken.
+fn walk(ranked: Ranked<'_>, options: &FitOptions) -> Result<Option<(Method, Path)>> {
+    let Ranked { graph, fit, .. } = ranked;
+    let groups = graph.groups();
+    if groups.is_empty() {
+        return Ok(None);
+    }
+    let flagged = fit.flagged.iter().sum::<f64>();
+    let votes = (2.0 * flagged).max(SLIDER_SHARE * groups.votes()).min(0.5 * groups.votes());
+    let cost = |votes| inverse_scale_space::cost_estimate(graph, votes);
+    let method = match fit.method {
+        Method::HuberLasso | Method::LassoL2 => Method::HuberLasso,
+        Method::Bregman => Method::Bregman,
+        Method::InverseScaleSpace => Method::InverseScaleSpace,
+        _ if cost(votes) <= MOST_ISS_COST => Method::InverseScaleSpace,
+        _ => Method::Bregman,
+    };
+    // Where going further would take long, the slider ends where the ranking was taken.
+    let too_far = method == Method::InverseScaleSpace && cost(votes) > MOST_ISS_COST;
+    let votes = if too_far { flagged } else { votes };
+    let outliers = OutlierRule::Count(votes.max(1.0) as u64);
+    let options = FitOptions { method: Some(method), outliers, ..*options };
+    Ok(Some((method, fit::path(graph, &options)?)))
+}
+
+fn decompositions(ranked: Ranked<'_>) -> Result<(Decomposition, Option<Decomposition>)> {
+    let Ranked { graph, fit, .. } = ranked;
+    let all = decompose(graph, &DecomposeOptions::default())?;
+    if fit.flagged.iter().all(|&votes| votes == 0.0) {
+        return Ok((all, None));
+    }
+    let groups = graph.groups();
+    let left: Vec<f64> = groups.weight.iter().zip(&fit.flagged).map(|(w, f)| w - f).collect();
+    let trusted = ComparisonGraph::new(graph.items(), groups.reweighted(&left))?;
+    Ok((all, Some(decompose(&trusted, &DecomposeOptions::default())?)))
+}

@@ -1,0 +1,76 @@
+//! Whether the data can support the answer, in words.
+
+use crate::document::Section;
+use crate::findings::Findings;
+use crate::table::{Column, Table, Values};
+use crate::words::{percent, thousands};
+
+pub(super) fn section(findings: &Findings<'_>) -> Section {
+    let verdict = &findings.diagnosis.verdict;
+    let mut text = vec![
+        if verdict.can_rank {
+            "These votes can support one ranking of all items.".to_owned()
+        } else {
+            "These votes cannot support one ranking of all items.".to_owned()
+        },
+        if verdict.can_find_outliers {
+            "Bad votes can be told from good ones.".to_owned()
+        } else {
+            "Bad votes cannot be told from good ones with certainty.".to_owned()
+        },
+    ];
+    text.extend(verdict.findings.iter().cloned());
+    text.extend(verdict.advice.iter().map(|advice| format!("What to do: {advice}")));
+    Section {
+        id: "diagnosis".to_owned(),
+        title: "Can the data support this answer?".to_owned(),
+        text,
+        charts: Vec::new(),
+        tables: vec![table(findings)],
+    }
+}
+
+fn table(findings: &Findings<'_>) -> Table {
+    let diagnosis = &findings.diagnosis;
+    let design = &diagnosis.design;
+    let whole = |number: usize| thousands(number as u64);
+    let mut rows = vec![
+        ("items", whole(design.items)),
+        ("pairs compared", whole(design.pairs)),
+        ("share of all pairs", percent(design.density)),
+        ("components", whole(design.components)),
+        ("pairs on which the ranking hangs (bridges)", whole(design.bridges.len())),
+        ("items with few votes", whole(design.few_votes.len())),
+        ("items that never lost", whole(design.undefeated.len())),
+        ("items that never won", whole(design.winless.len())),
+        (
+            "votes per item: least, median, most",
+            format!(
+                "{}, {}, {}",
+                design.votes_per_item.least,
+                design.votes_per_item.median,
+                design.votes_per_item.most
+            ),
+        ),
+        ("share of bad votes that can be found", percent(diagnosis.findable.share)),
+        ("bad votes that are found for certain", thousands(diagnosis.certain_outliers)),
+    ];
+    if let Some(connectivity) = &diagnosis.connectivity {
+        rows.push(("algebraic connectivity", format!("{:.4}", connectivity.value)));
+    }
+    if let Some(resistance) = &diagnosis.resistance {
+        rows.push(("largest effective resistance of a pair", format!("{:.4}", resistance.largest)));
+        rows.push(("mean effective resistance", format!("{:.4}", resistance.mean)));
+    }
+    let (names, values): (Vec<String>, Vec<String>) =
+        rows.into_iter().map(|(name, value)| (name.to_owned(), value)).unzip();
+    Table {
+        id: "diagnosis".to_owned(),
+        title: "Figures behind it".to_owned(),
+        note: None,
+        columns: vec![
+            Column::new("figure", "figure", Values::Text(names)),
+            Column::new("value", "value", Values::Text(values)),
+        ],
+    }
+}
