@@ -26,7 +26,7 @@ function upright(axis, frame) {
       fitted(text, left - 9),
     ),
   );
-  const name = draw("text", { class: "name", x: 2, y: top - 13 }, fitted(axis.name, frame.width));
+  const name = draw("text", { class: "name", x: 2, y: top - 16 }, fitted(axis.name, frame.width));
   return [draw("path", { class: "grid", d: grid.join("") }), ...texts, name];
 }
 

@@ -15,13 +15,13 @@ export function layoutOf(chart, width, measure) {
   const plotWidth = Math.max(40, width - sides.left - sides.right);
   const drawn = isPicture(chart) ? Math.min(plotWidth, ORDINARY) : plotWidth;
   const height = heightOf(chart, drawn);
-  const top = shows(up) ? 26 : 8;
+  const top = shows(up) && up.name !== "" ? 28 : 8;
   const x = linear(across.from, across.to, sides.left, sides.left + drawn);
   const y = linear(up.from, up.to, top + height, top);
   const xTicks = acrossTicks(across, drawn, measure);
   const yTicks = ticksOf(up, height, up.ticks.kind === "labels" ? LINE : 42);
   const slanted = xTicks.slanted ? Math.min(110, xTicks.widest) * 0.75 + 8 : LINE;
-  const bottom = shows(across) ? slanted + 10 + 22 : 8;
+  const bottom = shows(across) ? slanted + (across.name === "" ? 12 : 32) : 8;
   return {
     width,
     left: sides.left,

@@ -2,12 +2,16 @@
 
 import { draw } from "./dom.js";
 
-// A disc is a line of no length with round ends, a square one with square ends: few letters each.
-const DOT = { class: "stroke round", at: (x, y) => `M${x} ${y}h0`, width: (size) => 2 * size };
-
 const SHAPES = {
-  circle: DOT,
-  square: { ...DOT, class: "stroke square", width: (size) => 1.77 * size },
+  // A disc is a line of no length with round ends: few letters. Square ends would not print.
+  circle: { class: "stroke round", at: (x, y) => `M${x} ${y}h0`, width: (size) => 2 * size },
+  square: {
+    class: "fill",
+    at: (x, y, size) => {
+      const half = 0.9 * size;
+      return `M${x} ${y}m${-half} ${-half}h${2 * half}v${2 * half}h${-2 * half}z`;
+    },
+  },
   triangle: {
     class: "fill",
     at: (x, y, size) => `M${x} ${y}m0 ${-1.2 * size}l${1.15 * size} ${2 * size}h${-2.3 * size}z`,

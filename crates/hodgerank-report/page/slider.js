@@ -4,9 +4,9 @@ import { make } from "./dom.js";
 import { exact, percent, thousands } from "./format.js";
 
 const PARTS = [
-  ["explained", "explained by the scores"],
-  ["unexplained", "left unexplained"],
-  ["set_aside", "set aside with flagged votes"],
+  ["explained", "explained"],
+  ["unexplained", "unexplained"],
+  ["set_aside", "set aside"],
 ];
 
 /** What is said of a stop. */
@@ -40,11 +40,11 @@ export function sliderPanel(slider, move) {
   const control = make(
     "div",
     { class: "control" },
-    label,
+    make("div", { class: "asked" }, label, back),
     make("div", { class: "track" }, input, mark),
     ends,
   );
-  const said = make("p", { class: "said" }, output, chosen, back);
+  const said = make("p", { class: "said" }, output, chosen);
   const element = make(
     "section",
     { class: "slider", "aria-label": "The path" },
@@ -87,7 +87,7 @@ function energyBar() {
   const bar = make("div", { class: "bar", "aria-hidden": "true" }, ...pieces);
   const list = make("ul", { class: "legend", "aria-label": "Energy of the votes" }, ...entries);
   return {
-    element: make("div", { class: "energy" }, bar, list),
+    element: make("div", { class: "energy", title: "Energy of the votes" }, bar, list),
     show(shares) {
       for (const [place, share] of shares.entries()) {
         pieces[place].style.width = `${100 * share}%`;

@@ -174,25 +174,35 @@ function sideOf(column) {
 }
 
 function emptyRow(columns) {
-  const cells = columns.map((column) => make("td", { class: sideOf(column) }));
-  return { element: make("tr", {}, ...cells), cells, texts: columns.map(() => null) };
+  const cells = columns.map((column) => {
+    const text = document.createTextNode("");
+    const short = sideOf(column) === "left" ? make("bdi", {}, text) : text;
+    const element = make("td", { class: sideOf(column) }, short);
+    return { element, short, text, isLong: false };
+  });
+  return { element: make("tr", {}, ...cells.map((cell) => cell.element)), cells };
 }
 
+// Most cells only get another text: that is what keeps the slider fast.
 function fillRow(row, columns, number, items) {
   for (const [place, column] of columns.entries()) {
+    const cell = row.cells[place];
     const text = cellText(column, number, items);
-    if (row.texts[place] !== text) {
-      row.texts[place] = text;
-      row.cells[place].replaceChildren(sideOf(column) === "left" ? words(text) : text);
+    const isLong = text.length > LONG_CELL;
+    if (isLong) {
+      cell.element.replaceChildren(longText(text));
+    } else if (cell.isLong) {
+      cell.element.replaceChildren(cell.short);
+    }
+    cell.isLong = isLong;
+    if (!isLong && cell.text.data !== text) {
+      cell.text.data = text;
     }
   }
 }
 
-/** A text in its own direction; of a very long one the start, and the whole where asked for. */
-function words(text) {
-  if (text.length <= LONG_CELL) {
-    return make("bdi", {}, text);
-  }
+/** The start of a very long text, and the whole where asked for. */
+function longText(text) {
   const summary = make("summary", {}, make("bdi", {}, cut(text, LONG_CELL)));
   return make("details", { class: "long" }, summary, make("bdi", {}, text));
 }
