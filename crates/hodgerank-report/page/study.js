@@ -1,0 +1,111 @@
+// The page of one study.
+
+import { chartView } from "./chart.js";
+import { make } from "./dom.js";
+import { visible } from "./format.js";
+import { sliderPanel } from "./slider.js";
+import { moveTo, stateOf } from "./stops.js";
+import { tableView } from "./table.js";
+
+/** Width of a chart on paper, in pixels: A4 without its margins. */
+const PAPER_WIDTH = 660;
+
+/** The view of a study: its element, `paper` around printing, `close` before it goes. */
+export function studyView(study, tip) {
+  const state = stateOf(study);
+  const views = { charts: [], tables: [] };
+  const panel = study.slider ? sliderPanel(study.slider, follow) : null;
+  if (panel) {
+    moveTo(state, study.slider.chosen);
+  }
+  const sections = study.sections.map((section) => sectionOf(section, state, views, tip));
+  const element = make("main", {}, ...opening(study), contents(study.sections));
+  element.append(...(panel ? [panel.element] : []), ...sections);
+  panel?.show(study.slider.chosen);
+
+  function follow(stop) {
+    moveTo(state, stop);
+    for (const view of [...views.tables, ...views.charts]) {
+      view.update();
+    }
+  }
+
+  let printing = false;
+  const byPlot = new Map(views.charts.map((chart) => [chart.plot, chart]));
+  const observer = new ResizeObserver((entries) => {
+    for (const { target, contentRect } of entries) {
+      if (!printing) {
+        byPlot.get(target).drawAt(Math.floor(contentRect.width));
+      }
+    }
+  });
+  for (const plot of byPlot.keys()) {
+    observer.observe(plot);
+  }
+  return {
+    element,
+    paper(on) {
+      printing = on;
+      for (const table of views.tables) {
+        table.paper(on);
+      }
+      for (const chart of views.charts) {
+        chart.drawAt(on ? PAPER_WIDTH : Math.floor(chart.plot.clientWidth));
+      }
+    },
+    close() {
+      observer.disconnect();
+      tip.hide();
+    },
+  };
+}
+
+function opening(study) {
+  const parts = [];
+  if (study.facts.length > 0) {
+    const facts = study.facts.map(({ name, value }) =>
+      make(
+        "div",
+        {},
+        make("dt", {}, visible(name)),
+        make("dd", {}, make("bdi", {}, visible(value))),
+      ),
+    );
+    parts.push(make("dl", { class: "facts" }, ...facts));
+  }
+  if (study.summary.length > 0) {
+    parts.push(make("div", { class: "summary" }, ...study.summary.map(paragraph)));
+  }
+  if (study.warnings.length > 0) {
+    const warnings = study.warnings.map((text) => make("li", {}, visible(text)));
+    const list = make("ul", {}, ...warnings);
+    const heading = make("h2", {}, "Before you believe it");
+    parts.push(make("section", { class: "warnings" }, heading, list));
+  }
+  return parts;
+}
+
+function contents(sections) {
+  const links = sections.map(({ id, title }) =>
+    make("li", {}, make("a", { href: `#${id}` }, visible(title))),
+  );
+  return make("nav", { "aria-label": "Sections" }, make("ul", {}, ...links));
+}
+
+function paragraph(text) {
+  return make("p", {}, visible(text));
+}
+
+function sectionOf(section, state, views, tip) {
+  const charts = section.charts.map((chart) => chartView(chart, state, tip));
+  const tables = section.tables.map((table) => tableView(state.tables.get(table.id), state));
+  views.charts.push(...charts);
+  views.tables.push(...tables);
+  const element = make("section", { class: "part", id: section.id });
+  element.append(make("h2", {}, visible(section.title)), ...section.text.map(paragraph));
+  if (charts.length > 0) {
+    element.append(make("div", { class: "charts" }, ...charts.map((chart) => chart.element)));
+  }
+  element.append(...tables.map((table) => table.element));
+  return element;
+}

@@ -1,0 +1,20 @@
+// Light, dark, or as the system has it.
+
+import { make } from "./dom.js";
+
+const THEMES = ["auto", "light", "dark"];
+
+/** The button that goes from one to the next. */
+export function themeButton() {
+  const root = document.documentElement;
+  const button = make("button", { type: "button", class: "theme" });
+  const choose = (theme) => {
+    root.dataset.theme = theme;
+    button.textContent = `Colours: ${theme}`;
+  };
+  button.addEventListener("click", () => {
+    choose(THEMES[(THEMES.indexOf(root.dataset.theme) + 1) % THEMES.length]);
+  });
+  choose("auto");
+  return button;
+}
