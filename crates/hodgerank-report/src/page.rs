@@ -175,7 +175,9 @@ mod tests {
     #[test]
     fn nothing_of_modules_is_left() {
         let script = script();
-        assert!(!script.lines().any(|line| line.starts_with("import") || line.starts_with("export")));
+        assert!(
+            !script.lines().any(|line| line.starts_with("import") || line.starts_with("export"))
+        );
         assert!(!script.contains("</script"), "the script would end there");
         assert!(!style().contains("</style"), "the style would end there");
     }

@@ -164,8 +164,8 @@ fn triangles(findings: &Findings<'_>, worst: &[&Triangle]) -> Chart {
             ));
             let (x, y) = between(0.5);
             let (centre_x, centre_y) = (WIDE * column, -HIGH * row);
-            flow_x.push(x + 0.30 * (x - centre_x));
-            flow_y.push(y + 0.30 * (y - centre_y) - 0.05);
+            flow_x.push(x + 0.75 * (x - centre_x));
+            flow_y.push(y + 0.45 * (y - centre_y) - 0.05);
             flows.push(format!("{:.2}", flow.abs()));
         }
     }

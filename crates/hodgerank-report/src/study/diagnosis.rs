@@ -7,19 +7,7 @@ use crate::words::{percent, thousands};
 
 pub(super) fn section(findings: &Findings<'_>) -> Section {
     let verdict = &findings.diagnosis.verdict;
-    let mut text = vec![
-        if verdict.can_rank {
-            "These votes can support one ranking of all items.".to_owned()
-        } else {
-            "These votes cannot support one ranking of all items.".to_owned()
-        },
-        if verdict.can_find_outliers {
-            "Bad votes can be told from good ones.".to_owned()
-        } else {
-            "Bad votes cannot be told from good ones with certainty.".to_owned()
-        },
-    ];
-    text.extend(verdict.findings.iter().cloned());
+    let mut text = verdict.findings.clone();
     text.extend(verdict.advice.iter().map(|advice| format!("What to do: {advice}")));
     Section {
         id: "diagnosis".to_owned(),

@@ -52,12 +52,15 @@ pub(super) fn section(findings: &Findings<'_>, order: &mut Order, suspects: &Sus
     }
 }
 
-/// The two items of a group: the one that it prefers, then the other.
+/// The two items of a group: the one that it prefers, then the other. A tie prefers the one that
+/// the scores put lower, compared with what they expect.
 fn preferred(findings: &Findings<'_>, g: u32) -> (u32, u32) {
     let groups = findings.ranked.graph.groups();
+    let scores = &findings.ranked.fit.scores;
     let g = g as usize;
-    let (left, right) = (groups.left[g], groups.right[g]);
-    if groups.y[g] < 0.0 { (right, left) } else { (left, right) }
+    let (left, right, y) = (groups.left[g], groups.right[g], groups.y[g]);
+    let is_right = y < 0.0 || (y == 0.0 && scores[left as usize] > scores[right as usize]);
+    if is_right { (right, left) } else { (left, right) }
 }
 
 fn list(findings: &Findings<'_>, order: &mut Order, suspects: &Suspects) -> Table {

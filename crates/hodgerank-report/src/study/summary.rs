@@ -76,8 +76,8 @@ fn consistency(findings: &Findings<'_>) -> String {
         return "All votes are ties.".to_owned();
     }
     let judged = match share {
-        share if share >= 0.75 => "The votes agree well",
-        share if share >= 0.4 => "The votes agree in the main",
+        share if share >= 0.6 => "The votes agree well",
+        share if share >= 0.25 => "The votes agree in the main",
         _ => "The votes disagree much",
     };
     let trusted = match &findings.trusted_votes {
@@ -95,10 +95,9 @@ fn what_flags_changed(findings: &Findings<'_>, order: &Order) -> Vec<String> {
         return vec!["No vote is flagged: robust and plain ranking are the same.".to_owned()];
     }
     let mut sentences = vec![format!(
-        "{} of all votes) contradict the rest and were set aside by {}.",
-        counted(flagged, "vote", "votes")
-            + " ("
-            + &percent(findings.ranked.table.outliers.fraction),
+        "{} ({} of all votes) contradict the rest and were set aside by {}.",
+        counted(flagged, "vote", "votes"),
+        percent(findings.ranked.table.outliers.fraction),
         findings.ranked.fit.method.as_str(),
     )];
     let moves = order.ranking.items.iter().map(|row| {
