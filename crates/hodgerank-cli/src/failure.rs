@@ -29,9 +29,22 @@ pub(crate) enum Failure {
         /// What to do.
         help: String,
     },
+    /// A figure that cannot be drawn or written.
+    #[error(transparent)]
+    Figure(hodgerank_report::figure::FigureError),
     /// The threads could not be started.
     #[error("the threads could not be started: {0}")]
     Threads(#[from] rayon::ThreadPoolBuildError),
+}
+
+impl From<hodgerank_report::figure::FigureError> for Failure {
+    fn from(error: hodgerank_report::figure::FigureError) -> Self {
+        match error {
+            // Said like that of any other file.
+            hodgerank_report::figure::FigureError::Write(error) => Self::File(error),
+            other => Self::Figure(other),
+        }
+    }
 }
 
 impl Failure {
@@ -41,7 +54,7 @@ impl Failure {
 
     pub(crate) fn exit_code(&self) -> u8 {
         match self {
-            Self::File(hodgerank_io::Error::Write { .. }) | Self::Threads(_) => 1,
+            Self::File(hodgerank_io::Error::Write { .. }) | Self::Threads(_) | Self::Figure(_) => 1,
             Self::Model(hodgerank::Error::Factorisation { .. }) => 1,
             Self::File(_) | Self::Model(_) | Self::Usage { .. } => 2,
             Self::Unanswerable { .. } => 3,
@@ -52,7 +65,7 @@ impl Failure {
         match self {
             Self::File(error) => error.help(),
             Self::Usage { help, .. } | Self::Unanswerable { help, .. } => Some(help.clone()),
-            Self::Model(_) | Self::Threads(_) => None,
+            Self::Model(_) | Self::Threads(_) | Self::Figure(_) => None,
         }
     }
 

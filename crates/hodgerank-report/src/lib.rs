@@ -2,6 +2,7 @@
 //!
 //! - [`chart`] describes a chart: axes, marks, legend, a text that stands for it.
 //! - [`table`] describes a table that can be sorted and filtered.
+//! - [`figure`] draws a chart on paper, as SVG and PNG; [`palette`] has the colours of print.
 //! - [`document`] is what a page says of one or more studies, charts and tables in sections.
 //! - [`findings`] finds everything that is shown of a study; [`study`] says it as such a document.
 //! - [`page`] writes a document as one HTML file that needs nothing else.
@@ -9,8 +10,10 @@
 
 pub mod chart;
 pub mod document;
+pub mod figure;
 pub mod findings;
 pub mod page;
+pub mod palette;
 pub mod study;
 pub mod table;
 pub mod words;

@@ -1,8 +1,8 @@
 //! Who cast the doubtful votes: a second pass over the input, for `outliers --annotators` and the JSON
 //! of `rank`. Memory grows with annotators, not with rows.
 
-use hodgerank::Labels;
 use hodgerank::annotators::{AnnotatorOptions, AnnotatorReport, AnnotatorTallies};
+use hodgerank::{Comparison, Labels};
 use hodgerank_io::read::{TableHead, Vote, replay};
 use hodgerank_io::write::AnnotatorRow;
 
@@ -40,12 +40,11 @@ pub(crate) fn list(
             return Ok(());
         }
         let scores = &look.studies[vote.study].fit.scores;
-        let difference = scores[vote.left as usize] - scores[vote.right as usize];
-        let is_tie = vote.y == 0.0;
-        let left_chosen = (sides && !is_tie).then_some(vote.y > 0.0);
-        let agrees = (!is_tie && difference != 0.0).then_some((vote.y > 0.0) == (difference > 0.0));
-        let annotator = names[vote.study].intern(vote.annotator);
-        tallies[vote.study].add(annotator, left_chosen, agrees, vote.flagged, vote.count);
+        let cast = Comparison {
+            annotator: Some(names[vote.study].intern(vote.annotator)),
+            ..Comparison::new(vote.left, vote.right, vote.y)
+        };
+        count(&mut tallies[vote.study], scores, cast, sides, vote.flagged, vote.count);
         Ok(())
     };
     look.watch(terminal, |progress| {
@@ -55,12 +54,35 @@ pub(crate) fn list(
         terminal.warn(&format!("{} votes do not say who cast them", thousands(unsigned)));
     }
     let studies = names.iter().zip(tallies);
-    studies
-        .map(|(names, tallies)| {
-            let reports = tallies.report(&AnnotatorOptions::default())?;
-            Ok(reports.iter().map(|report| row(report, names, sides)).collect())
-        })
-        .collect()
+    studies.map(|(names, tallies)| rows(&tallies, names, sides)).collect()
+}
+
+/// Counts votes that say the same of one annotator beside the scores; `sides` says whether left and
+/// right mean anything.
+pub(crate) fn count(
+    tallies: &mut AnnotatorTallies,
+    scores: &[f64],
+    vote: Comparison,
+    sides: bool,
+    flagged: bool,
+    votes: u64,
+) {
+    let Some(annotator) = vote.annotator else { return };
+    let difference = scores[vote.left as usize] - scores[vote.right as usize];
+    let is_tie = vote.y == 0.0;
+    let left_chosen = (sides && !is_tie).then_some(vote.y > 0.0);
+    let agrees = (!is_tie && difference != 0.0).then_some((vote.y > 0.0) == (difference > 0.0));
+    tallies.add(annotator, left_chosen, agrees, flagged, votes);
+}
+
+/// What the counts tell, the most suspicious first.
+pub(crate) fn rows(
+    tallies: &AnnotatorTallies,
+    names: &Labels,
+    sides: bool,
+) -> Result<Vec<AnnotatorRow>, Failure> {
+    let reports = tallies.report(&AnnotatorOptions::default())?;
+    Ok(reports.iter().map(|report| row(report, names, sides)).collect())
 }
 
 fn row(report: &AnnotatorReport, names: &Labels, sides: bool) -> AnnotatorRow {

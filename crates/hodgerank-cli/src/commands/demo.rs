@@ -5,12 +5,14 @@
 
 use clap::Args;
 use hodgerank::fit::FitOptions;
-use hodgerank::simulate::{AnnotatorKind, Noise, SimulateOptions, Simulation};
+use hodgerank::annotators::AnnotatorTallies;
+use hodgerank::simulate::{AnnotatorKind, Noise, SimulateOptions, SimulatedVote, Simulation};
 use hodgerank::{Comparison, Groups, Labels};
 use hodgerank_io::Study;
-use hodgerank_io::write::{Output, RankTable, RejectedSummary};
+use hodgerank_io::write::{AnnotatorRow, Output, RankTable, RejectedSummary};
 
-use super::rank;
+use super::rank::{self, JudgedStudy};
+use super::{annotators, report, simulate};
 use crate::args::{OutputFormat, OutputOptions};
 use crate::failure::Failure;
 use crate::terminal::{Terminal, thousands};
@@ -21,6 +23,9 @@ pub(crate) struct DemoOptions {
     /// Same seed, same study
     #[arg(long, value_name = "SEED", default_value_t = 11)]
     seed: u64,
+    /// File of the report that the demo ends with
+    #[arg(long, short, value_name = "FILE", default_value = "hodgerank-demo.html")]
+    output: String,
 }
 
 const COFFEES: [&str; 12] = [
@@ -73,21 +78,49 @@ pub(crate) fn run(options: &DemoOptions, terminal: &Terminal) -> Result<(), Fail
         comparisons: votes.len() as u64,
         annotators: simulation.annotators().len(),
     };
-    let table = rank::rank_study(study, 0, &FitOptions::default(), terminal)?;
-    let agreement = agreement(&table, simulation.truth());
+    let page = Output::create(&options.output)?;
+    let fit_options = FitOptions::default();
+    let mut judged = rank::judge(study, 0, &fit_options, terminal)?;
+    judged.table.annotators = Some(who_voted(&judged, &votes, simulation.annotators())?);
+    let agreement = agreement(&judged.table, simulation.truth());
     let none = RejectedSummary { rows: 0, first: Vec::new() };
     let (form, output) = (OutputFormat::Table, OutputOptions::default());
-    rank::write(std::slice::from_ref(&table), &none, form, &output, Output::standard())?;
+    let table = std::slice::from_ref(&judged.table);
+    rank::write(table, &none, form, &output, Output::standard())?;
+    let title = "Which coffee? (a made-up study)".to_owned();
+    report::write(&[judged], title, &fit_options, None, page, terminal)?;
     terminal.note(&format!(
-        "\n{:.0}% of all pairs stand in their true order.\n\nNow your own votes:\n  \
+        "\n{:.0}% of all pairs stand in their true order.\n\nThe report, for your browser: {}\n\n\
+         Now your own votes:\n  \
          hodgerank rank votes.csv\n  \
+         hodgerank report votes.csv -o report.html\n  \
          hodgerank rank votes.parquet --annotator worker --format json -o ranking.json\n  \
          hodgerank outliers votes.csv --annotators\n  \
          hodgerank simulate --items 100 --votes 100000 --flips 5% -o votes.csv\n  \
          hodgerank rank --help",
-        100.0 * agreement
+        100.0 * agreement,
+        options.output,
     ));
     Ok(())
+}
+
+/// The annotators, named after what they are, as the second pass over a file would list them.
+fn who_voted(
+    judged: &JudgedStudy,
+    votes: &[SimulatedVote],
+    kinds: &[AnnotatorKind],
+) -> Result<Vec<AnnotatorRow>, Failure> {
+    let names = simulate::annotator_names(kinds);
+    let names: Labels = names.iter().map(String::as_str).collect();
+    let groups = judged.graph.groups();
+    let mut tallies = AnnotatorTallies::new();
+    for vote in votes {
+        let group = groups.find(vote.left, vote.right, vote.y);
+        let flagged = group.is_some_and(|group| judged.fit.flagged[group] > 0.0);
+        let scores = &judged.fit.scores;
+        annotators::count(&mut tallies, scores, vote.comparison(), true, flagged, 1);
+    }
+    annotators::rows(&tallies, &names, true)
 }
 
 /// Share of pairs that the ranking puts in the order of the true scores.

@@ -1,9 +1,12 @@
 //! `hodgerank report`: one HTML file that a study's owner shows to others.
 
+use std::path::{Path, PathBuf};
+
 use clap::Args;
 use hodgerank::fit::FitOptions;
 use hodgerank_io::write::Output;
 use hodgerank_report::document::Document;
+use hodgerank_report::figure;
 use hodgerank_report::findings::{Findings, Ranked};
 use hodgerank_report::study::{self, Limits};
 
@@ -67,8 +70,12 @@ pub(crate) fn run(
         }
     }
     let title = options.title.clone().unwrap_or_else(|| title(&options.input.files));
-    write(&look.studies, title, &fit_options, options.figures.as_deref(), output, terminal)?;
+    let figures = options.figures.as_deref().map(Path::new);
+    write(&look.studies, title, &fit_options, figures, output, terminal)?;
     terminal.note(&format!("report written to {}", options.output));
+    if let Some(folder) = &options.figures {
+        terminal.note(&format!("figures written to {folder}"));
+    }
     Ok(())
 }
 
@@ -94,17 +101,22 @@ pub(crate) fn write(
     studies: &[JudgedStudy],
     title: String,
     options: &FitOptions,
-    _figures: Option<&str>,
+    figures: Option<&Path>,
     mut output: Output,
     terminal: &Terminal,
 ) -> Result<(), Failure> {
     let limits = Limits::shared_by(studies.len());
     let mut pages = Vec::with_capacity(studies.len());
-    for judged in studies {
+    for (k, judged) in studies.iter().enumerate() {
         let JudgedStudy { items, graph, fit, table } = judged;
         let ranked = Ranked { items, graph, fit, table };
         let findings = terminal.watch(Work::Step("looking"), || Findings::new(ranked, options))?;
         pages.push(study::page(&findings, &limits));
+        if let Some(folder) = figures {
+            let folder = folder_of(folder, k, table.by.as_deref());
+            let charts = study::figures(&findings);
+            terminal.watch(Work::Step("drawing"), || figure::write(&charts, &folder))?;
+        }
     }
     let document = Document {
         schema: Document::SCHEMA,
@@ -115,4 +127,14 @@ pub(crate) fn write(
     document.write_html(&mut output).map_err(|error| output.error(error))?;
     output.finish()?;
     Ok(())
+}
+
+/// A folder for each study, where there are several: its number and what of its name a file system
+/// takes.
+fn folder_of(folder: &Path, k: usize, by: Option<&str>) -> PathBuf {
+    const MOST: usize = 40;
+    let Some(by) = by else { return folder.to_owned() };
+    let safe = |letter: char| if letter.is_ascii_alphanumeric() { letter } else { '-' };
+    let name: String = by.chars().take(MOST).map(safe).collect();
+    folder.join(format!("{:03}-{name}", k + 1))
 }

@@ -1,0 +1,317 @@
+//! Everything around the marks: room, axes, names, title, legend and note.
+//!
+//! From top to bottom: title, plotting area, texts of ticks, name of the axis, legend, note. The
+//! width is that of a page; the height follows from the chart's `aspect`. Room for texts and the
+//! number of ticks depend on each other, so both are found in a few rounds.
+
+use kuva::render::axis::{add_axes_and_grid, add_labels_and_title};
+use kuva::render::layout::{ComputedLayout, Layout};
+use kuva::render::render::{Primitive, Scene, TextAnchor};
+use kuva::render::render_utils::wrap_text;
+use kuva::render::theme::Theme;
+
+use super::legend::LegendPlan;
+use super::path::Place;
+use super::scale::{LEAN, Scale, TickPlan, plan};
+use super::text::widest;
+use super::{
+    FONTS, LABEL_SIZE, NOTE_SIZE, PIXELS_PER_UNIT, TEXT_SIZE, TICK_SIZE, TITLE_SIZE, WIDTH,
+    raw_colour,
+};
+use crate::chart::{Anchor, Axis, Chart, Colour, Mark, Ticks};
+use crate::palette;
+
+/// Room between what is drawn and the edge of the figure.
+const EDGE: f64 = 6.0;
+
+/// Length of ticks.
+const TICK_LENGTH: f64 = 4.0;
+
+/// Places farther out than this are as good as there.
+const FAR: f64 = 1e6;
+
+/// Where things stand.
+pub(super) struct Frame {
+    layout: Layout,
+    computed: ComputedLayout,
+    x: Scale,
+    y: Scale,
+    axes: [bool; 2],
+    labels: [Option<usize>; 2],
+    legend: LegendPlan,
+    note: Vec<String>,
+}
+
+impl Frame {
+    pub(super) fn new(chart: &Chart) -> Self {
+        let (x, y) = (Scale::new(&chart.x), Scale::new(&chart.y));
+        let axes = [&chart.x, &chart.y].map(|axis| axis.ticks != Ticks::Hidden);
+        let labels = [&chart.x, &chart.y].map(|axis| match &axis.ticks {
+            Ticks::Labels { labels } => Some(labels.len()),
+            _ => None,
+        });
+        let aspect = if chart.aspect.is_finite() { chart.aspect.clamp(0.05, 4.0) } else { 0.6 };
+        let note = match &chart.note {
+            Some(note) => wrap_text(note, letters(note, NOTE_SIZE, WIDTH - 4.0 * EDGE)),
+            None => Vec::new(),
+        };
+        let mut frame = Self {
+            layout: Layout::new((x.from, x.to), (y.from, y.to)),
+            computed: ComputedLayout::from_layout(&Layout::new((0.0, 1.0), (0.0, 1.0))),
+            x,
+            y,
+            axes,
+            labels,
+            legend: LegendPlan::new(&chart.legend),
+            note,
+        };
+        let mut inside = WIDTH - 80.0;
+        let mut words_room = [0.0; 2];
+        for _ in 0..4 {
+            let height = aspect * inside;
+            let ticks = [
+                plan(&chart.x, x, inside, true, 0.25 * WIDTH),
+                plan(&chart.y, y, height, false, 0.36 * WIDTH),
+            ];
+            frame.arrange(chart, &ticks, words_room, inside, aspect);
+            inside = frame.computed.plot_width();
+            let [left, right] = frame.overflow(&chart.marks);
+            words_room = [words_room[0] + left, words_room[1] + right];
+        }
+        frame
+    }
+
+    /// Gives everything its room, with these ticks.
+    fn arrange(
+        &mut self,
+        chart: &Chart,
+        ticks: &[TickPlan; 2],
+        words: [f64; 2],
+        inside: f64,
+        aspect: f64,
+    ) {
+        let [x_ticks, y_ticks] = ticks;
+        self.layout = self.describe(chart, ticks, inside, aspect);
+        let mut computed = ComputedLayout::from_layout(&self.layout);
+        let label = f64::from(LABEL_SIZE);
+        if self.axes[1] {
+            // The library's own estimate does not know wide letters.
+            computed.margin_left += y_ticks.widest - computed.y_tick_label_px;
+            computed.y_tick_label_px = y_ticks.widest;
+        }
+        let lines = match (&self.layout.x_label, self.layout.x_label_wrap) {
+            (Some(name), Some(letters)) => wrap_text(name, letters).len() as f64,
+            _ => 1.0,
+        };
+        let (tick, half) = (f64::from(TICK_SIZE), x_ticks.widest / 2.0 + 0.5 * EDGE);
+        let (mut below, mut left, mut right) = (0.0, 2.0 * EDGE, 2.0 * EDGE);
+        if x_ticks.leaning {
+            let (sine, cosine) = LEAN.to_radians().sin_cos();
+            below = sine.abs() * x_ticks.widest + 0.8 * tick;
+            left = cosine * x_ticks.widest;
+        } else if self.axes[0] {
+            below = 1.2 * tick;
+            (left, right) = (left.max(half), right.max(half));
+        }
+        let name = if self.axes[0] { TICK_LENGTH + 1.3 * label * lines + 10.0 } else { 2.0 * EDGE };
+        computed.margin_left = (computed.margin_left + words[0]).max(left);
+        computed.margin_right = (computed.margin_right + words[1]).max(right);
+        let most = 0.4 * WIDTH;
+        computed.margin_left = computed.margin_left.min(most);
+        computed.margin_right = computed.margin_right.min(most);
+        computed.legend_bottom_extra = self.legend.height() + self.note_height();
+        computed.margin_bottom = below + name + computed.legend_bottom_extra;
+        let inside = computed.plot_width();
+        let height = computed.margin_top + aspect * inside + computed.margin_bottom;
+        // A whole number of printed dots.
+        computed.height = (height * PIXELS_PER_UNIT).ceil() / PIXELS_PER_UNIT;
+        computed.recompute_transforms();
+        self.computed = computed;
+    }
+
+    fn describe(
+        &self,
+        chart: &Chart,
+        [x_ticks, y_ticks]: &[TickPlan; 2],
+        width: f64,
+        aspect: f64,
+    ) -> Layout {
+        let name = |axis: &Axis| (axis.ticks != Ticks::Hidden).then(|| axis.name.clone());
+        let ink = palette::hex(palette::colour(Colour::Ink));
+        let theme = Theme {
+            axis_color: ink.clone(),
+            tick_color: ink.clone(),
+            text_color: ink,
+            grid_color: palette::hex(palette::GRID),
+            ..Theme::light()
+        };
+        let mut layout = Layout::new((self.x.from, self.x.to), (self.y.from, self.y.to))
+            .with_theme(theme)
+            .with_font_family(FONTS)
+            .with_title_size(TITLE_SIZE)
+            .with_label_size(LABEL_SIZE)
+            .with_tick_size(TICK_SIZE)
+            .with_body_size(TEXT_SIZE)
+            .with_axis_line_width(0.8)
+            .with_tick_width(0.8)
+            .with_tick_length(TICK_LENGTH)
+            .with_grid_line_width(0.6)
+            .with_x_axis_min(self.x.from)
+            .with_x_axis_max(self.x.to)
+            .with_y_axis_min(self.y.from)
+            .with_y_axis_max(self.y.to)
+            .with_x_tick_step(x_ticks.step)
+            .with_y_tick_step(y_ticks.step)
+            .with_x_tick_format(x_ticks.format.clone())
+            .with_y_tick_format(y_ticks.format.clone())
+            .with_title_wrap(letters(&chart.title, TITLE_SIZE, WIDTH - 4.0 * EDGE))
+            .with_x_label_wrap(letters(&chart.x.name, LABEL_SIZE, width))
+            .with_y_label_wrap(letters(&chart.y.name, LABEL_SIZE, (aspect * width).max(60.0)));
+        if x_ticks.leaning {
+            layout = layout.with_x_tick_rotate(LEAN);
+        }
+        layout.title = (!chart.title.is_empty()).then(|| chart.title.clone());
+        layout.width = Some(WIDTH);
+        layout.x_label = name(&chart.x);
+        layout.y_label = name(&chart.y);
+        layout.suppress_x_ticks = !self.axes[0];
+        layout.suppress_y_ticks = !self.axes[1];
+        layout
+    }
+
+    /// How far words stick out on the left and on the right.
+    fn overflow(&self, marks: &[Mark]) -> [f64; 2] {
+        let mut out = [0.0_f64; 2];
+        for mark in marks {
+            let Mark::Texts { anchor, x, y, text, .. } = mark else { continue };
+            for (place, text) in self.places(x, y).zip(text) {
+                let Some((x, _)) = place else { continue };
+                let width = widest([text], TEXT_SIZE);
+                let left = match anchor {
+                    Anchor::Start => x,
+                    Anchor::Middle => x - width / 2.0,
+                    Anchor::End => x - width,
+                };
+                out[0] = out[0].max(EDGE - left);
+                out[1] = out[1].max(left + width + EDGE - WIDTH);
+            }
+        }
+        out
+    }
+
+    /// A scene with axes, names, title, legend and note, and nothing inside the axes.
+    pub(super) fn scene(&self) -> Scene {
+        let mut scene = Scene::new(self.computed.width, self.computed.height);
+        scene.font_family = self.computed.font_family.clone();
+        scene.text_color = Some(self.computed.theme.text_color.clone());
+        if self.axes.contains(&true) {
+            add_axes_and_grid(&mut scene, &self.computed, &self.layout);
+            self.hide_axes(&mut scene);
+        }
+        add_labels_and_title(&mut scene, &self.computed, &self.layout);
+        title_to_the_left(&mut scene);
+        let top = self.computed.height - self.note_height() - self.legend.height();
+        self.legend.draw(self.computed.margin_left, top, &self.computed.theme, &mut scene);
+        for (k, line) in self.note.iter().enumerate() {
+            let rows = (self.note.len() - k) as f64;
+            scene.add(Primitive::Text {
+                x: 2.0 * EDGE,
+                y: self.computed.height - EDGE - (rows - 1.0) * note_row() - 2.0,
+                content: line.clone(),
+                size: NOTE_SIZE,
+                anchor: TextAnchor::Start,
+                rotate: None,
+                bold: false,
+                color: Some(raw_colour(Colour::Muted)),
+            });
+        }
+        scene
+    }
+
+    /// The library draws both axes or none, and ticks over their whole length: takes away the line
+    /// and the grid of a hidden one, and ticks where no label stands.
+    fn hide_axes(&self, scene: &mut Scene) {
+        let bottom = self.computed.height - self.computed.margin_bottom;
+        let left = self.computed.margin_left;
+        let x_there = self.ticks_there(0, |value| self.computed.map_x(self.x.place(value)));
+        let y_there = self.ticks_there(1, |value| self.computed.map_y(self.y.place(value)));
+        scene.elements.retain(|element| match element {
+            Primitive::Line { x1, x2, y1, y2, .. } => {
+                let (upright, level) = (x1 == x2, y1 == y2);
+                if level && *y1 == bottom && *x2 > left {
+                    self.axes[0]
+                } else if upright && *x1 == left && *y1 < bottom {
+                    self.axes[1]
+                } else if upright {
+                    x_there(*x1)
+                } else {
+                    y_there(*y1)
+                }
+            }
+            _ => true,
+        });
+    }
+
+    /// Whether a tick of an axis may stand at a pixel.
+    fn ticks_there(&self, axis: usize, pixel: impl Fn(f64) -> f64) -> impl Fn(f64) -> bool {
+        let ends = match (self.axes[axis], self.labels[axis]) {
+            (false, _) | (true, Some(0)) => (f64::INFINITY, f64::NEG_INFINITY),
+            (true, None) => (f64::NEG_INFINITY, f64::INFINITY),
+            (true, Some(labels)) => {
+                let (first, last) = (pixel(0.0), pixel((labels - 1) as f64));
+                (first.min(last) - 0.5, first.max(last) + 0.5)
+            }
+        };
+        move |at| ends.0 <= at && at <= ends.1
+    }
+
+    fn note_height(&self) -> f64 {
+        if self.note.is_empty() { 0.0 } else { self.note.len() as f64 * note_row() + EDGE }
+    }
+
+    /// A place in pixels; `None` if it is not finite.
+    pub(super) fn place(&self, x: f64, y: f64) -> Option<Place> {
+        let x = self.computed.map_x(self.x.place(x));
+        let y = self.computed.map_y(self.y.place(y));
+        let finite = x.is_finite() && y.is_finite();
+        finite.then(|| (x.clamp(-FAR, FAR), y.clamp(-FAR, FAR)))
+    }
+
+    /// Places in pixels.
+    pub(super) fn places<'a>(
+        &'a self,
+        x: &'a [f64],
+        y: &'a [f64],
+    ) -> impl Iterator<Item = Option<Place>> + 'a {
+        x.iter().zip(y).map(|(&x, &y)| self.place(x, y))
+    }
+
+    /// The plotting area: its upper left and lower right corners.
+    pub(super) fn inside(&self) -> (Place, Place) {
+        let computed = &self.computed;
+        let corner = (computed.margin_left, computed.margin_top);
+        (corner, (corner.0 + computed.plot_width(), corner.1 + computed.plot_height()))
+    }
+}
+
+/// Letters in a line, so that no line of a text is wider than the room.
+fn letters(text: &str, size: u32, room: f64) -> usize {
+    let mut most = (2.0 * room / f64::from(size)) as usize;
+    while most > 8 && widest(&wrap_text(text, most), size) > room {
+        most -= 1 + most / 20;
+    }
+    most.max(8)
+}
+
+/// Titles begin at the left edge, where there is room for the longest.
+fn title_to_the_left(scene: &mut Scene) {
+    for element in &mut scene.elements {
+        if let Primitive::Text { x, anchor, size: TITLE_SIZE, .. } = element {
+            (*x, *anchor) = (2.0 * EDGE, TextAnchor::Start);
+        }
+    }
+}
+
+fn note_row() -> f64 {
+    1.35 * f64::from(NOTE_SIZE)
+}

@@ -1,0 +1,83 @@
+//! The legend: in columns below the chart, so that it never covers a mark.
+
+use kuva::plot::legend::{LegendEntry, LegendShape};
+use kuva::plot::scatter::MarkerShape;
+use kuva::render::render::{Scene, render_legend_at};
+use kuva::render::theme::Theme;
+
+use super::text::widest;
+use super::{DASHES, TEXT_SIZE, WIDTH};
+use crate::chart::{self, Shape, Sign, short};
+use crate::palette;
+
+/// Room for the sign before a name, as the plotting library draws it.
+const SIGN: f64 = 25.0;
+/// Room between columns.
+const GAP: f64 = 14.0;
+/// Room left and right of the legend.
+const SIDE: f64 = 8.0;
+/// Height of a row, as the plotting library draws it.
+const ROW: f64 = 1.5 * TEXT_SIZE as f64;
+/// Longer names are cut.
+const LONGEST: usize = 80;
+
+/// Where the entries of a legend stand.
+pub(super) struct LegendPlan {
+    entries: Vec<LegendEntry>,
+    column: f64,
+    rows: usize,
+}
+
+impl LegendPlan {
+    pub(super) fn new(legend: &[chart::LegendEntry]) -> Self {
+        let entries: Vec<LegendEntry> = legend.iter().map(entry).collect();
+        if entries.is_empty() {
+            return Self { entries, column: 0.0, rows: 0 };
+        }
+        let names: Vec<&str> = entries.iter().map(|entry| entry.label.as_str()).collect();
+        let column = SIGN + widest(&names, TEXT_SIZE) + GAP;
+        let columns = (((WIDTH - 2.0 * SIDE) / column) as usize).clamp(1, entries.len());
+        let rows = entries.len().div_ceil(columns);
+        Self { entries, column, rows }
+    }
+
+    pub(super) fn height(&self) -> f64 {
+        if self.rows == 0 { 0.0 } else { self.rows as f64 * ROW + 10.0 }
+    }
+
+    /// Draws the legend below `top`, in line with the plotting area where it fits.
+    pub(super) fn draw(&self, left: f64, top: f64, theme: &Theme, scene: &mut Scene) {
+        if self.rows == 0 {
+            return;
+        }
+        let width = self.column * self.entries.len().div_ceil(self.rows) as f64;
+        let left = left.min(WIDTH - SIDE - width).max(SIDE);
+        for (k, column) in self.entries.chunks(self.rows).enumerate() {
+            let x = left + self.column * k as f64;
+            let y = top + 6.0;
+            render_legend_at(column, None, None, false, scene, x, y, self.column, TEXT_SIZE, theme);
+        }
+    }
+}
+
+fn entry(entry: &chart::LegendEntry) -> LegendEntry {
+    let (shape, dasharray) = match entry.sign {
+        Sign::Point(shape) => (LegendShape::Marker(marker(shape)), None),
+        Sign::Line => (LegendShape::Line, None),
+        Sign::Dashes => (LegendShape::Line, Some(DASHES.to_owned())),
+        Sign::Bar => (LegendShape::Rect, None),
+    };
+    let color = palette::hex(palette::colour(entry.colour));
+    LegendEntry { label: short(&entry.name, LONGEST), color, shape, dasharray }
+}
+
+fn marker(shape: Shape) -> MarkerShape {
+    match shape {
+        Shape::Circle => MarkerShape::Circle,
+        Shape::Square => MarkerShape::Square,
+        Shape::Triangle => MarkerShape::Triangle,
+        Shape::Diamond => MarkerShape::Diamond,
+        Shape::Cross => MarkerShape::Cross,
+        Shape::Plus => MarkerShape::Plus,
+    }
+}

@@ -1,0 +1,83 @@
+//! From SVG to PNG.
+//!
+//! Text is drawn with DejaVu Sans, which travels with the program: the picture is the same on every
+//! machine, with or without fonts. Only where a text has letters that DejaVu Sans lacks (Chinese,
+//! Japanese, Korean, Indian scripts, emoji) the machine's own fonts are asked as well.
+
+use std::sync::{Arc, OnceLock};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use kuva::backend::svg::SvgBackend;
+use kuva::render::render::Scene;
+use resvg::tiny_skia::{Color, Pixmap, Transform};
+use resvg::usvg::{Options, Tree, fontdb::Database};
+
+use super::{DOTS_PER_INCH, FigureError, PIXELS_PER_UNIT};
+
+/// Draws an SVG as a PNG on white, at the resolution of print.
+pub(super) fn png(svg: &str) -> Result<Vec<u8>, FigureError> {
+    let fonts = if svg.chars().all(in_dejavu) { bundled_fonts()? } else { all_fonts()? };
+    let family = "DejaVu Sans".to_owned();
+    let options = Options { fontdb: fonts, font_family: family, ..Options::default() };
+    let tree = Tree::from_str(svg, &options).map_err(FigureError::Svg)?;
+    let size = tree.size();
+    let dots = |length: f32| (f64::from(length) * PIXELS_PER_UNIT).round() as u32;
+    let (width, height) = (dots(size.width()), dots(size.height()));
+    let mut picture = Pixmap::new(width, height).ok_or(FigureError::Size { width, height })?;
+    picture.fill(Color::WHITE);
+    let scale = PIXELS_PER_UNIT as f32;
+    resvg::render(&tree, Transform::from_scale(scale, scale), &mut picture.as_mut());
+    encode(&picture).map_err(FigureError::Png)
+}
+
+fn encode(picture: &Pixmap) -> Result<Vec<u8>, png::EncodingError> {
+    // The background is opaque, so that every dot is.
+    let dots = picture.pixels().iter().flat_map(|dot| [dot.red(), dot.green(), dot.blue()]);
+    let dots: Vec<u8> = dots.collect();
+    let mut bytes = Vec::new();
+    let mut encoder = png::Encoder::new(&mut bytes, picture.width(), picture.height());
+    encoder.set_color(png::ColorType::Rgb);
+    encoder.set_depth(png::BitDepth::Eight);
+    let per_metre = (DOTS_PER_INCH / 0.0254).round() as u32;
+    let unit = png::Unit::Meter;
+    encoder.set_pixel_dims(Some(png::PixelDimensions { xppu: per_metre, yppu: per_metre, unit }));
+    let mut writer = encoder.write_header()?;
+    writer.write_image_data(&dots)?;
+    writer.finish()?;
+    Ok(bytes)
+}
+
+/// Whether DejaVu Sans has (nearly all of) the letter's script.
+fn in_dejavu(letter: char) -> bool {
+    matches!(letter, '\0'..='\u{7ff}' | '\u{10a0}'..='\u{10ff}' | '\u{1d00}'..='\u{2bff}')
+}
+
+fn bundled_fonts() -> Result<Arc<Database>, FigureError> {
+    static FONTS: OnceLock<Option<Arc<Database>>> = OnceLock::new();
+    let fonts = FONTS.get_or_init(|| bundled().map(Arc::new));
+    fonts.clone().ok_or(FigureError::Font)
+}
+
+fn all_fonts() -> Result<Arc<Database>, FigureError> {
+    static FONTS: OnceLock<Option<Arc<Database>>> = OnceLock::new();
+    let fonts = FONTS.get_or_init(|| {
+        // Those of the program first: of two with the same name the first is taken.
+        let mut fonts = bundled()?;
+        fonts.load_system_fonts();
+        Some(Arc::new(fonts))
+    });
+    fonts.clone().ok_or(FigureError::Font)
+}
+
+/// The plotting library keeps its fonts to itself, but writes them into an SVG on demand: they are
+/// taken from an empty one.
+fn bundled() -> Option<Database> {
+    let svg = SvgBackend::new().with_embedded_font(true).render_scene(&Scene::new(1.0, 1.0));
+    let mut fonts = Database::new();
+    for part in svg.split("base64,").skip(1) {
+        fonts.load_font_data(STANDARD.decode(part.split('\'').next()?).ok()?);
+    }
+    fonts.set_sans_serif_family("DejaVu Sans");
+    (!fonts.is_empty()).then_some(fonts)
+}

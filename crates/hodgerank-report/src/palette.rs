@@ -1,0 +1,111 @@
+//! Colours on paper: the one place that says what a [`Colour`] looks like in print.
+//!
+//! Kinds are the colours of Okabe and Ito, which people with any colour vision tell apart; their
+//! yellow is darkened, because it is hard to see on white. Steps fall evenly in lightness (OKLab),
+//! from amber to a dark purple, so that they keep their order in a grey copy.
+
+use crate::chart::{Colour, Ramp};
+
+/// Red, green and blue.
+pub type Rgb = [u8; 3];
+
+/// Lines behind everything else.
+pub const GRID: Rgb = [0xe6, 0xe6, 0xe6];
+
+const INK: Rgb = [0x1a, 0x1a, 0x1a];
+const MUTED: Rgb = [0x6b, 0x6b, 0x6b];
+const FAINT: Rgb = [0xc4, 0xc4, 0xc4];
+
+const KINDS: [Rgb; 8] = [
+    [0x00, 0x72, 0xb2],
+    [0xd5, 0x5e, 0x00],
+    [0x00, 0x9e, 0x73],
+    [0xcc, 0x79, 0xa7],
+    [0xe6, 0x9f, 0x00],
+    [0x56, 0xb4, 0xe9],
+    [0x7a, 0x6a, 0x00],
+    [0x00, 0x00, 0x00],
+];
+
+const STEPS: [Rgb; 10] = [
+    [0xf0, 0xd5, 0x92],
+    [0xf4, 0xb5, 0x5d],
+    [0xf6, 0x92, 0x30],
+    [0xed, 0x72, 0x30],
+    [0xda, 0x56, 0x42],
+    [0xc3, 0x3d, 0x4f],
+    [0xa7, 0x29, 0x59],
+    [0x81, 0x28, 0x5c],
+    [0x5c, 0x27, 0x53],
+    [0x41, 0x1c, 0x49],
+];
+
+/// What a colour looks like on paper.
+#[must_use]
+pub fn colour(colour: Colour) -> Rgb {
+    match colour {
+        Colour::Ink => INK,
+        Colour::Muted => MUTED,
+        Colour::Faint => FAINT,
+        Colour::Kind(kind) => KINDS[usize::from(kind) % KINDS.len()],
+        Colour::Step(step) => STEPS[usize::from(step).min(STEPS.len() - 1)],
+    }
+}
+
+/// What a value looks like; values outside 0 to 1 are taken as the nearer end.
+#[must_use]
+pub fn ramp(ramp: Ramp, value: f64) -> Rgb {
+    let value = value.clamp(0.0, 1.0);
+    match ramp {
+        Ramp::Grey => [(value * 255.0).round() as u8; 3],
+        Ramp::Steps => {
+            let place = value * (STEPS.len() - 1) as f64;
+            let below = (place as usize).min(STEPS.len() - 2);
+            let share = place - below as f64;
+            std::array::from_fn(|k| {
+                let (low, high) = (f64::from(STEPS[below][k]), f64::from(STEPS[below + 1][k]));
+                (low + share * (high - low)).round() as u8
+            })
+        }
+    }
+}
+
+/// A colour as style sheets write it.
+#[must_use]
+pub fn hex([red, green, blue]: Rgb) -> String {
+    format!("#{red:02x}{green:02x}{blue:02x}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Relative luminance, as contrast is measured on screens and paper.
+    fn luminance(rgb: Rgb) -> f64 {
+        let [red, green, blue] = rgb.map(|part| {
+            let part = f64::from(part) / 255.0;
+            if part <= 0.04045 { part / 12.92 } else { ((part + 0.055) / 1.055).powf(2.4) }
+        });
+        0.2126 * red + 0.7152 * green + 0.0722 * blue
+    }
+
+    #[test]
+    fn kinds_differ_and_are_seen_on_white() {
+        for (k, &kind) in KINDS.iter().enumerate() {
+            assert!(1.05 / (luminance(kind) + 0.05) > 2.0, "kind {k} is too pale");
+            assert!(KINDS[k + 1..].iter().all(|&other| other != kind));
+        }
+        assert_eq!(colour(Colour::Kind(9)), KINDS[1]);
+        assert_eq!(colour(Colour::Step(200)), STEPS[9]);
+    }
+
+    #[test]
+    fn steps_get_darker() {
+        assert!(STEPS.windows(2).all(|pair| luminance(pair[0]) > luminance(pair[1])));
+        assert_eq!(ramp(Ramp::Steps, 0.0), STEPS[0]);
+        assert_eq!(ramp(Ramp::Steps, 1.0), STEPS[9]);
+        assert_eq!(ramp(Ramp::Steps, f64::NAN).len(), 3);
+        assert_eq!(ramp(Ramp::Grey, 2.0), [255; 3]);
+        assert_eq!(hex([0, 114, 178]), "#0072b2");
+    }
+}
