@@ -4,8 +4,8 @@
 //! some answer the opposite on purpose, one always clicks the left picture.
 
 use clap::Args;
-use hodgerank::fit::FitOptions;
 use hodgerank::annotators::AnnotatorTallies;
+use hodgerank::fit::FitOptions;
 use hodgerank::simulate::{AnnotatorKind, Noise, SimulateOptions, SimulatedVote, Simulation};
 use hodgerank::{Comparison, Groups, Labels};
 use hodgerank_io::Study;

@@ -227,7 +227,7 @@ fn map(findings: &Findings<'_>, order: &Order, suspects: &Suspects) -> Chart {
 }
 
 fn band_colour(band: usize) -> Colour {
-    Colour::Step([9, 7, 5, 4, 3][band])
+    Colour::Step([9, 6, 4, 3, 2][band])
 }
 
 /// The least believable votes as arrows to the item that they prefer.
