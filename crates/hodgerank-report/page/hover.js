@@ -65,10 +65,13 @@ export function attachHover(plot, chart, state, tip, now) {
   let walked = 0;
   let ring = null;
 
+  // The tip is shared: only the chart that shows it may hide it.
   function clear() {
-    ring?.remove();
-    ring = null;
-    tip.hide();
+    if (ring !== null) {
+      ring.remove();
+      ring = null;
+      tip.hide();
+    }
   }
 
   function tell({ mark, place }) {
