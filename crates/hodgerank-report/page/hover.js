@@ -10,8 +10,14 @@ const LONG_WORD = 160;
 /** The element that tells values: one for the page. */
 export function makeTip() {
   const element = make("div", { class: "tip", role: "status", hidden: "" });
+  let release = () => {};
   return {
     element,
+    /** Gives the tip to a chart: `clear` takes back what the one before it showed. */
+    take(clear) {
+      release();
+      release = clear;
+    },
     hide() {
       element.hidden = true;
     },
@@ -75,7 +81,7 @@ export function attachHover(plot, chart, state, tip, now) {
   }
 
   function tell({ mark, place }) {
-    clear();
+    tip.take(clear);
     const { svg, frame } = now();
     ring = ringAround(mark, place, frame, state);
     svg.append(ring);

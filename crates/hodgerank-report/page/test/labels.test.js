@@ -5,22 +5,7 @@ import { after, before, test } from "node:test";
 import { visible } from "../format.js";
 import { openBrowser, overflow, rowsOf } from "./browser.js";
 import { reportOf, studyOf } from "./fixture.js";
-
-const HOSTILE = [
-  "<script>alert(1)</script>",
-  "</script><script>alert(2)</script>",
-  '"><img src=x onerror=alert(3)>',
-  "<!-- <script>",
-  "x".repeat(10000),
-  "W ".repeat(5000),
-  "קפה שחור",
-  "\u202eevil\u202c",
-  "☕👩‍👩‍👧‍👦🏳️‍🌈",
-  'it\'s "quoted" & `ticked` \u0024{name} {{style}} $&',
-  "two\nlines\tand\u0000a null",
-  "__proto__",
-  "",
-];
+import { HOSTILE } from "./hostile.js";
 
 let browser;
 before(async () => {
