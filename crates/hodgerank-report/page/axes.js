@@ -1,6 +1,7 @@
 // The axes of a chart: grid lines, ticks and names.
 
 import { draw } from "./dom.js";
+import { visible } from "./format.js";
 import { shows } from "./layout.js";
 import { fitted } from "./measure.js";
 
@@ -47,7 +48,11 @@ function level(axis, frame) {
 
 function tickText(text, x, { bottom, slanted }) {
   if (!slanted) {
-    return draw("text", { x: x.toFixed(1), y: bottom + 17, "text-anchor": "middle" }, text);
+    return draw(
+      "text",
+      { x: x.toFixed(1), y: bottom + 17, "text-anchor": "middle" },
+      visible(text),
+    );
   }
   const [across, down] = [(x + 3).toFixed(1), bottom + 12];
   return draw(

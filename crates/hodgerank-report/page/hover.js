@@ -10,8 +10,14 @@ const LONG_WORD = 160;
 /** The element that tells values: one for the page. */
 export function makeTip() {
   const element = make("div", { class: "tip", role: "status", hidden: "" });
+  let release = () => {};
   return {
     element,
+    /** Gives the tip to a chart: `clear` takes back what the one before it showed. */
+    take(clear) {
+      release();
+      release = clear;
+    },
     hide() {
       element.hidden = true;
     },
@@ -65,14 +71,17 @@ export function attachHover(plot, chart, state, tip, now) {
   let walked = 0;
   let ring = null;
 
+  // The tip is shared: only the chart that shows it may hide it.
   function clear() {
-    ring?.remove();
-    ring = null;
-    tip.hide();
+    if (ring !== null) {
+      ring.remove();
+      ring = null;
+      tip.hide();
+    }
   }
 
   function tell({ mark, place }) {
-    clear();
+    tip.take(clear);
     const { svg, frame } = now();
     ring = ringAround(mark, place, frame, state);
     svg.append(ring);

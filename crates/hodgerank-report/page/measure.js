@@ -1,6 +1,6 @@
 // How wide texts are in charts, and what of them fits.
 
-import { cut } from "./format.js";
+import { cut, visible } from "./format.js";
 
 const widths = new Map();
 let pen = null;
@@ -21,7 +21,8 @@ export function textWidth(text) {
 }
 
 /** As much of a text as fits, cut with an ellipsis; empty where not even one letter does. */
-export function fitted(text, room) {
+export function fitted(label, room) {
+  const text = visible(label);
   if (textWidth(text) <= room) {
     return text;
   }

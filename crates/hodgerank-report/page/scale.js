@@ -23,7 +23,7 @@ export function roundTicks(from, to, most) {
     power < 0 ? (index * factor) / 10 ** -power : index * factor * 10 ** power;
   const step = factor * unit;
   const values = [];
-  for (let index = Math.ceil(low / step - 1e-9); index <= high / step + 1e-9; index += 1) {
+  for (let index = Math.ceil(low / step - 1e-9) || 0; index <= high / step + 1e-9; index += 1) {
     values.push(place(index));
   }
   const digits = Math.max(0, -(factor === 10 ? power + 1 : power));

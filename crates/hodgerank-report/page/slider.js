@@ -24,7 +24,7 @@ export function sliderPanel(slider, move) {
   const last = slider.at.length - 1;
   const input = make("input", { type: "range", id: "stop", min: 0, max: last, step: 1 });
   const output = make("output", { for: "stop" });
-  const chosen = make("span", { class: "chosen" });
+  const chosen = make("span", { class: "chosen" }, "the report’s choice");
   const back = make("button", { type: "button", class: "back" }, "Back to the report’s choice");
   const mark = make("span", { class: "mark", title: "the report’s choice" });
   const energy = energyBar();
@@ -40,11 +40,11 @@ export function sliderPanel(slider, move) {
   const control = make(
     "div",
     { class: "control" },
-    make("div", { class: "asked" }, label, back),
+    label,
     make("div", { class: "track" }, input, mark),
     ends,
   );
-  const said = make("p", { class: "said" }, output, chosen);
+  const said = make("p", { class: "said" }, output, chosen, back);
   const element = make(
     "section",
     { class: "slider", "aria-label": "The path" },
@@ -59,9 +59,8 @@ export function sliderPanel(slider, move) {
     output.textContent = text;
     input.value = stop;
     input.setAttribute("aria-valuetext", text);
-    const isChosen = stop === slider.chosen;
-    chosen.textContent = isChosen ? "the report’s choice" : `stop ${stop} of ${last}`;
-    back.disabled = isChosen;
+    chosen.hidden = stop !== slider.chosen;
+    back.hidden = stop === slider.chosen;
     energy.show(PARTS.map(([name]) => slider[name][stop]));
     element.dataset.stop = stop;
     // Reading a size makes the browser lay the page out now, so that its time is counted.

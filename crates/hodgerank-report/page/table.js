@@ -1,11 +1,12 @@
-// A table that sorts and filters. It shows its first rows; rows on the page are reused, so that
-// following the slider only changes texts.
+// A table that sorts and filters. A long one shows its first rows; rows on the page are reused, so
+// that following the slider only changes texts.
 
 import { make } from "./dom.js";
 import { cellText, cut, thousands, visible } from "./format.js";
 import { matchingRows, sortedRows } from "./rows.js";
 
-const FIRST_ROWS = 100;
+const SMALL_TABLE = 100;
+const FIRST_ROWS = 50;
 const MORE_ROWS = 500;
 const PAPER_ROWS = 500;
 const LONG_CELL = 120;
@@ -19,7 +20,7 @@ export function tableView(table, state) {
   const view = {
     sort: { column: follows ? ranked : -1, descending: false },
     words: "",
-    limit: FIRST_ROWS,
+    limit: columns[0]?.values.length > SMALL_TABLE ? FIRST_ROWS : SMALL_TABLE,
     order: null,
     matches: null,
   };

@@ -1,0 +1,73 @@
+// The page on paper.
+
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { moveSlider, openBrowser, overflow, rowsOf } from "./browser.js";
+import { COFFEES, coffeeReport, reportOf, studyOf } from "./fixture.js";
+
+/** A4 without its margins of 14 mm, in pixels of CSS. */
+const PAPER = Math.floor(((210 - 28) / 25.4) * 96);
+
+let browser;
+before(async () => {
+  browser = await openBrowser();
+});
+after(() => browser.close());
+
+test("on paper nothing is wider than the page and controls are gone", async () => {
+  const { page, faults } = await browser.open(coffeeReport(), {
+    viewport: { width: PAPER, height: 1000 },
+    colorScheme: "dark",
+  });
+  await page.locator(".theme").click();
+  await page.locator(".theme").click();
+  await page.emulateMedia({ media: "print" });
+  await page.waitForFunction(
+    () => document.querySelector(".plot svg").getAttribute("width") === "660",
+  );
+  assert.equal(await overflow(page), 0);
+  const wide = await page.evaluate((room) => {
+    const all = Array.from(document.querySelectorAll("main *"));
+    return all.filter((one) => one.getBoundingClientRect().right > room + 0.5).length;
+  }, PAPER);
+  assert.equal(wide, 0);
+  for (const control of ["nav", "#stop", ".tools", ".theme", ".back", ".tip"]) {
+    assert.ok(await page.locator(control).first().isHidden(), control);
+  }
+  assert.ok(await page.locator(".slider output").isVisible());
+  const look = await page.evaluate(() => [
+    getComputedStyle(document.body).backgroundColor,
+    getComputedStyle(document.querySelector(".slider")).position,
+    getComputedStyle(document.querySelector(".chart")).breakInside,
+  ]);
+  assert.deepEqual(look, ["rgb(255, 255, 255)", "static", "avoid"]);
+  await page.emulateMedia({ media: "screen" });
+  await page.waitForFunction(
+    () => document.querySelector(".plot svg").getAttribute("width") !== "660",
+  );
+  assert.deepEqual(faults, []);
+});
+
+test("paper has up to 500 rows and says how many more there are", async () => {
+  const { page } = await browser.open(reportOf(studyOf({ names: COFFEES, suspects: 1200 })));
+  await moveSlider(page, 20);
+  const { length: all } = await page.evaluate(() => ({
+    length: Number(
+      document
+        .querySelector("#table-suspects .count")
+        .textContent.split(" of ")[0]
+        .replace(",", ""),
+    ),
+  }));
+  await page.evaluate(() => window.dispatchEvent(new Event("beforeprint")));
+  await page.emulateMedia({ media: "print" });
+  assert.equal((await rowsOf(page, "suspects")).length, 500);
+  const rest = page.locator("#table-suspects .unprinted");
+  assert.ok(await rest.isVisible());
+  assert.equal(await rest.textContent(), `${all - 500} more rows are not printed.`);
+  await page.emulateMedia({ media: "screen" });
+  await page.evaluate(() => window.dispatchEvent(new Event("afterprint")));
+  assert.equal((await rowsOf(page, "suspects")).length, 50);
+  const pdf = await page.pdf({ preferCSSPageSize: true });
+  assert.ok(pdf.length > 10000);
+});
