@@ -37,7 +37,7 @@ const DOTS_PER_INCH: f64 = 300.0;
 /// Dots of a PNG for one unit of the SVG, of which 96 are an inch.
 const PIXELS_PER_UNIT: f64 = DOTS_PER_INCH / 96.0;
 /// Width of a figure in units of the SVG: 16 cm, 1890 dots.
-const WIDTH: f64 = 604.8;
+const WIDTH: f64 = 604.75;
 /// Fonts that the SVG asks for.
 const FONTS: &str = "DejaVu Sans, Arial, sans-serif";
 const TITLE_SIZE: u32 = 13;

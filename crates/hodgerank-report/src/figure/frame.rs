@@ -14,10 +14,7 @@ use super::legend::LegendPlan;
 use super::path::Place;
 use super::scale::{LEAN, Scale, TickPlan, plan};
 use super::text::widest;
-use super::{
-    FONTS, LABEL_SIZE, NOTE_SIZE, PIXELS_PER_UNIT, TEXT_SIZE, TICK_SIZE, TITLE_SIZE, WIDTH,
-    raw_colour,
-};
+use super::{FONTS, LABEL_SIZE, NOTE_SIZE, TEXT_SIZE, TICK_SIZE, TITLE_SIZE, WIDTH, raw_colour};
 use crate::chart::{Anchor, Axis, Chart, Colour, Mark, Ticks};
 use crate::palette;
 
@@ -123,8 +120,7 @@ impl Frame {
         computed.margin_bottom = below + name + computed.legend_bottom_extra;
         let inside = computed.plot_width();
         let height = computed.margin_top + aspect * inside + computed.margin_bottom;
-        // A whole number of printed dots.
-        computed.height = (height * PIXELS_PER_UNIT).ceil() / PIXELS_PER_UNIT;
+        computed.height = height.ceil();
         computed.recompute_transforms();
         self.computed = computed;
     }

@@ -165,6 +165,9 @@ pub(super) fn number(value: f64, step: f64) -> String {
     if value.abs() < 1e-6 * step {
         return "0".to_owned();
     }
+    if !value.is_finite() || !step.is_finite() {
+        return if value < 0.0 { "−∞" } else { "∞" }.to_owned();
+    }
     let place = (step.log10() + 1e-9).floor() as i32;
     let sign = if value < 0.0 { "−" } else { "" };
     let size = value.abs();
@@ -172,7 +175,7 @@ pub(super) fn number(value: f64, step: f64) -> String {
         let exponent = (size.log10() + 1e-12).floor() as i32;
         let digits = usize::try_from(exponent - place).unwrap_or(0).min(15);
         let mantissa = format!("{:.digits$}", size / 10f64.powi(exponent));
-        return format!("{sign}{mantissa}×10{}", raised(exponent));
+        return format!("{sign}{mantissa}×10{}", raised(f64::from(exponent)));
     }
     let digits = usize::try_from(-place).unwrap_or(0);
     let text = format!("{size:.digits$}");
@@ -194,14 +197,13 @@ pub(super) fn number(value: f64, step: f64) -> String {
 fn power_of_ten(exponent: f64, step: f64) -> String {
     let whole = exponent.floor();
     if step >= 0.999 || exponent - whole < 1e-6 {
-        return format!("10{}", raised(exponent.round() as i32));
+        return format!("10{}", raised(exponent.round()));
     }
-    format!("{}×10{}", number(10f64.powf(exponent - whole), 0.1), raised(whole as i32))
+    format!("{}×10{}", number(10f64.powf(exponent - whole), 0.1), raised(whole))
 }
 
-fn raised(exponent: i32) -> String {
-    exponent
-        .to_string()
+fn raised(exponent: f64) -> String {
+    format!("{exponent:.0}")
         .chars()
         .map(|digit| match digit {
             '-' => '⁻',
@@ -211,4 +213,50 @@ fn raised(exponent: i32) -> String {
             _ => char::from_u32(0x2070 + digit.to_digit(10).unwrap_or(0)).unwrap_or(digit),
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_have_the_digits_that_matter() {
+        let cases = [
+            (0.0, 1.0, "0"),
+            (-1e-18, 0.1, "0"),
+            (0.30000000000000004, 0.1, "0.3"),
+            (-2.5, 0.5, "−2.5"),
+            (1500.0, 500.0, "1,500"),
+            (-1_234_567.0, 1.0, "−1,234,567"),
+            (12_345.5, 0.5, "12,345.5"),
+            (2e7, 1e7, "2×10⁷"),
+            (1.5e9, 5e8, "1.5×10⁹"),
+            (3e-8, 1e-8, "3×10⁻⁸"),
+            (f64::INFINITY, 1.0, "∞"),
+        ];
+        for (value, step, text) in cases {
+            assert_eq!(number(value, step), text);
+        }
+        assert_eq!(power_of_ten(-12.0, 2.0), "10⁻¹²");
+        assert_eq!(power_of_ten(9.5, 0.5), "3.2×10⁹");
+    }
+
+    #[test]
+    fn steps_are_round() {
+        for (step, round) in [(0.9, 1.0), (1.2, 1.0), (1.3, 2.0), (3.0, 5.0), (7.0, 10.0)] {
+            assert_eq!(round_step(step), round);
+            assert!((round_step(1e-3 * step) - 1e-3 * round).abs() < 1e-12);
+        }
+        assert_eq!(strides().take(7).collect::<Vec<_>>(), [1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0]);
+    }
+
+    #[test]
+    fn scales_rise_and_are_of_a_common_size() {
+        for (from, to) in [(0.0, 1.0), (1.0, 0.0), (2.0, 2.0), (0.0, 1e-30), (-1e300, 1e300)] {
+            let ticks = Ticks::Numbers;
+            let scale = Scale::new(&Axis { name: String::new(), from, to, ticks });
+            assert!(scale.span() > 1e-7 && scale.span() < 1e11, "{scale:?}");
+            assert!(scale.place(from) >= scale.from && scale.place(to) <= scale.to);
+        }
+    }
 }
