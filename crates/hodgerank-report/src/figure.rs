@@ -17,10 +17,13 @@ mod files;
 mod frame;
 mod legend;
 mod marks;
+mod number;
 mod path;
 mod raster;
 mod scale;
+mod surround;
 mod text;
+mod thin;
 
 use kuva::backend::svg::SvgBackend;
 use kuva::render::color::Color;

@@ -167,6 +167,9 @@ fn every_kind_of_ticks_draws() {
         (Ticks::Powers, -1.0, 3.0, "0.1"),
         (Ticks::Powers, -1.0, 4.0, "1,000"),
         (Ticks::Powers, -9.0, 2.0, "10⁻⁸"),
+        (Ticks::Powers, 0.0, 1.5, "5"),
+        (Ticks::Powers, 1.5, -0.5, "0.5"),
+        (Ticks::Powers, 0.35, 0.65, "3.16"),
         (labels(&["one", "two", "three"]), -0.5, 2.5, "two"),
         (labels(&["one", "two", "three"]), 2.5, -0.5, "three"),
     ];
@@ -224,6 +227,22 @@ fn points_are_where_the_axis_says() {
             assert!((attribute(circle, "cx") - x_tick.0).abs() < 0.2, "{circle} {x_tick:?}");
             // The text's foot stands half a capital letter below its tick.
             assert!((attribute(circle, "cy") + 3.65 - y_tick.1).abs() < 0.4, "{circle} {y_tick:?}");
+        }
+    }
+}
+
+#[test]
+fn points_among_few_powers_are_where_the_axis_says() {
+    for (from, to) in [(-0.5, 1.5), (1.5, -0.5)] {
+        let at = vec![5f64.log10(), 1.0];
+        let mut one = numbers(vec![points(Shape::Circle, at, vec![0.1, 0.1])]);
+        one.x = axis(from, to, Ticks::Powers);
+        one.y.to = 0.2;
+        let svg = draw(&one).into_svg();
+        let texts = drawn_texts(&svg);
+        for (circle, label) in svg.split("<circle").skip(1).zip(["5", "10"]) {
+            let tick = texts.iter().find(|(_, _, text)| text == label).unwrap();
+            assert!((attribute(circle, "cx") - tick.0).abs() < 0.2, "{circle} {tick:?}");
         }
     }
 }
