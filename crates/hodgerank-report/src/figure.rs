@@ -126,9 +126,15 @@ pub fn draw(chart: &Chart) -> Figure {
     }
     scene.add(Primitive::GroupEnd);
     scene.add(Primitive::ClipEnd);
+    // A rim of white keeps words legible above lines.
+    start_group(
+        r##"stroke="#fff" stroke-width="2" stroke-linejoin="round" paint-order="stroke""##,
+        &mut scene,
+    );
     for mark in &chart.marks {
         marks::texts(mark, &frame, &mut scene);
     }
+    scene.add(Primitive::GroupEnd);
     text::protect(&mut scene);
     Figure { svg: described(chart, &scene) }
 }
@@ -146,7 +152,12 @@ fn start_clip(chart: &Chart, frame: &Frame, scene: &mut Scene) {
         r#"<clipPath id="{id}"><rect x="{x:.2}" y="{y:.2}" width="{width:.2}" height="{height:.2}"/></clipPath>"#
     ));
     scene.add(Primitive::ClipStart { x, y, width, height, id });
-    let extra_attrs = Some(r#"stroke-linejoin="round""#.to_owned());
+    start_group(r#"stroke-linejoin="round""#, scene);
+}
+
+/// What follows has these attributes, up to the end of the group.
+fn start_group(attributes: &str, scene: &mut Scene) {
+    let extra_attrs = Some(attributes.to_owned());
     scene.add(Primitive::GroupStart { transform: None, title: None, extra_attrs });
 }
 

@@ -178,9 +178,9 @@ fn every_kind_of_ticks_draws() {
             let mut one = numbers(every_mark());
             let axis = axis(from, to, ticks.clone());
             if along {
-                one.x = axis
+                one.x = axis;
             } else {
-                one.y = axis
+                one.y = axis;
             }
             let texts = drawn_texts(draw(&one).svg());
             let found = texts.iter().any(|(_, _, text)| text == expected);

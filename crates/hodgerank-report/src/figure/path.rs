@@ -98,7 +98,7 @@ pub(super) fn run(outline: &mut Outline, places: &[Place], curve: Curve) {
 /// Adds the shape of a point of radius `r`; shapes look equally large.
 pub(super) fn shape(outline: &mut Outline, shape: Shape, (x, y): Place, r: f64) {
     match shape {
-        // Discs are drawn as circles; a square stands in for none of them.
+        // Circles have an element of their own and do not come here.
         Shape::Circle | Shape::Square => {
             let half = 0.886 * r;
             outline.rectangle((x - half, y - half), (x + half, y + half));
