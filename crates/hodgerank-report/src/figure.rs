@@ -17,10 +17,13 @@ mod files;
 mod frame;
 mod legend;
 mod marks;
+mod number;
 mod path;
 mod raster;
 mod scale;
+mod surround;
 mod text;
+mod thin;
 
 use kuva::backend::svg::SvgBackend;
 use kuva::render::color::Color;
@@ -37,7 +40,7 @@ const DOTS_PER_INCH: f64 = 300.0;
 /// Dots of a PNG for one unit of the SVG, of which 96 are an inch.
 const PIXELS_PER_UNIT: f64 = DOTS_PER_INCH / 96.0;
 /// Width of a figure in units of the SVG: 16 cm, 1890 dots.
-const WIDTH: f64 = 604.8;
+const WIDTH: f64 = 604.75;
 /// Fonts that the SVG asks for.
 const FONTS: &str = "DejaVu Sans, Arial, sans-serif";
 const TITLE_SIZE: u32 = 13;
@@ -123,9 +126,15 @@ pub fn draw(chart: &Chart) -> Figure {
     }
     scene.add(Primitive::GroupEnd);
     scene.add(Primitive::ClipEnd);
+    // A rim of white keeps words legible above lines.
+    start_group(
+        r##"stroke="#fff" stroke-width="2" stroke-linejoin="round" paint-order="stroke""##,
+        &mut scene,
+    );
     for mark in &chart.marks {
         marks::texts(mark, &frame, &mut scene);
     }
+    scene.add(Primitive::GroupEnd);
     text::protect(&mut scene);
     Figure { svg: described(chart, &scene) }
 }
@@ -143,7 +152,12 @@ fn start_clip(chart: &Chart, frame: &Frame, scene: &mut Scene) {
         r#"<clipPath id="{id}"><rect x="{x:.2}" y="{y:.2}" width="{width:.2}" height="{height:.2}"/></clipPath>"#
     ));
     scene.add(Primitive::ClipStart { x, y, width, height, id });
-    let extra_attrs = Some(r#"stroke-linejoin="round""#.to_owned());
+    start_group(r#"stroke-linejoin="round""#, scene);
+}
+
+/// What follows has these attributes, up to the end of the group.
+fn start_group(attributes: &str, scene: &mut Scene) {
+    let extra_attrs = Some(attributes.to_owned());
     scene.add(Primitive::GroupStart { transform: None, title: None, extra_attrs });
 }
 

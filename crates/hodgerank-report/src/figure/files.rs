@@ -31,8 +31,9 @@ pub fn write<'a>(
         }
         let figure = draw(chart);
         let path = |ending| folder.join(format!("{}.{ending}", chart.id));
-        files.push((path("png"), figure.png()?));
+        let dots = figure.png()?;
         files.push((path("svg"), figure.into_svg().into_bytes()));
+        files.push((path("png"), dots));
     }
     std::fs::create_dir_all(folder).map_err(|source| {
         let file = folder.display().to_string().into();

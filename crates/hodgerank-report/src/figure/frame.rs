@@ -1,12 +1,10 @@
-//! Everything around the marks: room, axes, names, title, legend and note.
+//! How much room everything gets: axes, names, title, legend and note around the marks.
 //!
 //! From top to bottom: title, plotting area, texts of ticks, name of the axis, legend, note. The
 //! width is that of a page; the height follows from the chart's `aspect`. Room for texts and the
 //! number of ticks depend on each other, so both are found in a few rounds.
 
-use kuva::render::axis::{add_axes_and_grid, add_labels_and_title};
-use kuva::render::layout::{ComputedLayout, Layout};
-use kuva::render::render::{Primitive, Scene, TextAnchor};
+use kuva::render::layout::{AxisLabelOverlap, ComputedLayout, Layout};
 use kuva::render::render_utils::wrap_text;
 use kuva::render::theme::Theme;
 
@@ -14,15 +12,12 @@ use super::legend::LegendPlan;
 use super::path::Place;
 use super::scale::{LEAN, Scale, TickPlan, plan};
 use super::text::widest;
-use super::{
-    FONTS, LABEL_SIZE, NOTE_SIZE, PIXELS_PER_UNIT, TEXT_SIZE, TICK_SIZE, TITLE_SIZE, WIDTH,
-    raw_colour,
-};
+use super::{FONTS, LABEL_SIZE, NOTE_SIZE, TEXT_SIZE, TICK_SIZE, TITLE_SIZE, WIDTH};
 use crate::chart::{Anchor, Axis, Chart, Colour, Mark, Ticks};
 use crate::palette;
 
 /// Room between what is drawn and the edge of the figure.
-const EDGE: f64 = 6.0;
+pub(super) const EDGE: f64 = 6.0;
 
 /// Length of ticks.
 const TICK_LENGTH: f64 = 4.0;
@@ -32,14 +27,16 @@ const FAR: f64 = 1e6;
 
 /// Where things stand.
 pub(super) struct Frame {
-    layout: Layout,
-    computed: ComputedLayout,
-    x: Scale,
-    y: Scale,
-    axes: [bool; 2],
-    labels: [Option<usize>; 2],
-    legend: LegendPlan,
-    note: Vec<String>,
+    pub(super) layout: Layout,
+    pub(super) computed: ComputedLayout,
+    pub(super) x: Scale,
+    pub(super) y: Scale,
+    /// Whether each axis is shown.
+    pub(super) axes: [bool; 2],
+    /// How many labels each axis has, if it has labels.
+    pub(super) labels: [Option<usize>; 2],
+    pub(super) legend: LegendPlan,
+    pub(super) note: Vec<String>,
 }
 
 impl Frame {
@@ -123,8 +120,7 @@ impl Frame {
         computed.margin_bottom = below + name + computed.legend_bottom_extra;
         let inside = computed.plot_width();
         let height = computed.margin_top + aspect * inside + computed.margin_bottom;
-        // A whole number of printed dots.
-        computed.height = (height * PIXELS_PER_UNIT).ceil() / PIXELS_PER_UNIT;
+        computed.height = height.ceil();
         computed.recompute_transforms();
         self.computed = computed;
     }
@@ -160,8 +156,6 @@ impl Frame {
             .with_x_axis_max(self.x.to)
             .with_y_axis_min(self.y.from)
             .with_y_axis_max(self.y.to)
-            .with_x_tick_step(x_ticks.step)
-            .with_y_tick_step(y_ticks.step)
             .with_x_tick_format(x_ticks.format.clone())
             .with_y_tick_format(y_ticks.format.clone())
             .with_title_wrap(letters(&chart.title, TITLE_SIZE, WIDTH - 4.0 * EDGE))
@@ -172,6 +166,11 @@ impl Frame {
         }
         layout.title = (!chart.title.is_empty()).then(|| chart.title.clone());
         layout.width = Some(WIDTH);
+        (layout.log_x, layout.log_y) = (self.x.log, self.y.log);
+        (layout.x_tick_step, layout.y_tick_step) = (x_ticks.step, y_ticks.step);
+        if self.x.log {
+            layout.x_label_overlap = AxisLabelOverlap::Thin;
+        }
         layout.x_label = name(&chart.x);
         layout.y_label = name(&chart.y);
         layout.suppress_x_ticks = !self.axes[0];
@@ -199,73 +198,7 @@ impl Frame {
         out
     }
 
-    /// A scene with axes, names, title, legend and note, and nothing inside the axes.
-    pub(super) fn scene(&self) -> Scene {
-        let mut scene = Scene::new(self.computed.width, self.computed.height);
-        scene.font_family = self.computed.font_family.clone();
-        scene.text_color = Some(self.computed.theme.text_color.clone());
-        if self.axes.contains(&true) {
-            add_axes_and_grid(&mut scene, &self.computed, &self.layout);
-            self.hide_axes(&mut scene);
-        }
-        add_labels_and_title(&mut scene, &self.computed, &self.layout);
-        title_to_the_left(&mut scene);
-        let top = self.computed.height - self.note_height() - self.legend.height();
-        self.legend.draw(self.computed.margin_left, top, &self.computed.theme, &mut scene);
-        for (k, line) in self.note.iter().enumerate() {
-            let rows = (self.note.len() - k) as f64;
-            scene.add(Primitive::Text {
-                x: 2.0 * EDGE,
-                y: self.computed.height - EDGE - (rows - 1.0) * note_row() - 2.0,
-                content: line.clone(),
-                size: NOTE_SIZE,
-                anchor: TextAnchor::Start,
-                rotate: None,
-                bold: false,
-                color: Some(raw_colour(Colour::Muted)),
-            });
-        }
-        scene
-    }
-
-    /// The library draws both axes or none, and ticks over their whole length: takes away the line
-    /// and the grid of a hidden one, and ticks where no label stands.
-    fn hide_axes(&self, scene: &mut Scene) {
-        let bottom = self.computed.height - self.computed.margin_bottom;
-        let left = self.computed.margin_left;
-        let x_there = self.ticks_there(0, |value| self.computed.map_x(self.x.place(value)));
-        let y_there = self.ticks_there(1, |value| self.computed.map_y(self.y.place(value)));
-        scene.elements.retain(|element| match element {
-            Primitive::Line { x1, x2, y1, y2, .. } => {
-                let (upright, level) = (x1 == x2, y1 == y2);
-                if level && *y1 == bottom && *x2 > left {
-                    self.axes[0]
-                } else if upright && *x1 == left && *y1 < bottom {
-                    self.axes[1]
-                } else if upright {
-                    x_there(*x1)
-                } else {
-                    y_there(*y1)
-                }
-            }
-            _ => true,
-        });
-    }
-
-    /// Whether a tick of an axis may stand at a pixel.
-    fn ticks_there(&self, axis: usize, pixel: impl Fn(f64) -> f64) -> impl Fn(f64) -> bool {
-        let ends = match (self.axes[axis], self.labels[axis]) {
-            (false, _) | (true, Some(0)) => (f64::INFINITY, f64::NEG_INFINITY),
-            (true, None) => (f64::NEG_INFINITY, f64::INFINITY),
-            (true, Some(labels)) => {
-                let (first, last) = (pixel(0.0), pixel((labels - 1) as f64));
-                (first.min(last) - 0.5, first.max(last) + 0.5)
-            }
-        };
-        move |at| ends.0 <= at && at <= ends.1
-    }
-
-    fn note_height(&self) -> f64 {
+    pub(super) fn note_height(&self) -> f64 {
         if self.note.is_empty() { 0.0 } else { self.note.len() as f64 * note_row() + EDGE }
     }
 
@@ -303,15 +236,7 @@ fn letters(text: &str, size: u32, room: f64) -> usize {
     most.max(8)
 }
 
-/// Titles begin at the left edge, where there is room for the longest.
-fn title_to_the_left(scene: &mut Scene) {
-    for element in &mut scene.elements {
-        if let Primitive::Text { x, anchor, size: TITLE_SIZE, .. } = element {
-            (*x, *anchor) = (2.0 * EDGE, TextAnchor::Start);
-        }
-    }
-}
-
-fn note_row() -> f64 {
+/// Height of a line of the note.
+pub(super) fn note_row() -> f64 {
     1.35 * f64::from(NOTE_SIZE)
 }

@@ -190,8 +190,7 @@ fn cells(ramp: Ramp, boxes: impl Iterator<Item = Cell>, scene: &mut Scene) {
     }
     close(open);
     // Without smoothed edges no light shows between neighbours.
-    let extra_attrs = Some(r#"shape-rendering="crispEdges""#.to_owned());
-    scene.add(Primitive::GroupStart { transform: None, title: None, extra_attrs });
+    super::start_group(r#"shape-rendering="crispEdges""#, scene);
     for (level, outline) in outlines {
         let [red, green, blue] = palette::ramp(ramp, f64::from(level) / LEVELS);
         fill(outline, Color::Rgb(red, green, blue), None, scene);

@@ -3,14 +3,16 @@
 //! The library wants axes that rise and spans that are neither tiny nor huge. One factor does both:
 //! `u = factor · value`, negative where the axis runs the other way, a power of ten where the span
 //! is extreme. Steps are 1, 2 or 5 times a power of ten; labels stand at every first, second,
-//! fifth, … place.
+//! fifth, … place. Over a few powers of ten ticks stand at 1, 2, 5, 10, 20, …: there the library's
+//! own logarithmic axis is used, `u = 10^(factor · value)`.
 
 use std::sync::Arc;
 
 use kuva::TickFormat;
-use kuva::render::render_utils::generate_ticks_with_step;
+use kuva::render::render_utils::{generate_ticks_log, generate_ticks_with_step};
 
 use super::TICK_SIZE;
+use super::number::{number, plain_power, power_of_ten};
 use super::text::widest;
 use crate::chart::{Axis, Ticks, short};
 
@@ -18,6 +20,8 @@ use crate::chart::{Axis, Ticks, short};
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Scale {
     factor: f64,
+    /// Whether the library takes logarithms.
+    pub(super) log: bool,
     /// The left or lower end.
     pub(super) from: f64,
     /// The right or upper end, larger than `from`.
@@ -37,12 +41,18 @@ impl Scale {
         let decade = half_span.abs().log10().floor();
         let power = if (-6.0..=9.0).contains(&decade) { 0.0 } else { -decade };
         let factor = 10f64.powi(power.clamp(-300.0, 300.0) as i32).copysign(half_span);
-        Self { factor, from: from * factor, to: to * factor }
+        let (from, to) = (from * factor, to * factor);
+        let log = axis.ticks == Ticks::Powers && is_few_powers(from, to);
+        if log {
+            return Self { factor, log, from: 10f64.powf(from), to: 10f64.powf(to) };
+        }
+        Self { factor, log, from, to }
     }
 
     /// A value in the plotting library's numbers.
     pub(super) fn place(&self, value: f64) -> f64 {
-        value * self.factor
+        let place = value * self.factor;
+        if self.log { 10f64.powf(place) } else { place }
     }
 
     /// Whether all values lie between two.
@@ -56,10 +66,16 @@ impl Scale {
     }
 }
 
+/// Whether the library has two to a dozen ticks for these powers; it knows none below 10⁻¹⁰.
+fn is_few_powers(from: f64, to: f64) -> bool {
+    let few = from >= -9.0 && to <= 12.0 && to.ceil() - from.floor() <= 3.0;
+    few && generate_ticks_log(10f64.powf(from), 10f64.powf(to)).len() >= 2
+}
+
 /// Where ticks stand and what stands beside them.
 pub(super) struct TickPlan {
-    /// Distance of ticks, in the plotting library's numbers.
-    pub(super) step: f64,
+    /// Distance of ticks, in the plotting library's numbers; it has its own for logarithms.
+    pub(super) step: Option<f64>,
     /// The text of a tick at a place in the plotting library's numbers.
     pub(super) format: TickFormat,
     /// Width of the widest text, in pixels.
@@ -79,42 +95,56 @@ const LINE: f64 = TICK_SIZE as f64 * 1.3;
 pub(super) fn plan(axis: &Axis, scale: Scale, pixels: f64, along: bool, room: f64) -> TickPlan {
     match &axis.ticks {
         Ticks::Hidden => TickPlan {
-            step: 2.0 * scale.span(),
+            step: Some(2.0 * scale.span()),
             format: TickFormat::Custom(Arc::new(|_| String::new())),
             widest: 0.0,
             leaning: false,
         },
         Ticks::Labels { labels } => plan_labels(labels, scale, pixels, along, room),
-        Ticks::Numbers => plan_numbers(scale, pixels, along, number),
-        Ticks::Shares => plan_numbers(scale, pixels, along, |value, step| {
+        Ticks::Numbers => plan_numbers(scale, pixels, along, 0.0, number),
+        Ticks::Shares => plan_numbers(scale, pixels, along, 0.0, |value, step| {
             format!("{}%", number(100.0 * value, 100.0 * step))
         }),
+        Ticks::Powers if scale.log => plan_log(scale),
         // One way of writing for all ticks of an axis.
-        Ticks::Powers if scale.within(-3.0, 5.0) => {
-            plan_numbers(scale, pixels, along, |exponent, step| {
-                let digits = if step < 0.999 { 2.0 } else { 0.0 };
-                let place = exponent.min(0.0).floor().min(exponent.floor() - digits);
-                number(10f64.powf(exponent), 10f64.powf(place))
-            })
-        }
-        Ticks::Powers => plan_numbers(scale, pixels, along, power_of_ten),
+        Ticks::Powers if scale.within(-3.0, 5.0) => plan_powers(scale, pixels, along, plain_power),
+        Ticks::Powers => plan_powers(scale, pixels, along, power_of_ten),
     }
 }
 
 /// The text of a value whose neighbours are a step away.
 type Write = fn(f64, f64) -> String;
 
-fn plan_numbers(scale: Scale, pixels: f64, along: bool, write: Write) -> TickPlan {
+fn plan_log(scale: Scale) -> TickPlan {
+    let text = move |place: f64| {
+        let value = 10f64.powf(place.log10() / scale.factor);
+        number(value, 10f64.powf((value.log10() + 1e-9).floor()))
+    };
+    let texts: Vec<String> =
+        generate_ticks_log(scale.from, scale.to).into_iter().map(text).collect();
+    let widest = widest(&texts, TICK_SIZE);
+    TickPlan { step: None, format: TickFormat::Custom(Arc::new(text)), widest, leaning: false }
+}
+
+/// Ticks at whole powers, where there are at least two.
+fn plan_powers(scale: Scale, pixels: f64, along: bool, write: Write) -> TickPlan {
+    let one = scale.factor.abs();
+    let whole = (scale.to / one).floor() - (scale.from / one).ceil() >= 1.0;
+    plan_numbers(scale, pixels, along, if whole { one } else { 0.0 }, write)
+}
+
+/// Ticks at least `least` apart, in the plotting library's numbers.
+fn plan_numbers(scale: Scale, pixels: f64, along: bool, least: f64, write: Write) -> TickPlan {
     let mut most = (pixels / if along { 62.0 } else { 46.0 }).clamp(2.0, 12.0);
     loop {
-        let step = round_step(scale.span() / most);
+        let step = round_step(scale.span() / most).max(least);
         let value_step = (step / scale.factor).abs();
         let text = move |place: f64| write(place / scale.factor, value_step);
         let widest = widest(&texts(scale, step, &text), TICK_SIZE);
         let fits = !along || widest + 8.0 <= pixels * step / scale.span();
         if fits || most <= 2.0 {
             let format = TickFormat::Custom(Arc::new(text));
-            return TickPlan { step, format, widest, leaning: false };
+            return TickPlan { step: Some(step), format, widest, leaning: false };
         }
         most = (most * 0.7).max(2.0);
     }
@@ -143,7 +173,7 @@ fn plan_labels(labels: &[String], scale: Scale, pixels: f64, along: bool, room: 
         let label = if index < 0.0 { None } else { shown.get(index as usize) };
         label.cloned().unwrap_or_default()
     };
-    let step = stride * factor.abs();
+    let step = Some(stride * factor.abs());
     TickPlan { step, format: TickFormat::Custom(Arc::new(text)), widest, leaning }
 }
 
@@ -160,55 +190,26 @@ fn round_step(step: f64) -> f64 {
     round.unwrap_or(10.0) * decade
 }
 
-/// A number with the digits that tell it from its neighbours, `step` away.
-pub(super) fn number(value: f64, step: f64) -> String {
-    if value.abs() < 1e-6 * step {
-        return "0".to_owned();
-    }
-    let place = (step.log10() + 1e-9).floor() as i32;
-    let sign = if value < 0.0 { "−" } else { "" };
-    let size = value.abs();
-    if size >= 1e7 || place < -5 {
-        let exponent = (size.log10() + 1e-12).floor() as i32;
-        let digits = usize::try_from(exponent - place).unwrap_or(0).min(15);
-        let mantissa = format!("{:.digits$}", size / 10f64.powi(exponent));
-        return format!("{sign}{mantissa}×10{}", raised(exponent));
-    }
-    let digits = usize::try_from(-place).unwrap_or(0);
-    let text = format!("{size:.digits$}");
-    if size < 1_000.0 {
-        return format!("{sign}{text}");
-    }
-    let (whole, rest) = text.split_at(text.find('.').unwrap_or(text.len()));
-    let mut grouped = String::new();
-    for (k, digit) in whole.chars().enumerate() {
-        if k > 0 && (whole.len() - k) % 3 == 0 {
-            grouped.push(',');
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_are_round() {
+        for (step, round) in [(0.9, 1.0), (1.2, 1.0), (1.3, 2.0), (3.0, 5.0), (7.0, 10.0)] {
+            assert_eq!(round_step(step), round);
+            assert!((round_step(1e-3 * step) - 1e-3 * round).abs() < 1e-12);
         }
-        grouped.push(digit);
+        assert_eq!(strides().take(7).collect::<Vec<_>>(), [1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0]);
     }
-    format!("{sign}{grouped}{rest}")
-}
 
-/// Ten to the power of `exponent`, which is a fraction where ticks lie between the powers.
-fn power_of_ten(exponent: f64, step: f64) -> String {
-    let whole = exponent.floor();
-    if step >= 0.999 || exponent - whole < 1e-6 {
-        return format!("10{}", raised(exponent.round() as i32));
+    #[test]
+    fn scales_rise_and_are_of_a_common_size() {
+        for (from, to) in [(0.0, 1.0), (1.0, 0.0), (2.0, 2.0), (0.0, 1e-30), (-1e300, 1e300)] {
+            let ticks = Ticks::Numbers;
+            let scale = Scale::new(&Axis { name: String::new(), from, to, ticks });
+            assert!(scale.span() > 1e-7 && scale.span() < 1e11, "{scale:?}");
+            assert!(scale.place(from) >= scale.from && scale.place(to) <= scale.to);
+        }
     }
-    format!("{}×10{}", number(10f64.powf(exponent - whole), 0.1), raised(whole as i32))
-}
-
-fn raised(exponent: i32) -> String {
-    exponent
-        .to_string()
-        .chars()
-        .map(|digit| match digit {
-            '-' => '⁻',
-            '1' => '¹',
-            '2' => '²',
-            '3' => '³',
-            _ => char::from_u32(0x2070 + digit.to_digit(10).unwrap_or(0)).unwrap_or(digit),
-        })
-        .collect()
 }
