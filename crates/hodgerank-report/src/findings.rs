@@ -127,7 +127,8 @@ fn compare(ranked: Ranked<'_>, options: &FitOptions) -> Result<(Vec<Fit>, Vec<Me
 fn walk(ranked: Ranked<'_>, options: &FitOptions) -> Result<Option<(Method, Path)>> {
     let Ranked { graph, fit, .. } = ranked;
     let groups = graph.groups();
-    if groups.is_empty() {
+    // A path ends with votes left to trust.
+    if groups.votes() < 2.0 {
         return Ok(None);
     }
     let flagged = fit.flagged.iter().sum::<f64>();
