@@ -63,7 +63,7 @@ export function charts({ names, pairs, slider, random }) {
     "bump",
     "Ranks across methods",
     axis("method", -0.2, 5.2, { kind: "labels", labels: methods }),
-    axis("rank", shown.length + 0.5, 0.5, numbers),
+    axis("rank", Math.max(...shown.map((item) => slider.ranks[0][item])) + 6.5, 0.5, numbers),
     0.8,
     [
       ...shown.map((item) => ({
