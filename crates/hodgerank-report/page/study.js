@@ -10,6 +10,7 @@ import { tableView } from "./table.js";
 /** Width of a chart on paper, in pixels: A4 without its margins. */
 const PAPER_WIDTH = 660;
 const LONG_NAME = 300;
+const LONG_FACT = 60;
 
 /** The view of a study: its element, `paper` around printing, `close` before it goes. */
 export function studyView(study, tip) {
@@ -73,7 +74,7 @@ function opening(study) {
         "div",
         {},
         make("dt", {}, visible(name)),
-        make("dd", {}, make("bdi", {}, visible(value))),
+        make("dd", { title: visible(value) }, make("bdi", {}, cut(visible(value), LONG_FACT))),
       ),
     );
     parts.push(make("dl", { class: "facts" }, ...facts));
