@@ -27,7 +27,7 @@ function chooser() {
   return make("p", { class: "chooser" }, make("label", { for: "chooser" }, "Study"), select);
 }
 
-const heading = make("h1", { dir: "auto" }, visible(report.title));
+const heading = make("h1", { dir: "auto", title: visible(report.title) }, visible(report.title));
 const header = make("header", {}, heading, themeButton());
 if (report.studies.length > 1) {
   header.append(chooser());

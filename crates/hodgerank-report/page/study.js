@@ -2,13 +2,15 @@
 
 import { chartView } from "./chart.js";
 import { make } from "./dom.js";
-import { visible } from "./format.js";
+import { cut, visible } from "./format.js";
 import { sliderPanel } from "./slider.js";
 import { moveTo, stateOf } from "./stops.js";
 import { tableView } from "./table.js";
 
 /** Width of a chart on paper, in pixels: A4 without its margins. */
 const PAPER_WIDTH = 660;
+const LONG_NAME = 300;
+const LONG_FACT = 60;
 
 /** The view of a study: its element, `paper` around printing, `close` before it goes. */
 export function studyView(study, tip) {
@@ -62,13 +64,17 @@ export function studyView(study, tip) {
 
 function opening(study) {
   const parts = [];
+  if (study.by !== undefined) {
+    const name = make("bdi", {}, cut(visible(study.by), LONG_NAME));
+    parts.push(make("p", { class: "by" }, "Study: ", name));
+  }
   if (study.facts.length > 0) {
     const facts = study.facts.map(({ name, value }) =>
       make(
         "div",
         {},
         make("dt", {}, visible(name)),
-        make("dd", {}, make("bdi", {}, visible(value))),
+        make("dd", { title: visible(value) }, make("bdi", {}, cut(visible(value), LONG_FACT))),
       ),
     );
     parts.push(make("dl", { class: "facts" }, ...facts));

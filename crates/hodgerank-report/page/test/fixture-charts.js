@@ -59,11 +59,14 @@ export function charts({ names, pairs, slider, random }) {
 
   const methods = ["plain", "lasso", "huber", "lbi", "median"];
   const shown = all.slice(0, 40);
+  const lowest = Math.max(
+    ...slider.ranks.slice(0, 21).flatMap((ranks) => shown.map((item) => ranks[item])),
+  );
   const bump = base(
     "bump",
     "Ranks across methods",
     axis("method", -0.2, 5.2, { kind: "labels", labels: methods }),
-    axis("rank", shown.length + 0.5, 0.5, numbers),
+    axis("rank", lowest + 0.5, 0.5, numbers),
     0.8,
     [
       ...shown.map((item) => ({

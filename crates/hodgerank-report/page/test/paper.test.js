@@ -48,6 +48,17 @@ test("on paper nothing is wider than the page and controls are gone", async () =
   assert.deepEqual(faults, []);
 });
 
+test("paper says which study it shows", async () => {
+  const studies = ["morning", "evening"].map((by) => studyOf({ names: COFFEES, by }));
+  const { page } = await browser.open(reportOf(...studies));
+  assert.ok(await page.locator(".by").isHidden());
+  await page.locator("#chooser").selectOption({ index: 1 });
+  await page.emulateMedia({ media: "print" });
+  assert.ok(await page.locator(".by").isVisible());
+  assert.equal(await page.locator(".by").textContent(), "Study: evening");
+  assert.ok(await page.locator("#chooser").isHidden());
+});
+
 test("paper has up to 500 rows and says how many more there are", async () => {
   const { page } = await browser.open(reportOf(studyOf({ names: COFFEES, suspects: 1200 })));
   await moveSlider(page, 20);
