@@ -153,6 +153,10 @@ fn check(votes: &Votes, options: &[&str]) {
     let same = methods.iter().find(|method| method["name"] == ranked["method"]["name"]);
     assert_eq!(same.map(|method| &method["flagged"]), Some(&flagged.into()), "{path}");
 
+    place.run(&[&["report", path, "-o", "report.html"], options].concat()).good();
+    let report = place.get("report.html");
+    assert!(report.starts_with(b"<!doctype html>") && report.ends_with(b"</html>\n"), "{path}");
+
     let (_, diagnosed) = both(votes, &["diagnose"], options);
     assert_eq!(diagnosed["input"], ranked["input"], "{path}");
     assert_eq!(diagnosed["design"]["pairs"], votes.pairs().len(), "{path}");

@@ -148,9 +148,12 @@ fn nonsense_is_refused() {
 }
 
 #[test]
-fn the_demo_shows_its_table() {
+fn the_demo_shows_its_table_and_writes_its_report() {
     let place = Place::new();
     let run = place.run(&["demo"]).good();
+    assert!(run.stderr.contains("hodgerank-demo.html"), "{}", run.stderr);
+    let report = place.get("hodgerank-demo.html");
+    assert!(report.starts_with(b"<!doctype html>"));
     for coffee in ["espresso", "café au lait", "mocha"] {
         assert!(run.text().contains(coffee), "{}", run.text());
     }
@@ -158,7 +161,8 @@ fn the_demo_shows_its_table() {
     assert!(run.stderr.contains("30 annotators") && run.stderr.contains("hodgerank rank"));
     assert_eq!(place.run(&["demo"]), run, "the same every time");
     assert_ne!(place.run(&["demo", "--seed", "3"]).good().stdout, run.stdout);
-    let quiet = place.run(&["demo", "--quiet"]).good();
+    let quiet = place.run(&["demo", "--quiet", "-o", "again.html"]).good();
     assert_eq!((quiet.stdout, quiet.stderr.as_str()), (run.stdout, ""));
-    assert!(place.names().is_empty());
+    assert_eq!(place.names(), ["again.html", "hodgerank-demo.html"]);
+    assert!(place.get("again.html") == report);
 }
