@@ -65,8 +65,9 @@ impl LaplacianSystem {
         assert_eq!(graph.items(), self.matrix.items().len(), "the same graph");
         assert_eq!(pair_weights.len(), graph.pairs().len(), "one weight for each pair");
         let matrix = LaplacianMatrix::with_weights(graph, pair_weights, self.matrix.shift());
-        let set_up = |(c, old): (usize, &Box<dyn LaplacianSolver>)| {
-            let same = choose::set_up(matrix.block(c), BackendChoice::Fixed(old.backend()));
+        let set_up = |c: usize| {
+            let backend = BackendChoice::Fixed(self.solvers[c].backend());
+            let same = choose::set_up(matrix.block(c), backend);
             match self.choice {
                 BackendChoice::Auto => {
                     same.or_else(|_| choose::set_up(matrix.block(c), self.choice))
@@ -74,7 +75,7 @@ impl LaplacianSystem {
                 BackendChoice::Fixed(_) => same,
             }
         };
-        let solvers = self.solvers.par_iter().enumerate().map(set_up).collect::<Result<_>>()?;
+        let solvers = (0..self.solvers.len()).into_par_iter().map(set_up).collect::<Result<_>>()?;
         Ok(Self { matrix, solvers, choice: self.choice })
     }
 

@@ -46,10 +46,11 @@ impl<'a> Refit<'a> {
         let mut rhs = vec![0.0; self.graph.items()];
         for (p, range) in pairs.first_group.windows(2).enumerate() {
             let mut pull = 0.0;
-            for g in range[0] as usize..range[1] as usize {
-                let kept = groups.weight[g] - removed[g];
-                weight[p] += kept;
-                pull += kept * groups.y[g];
+            let range = range[0] as usize..range[1] as usize;
+            let votes = groups.weight[range.clone()].iter().zip(&removed[range.clone()]);
+            for ((all, gone), y) in votes.zip(&groups.y[range]) {
+                weight[p] += all - gone;
+                pull += (all - gone) * y;
             }
             rhs[pairs.left[p] as usize] += pull;
             rhs[pairs.right[p] as usize] -= pull;
