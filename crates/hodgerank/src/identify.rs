@@ -42,7 +42,7 @@ use crate::error::{Error, Result};
 use crate::graph::{ComparisonGraph, Groups};
 use crate::laplacian::{BackendChoice, LaplacianSystem, StoppingRule, smallest_eigenvalue};
 use crate::solve::{L2Options, l2};
-use coherence::row_sums;
+use coherence::OutlierSet;
 
 /// How a figure was found.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -196,7 +196,9 @@ pub fn conditions(
         return Ok(Some(found));
     }
     (found.c_min, found.c_min_accuracy) = c_min(graph, &inliers)?;
-    let sums = row_sums(graph, &inliers, &per_pair(graph, flagged), true, options.work)?;
+    let outliers = per_pair(graph, flagged);
+    let set = OutlierSet { graph, inliers: &inliers, outliers: &outliers };
+    let sums = set.row_sums(options.work)?;
     (found.irrepresentable, found.accuracy) = (sums.outside, sums.accuracy);
     found.inverse_norm = 1.0 + sums.inside;
     let eta = found.eta();

@@ -95,7 +95,18 @@ fn scores_of_all_votes(
     let started = Instant::now();
     let system = LaplacianSystem::new(graph, shift, backend)?;
     let xt_w_y = graph.divergence(&graph.groups().y);
-    let (mut scores, solved) = system.solve(&xt_w_y, rule)?;
+    scores_of_system(graph, &system, &xt_w_y, rule, started)
+}
+
+/// Solves a system that is set up, for scores of mean zero on each component.
+fn scores_of_system(
+    graph: &ComparisonGraph,
+    system: &LaplacianSystem,
+    rhs: &[f64],
+    rule: &StoppingRule,
+    started: Instant,
+) -> Result<Solution> {
+    let (mut scores, solved) = system.solve(rhs, rule)?;
     graph.components().centre(&mut scores);
     let mut backends = Vec::new();
     for backend in system.backends() {

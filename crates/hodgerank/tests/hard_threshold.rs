@@ -272,6 +272,19 @@ fn the_number_of_flips_is_found() {
     }
 }
 
+/// Starts run side by side, and must not depend on how many at a time.
+#[test]
+fn threads_do_not_change_a_bit() {
+    let graph = shapes::voted(60, &shapes::random(60, 900, 3), 4);
+    let k = (0.1 * graph.groups().votes()) as u64;
+    let run = |threads| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        let found = pool.install(|| iht(&graph, k));
+        (found.removed, found.objective, found.solution.scores, found.solution.info.iterations)
+    };
+    assert!(run(1) == run(3));
+}
+
 /// PC-VQA, reference 1: no worse than the published iht scores.
 #[test]
 #[allow(clippy::print_stderr, reason = "a skipped test should say so")]

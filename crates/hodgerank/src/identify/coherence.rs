@@ -8,32 +8,22 @@
 //!
 //! | way | cost |
 //! |---|---|
-//! | L_c† as a matrix, all j and k | n³ + pairs · pairs with outliers |
-//! | Cauchy sketches | one solve with L_c each, then one for each candidate |
-//!
-//! For independent Cauchy numbers a_k, Σ_k s_k a_k (xⱼᵀ L_c† x_k) is a Cauchy number whose scale is
-//! the row sum. So u = L_c† Σ s_k a_k x_k holds a sketch of all row sums at once: |u_i − u_j| for the
-//! pair (i, j), and the median over sketches estimates its row sum, with a relative standard error
-//! of π/(2√sketches). The pairs with the largest estimates are then computed exactly.
+//! | [`exact`]: L_c† as a matrix, bounds of all sums, the sums that matter | n³ + sums · pairs with outliers |
+//! | [`sketched`]: Cauchy sketches | one solve with L_c each, then one for each candidate |
 
-use rand::{RngExt, SeedableRng};
-use rand_chacha::ChaCha8Rng;
-use rayon::prelude::*;
+mod exact;
+mod sketched;
 
 use super::Accuracy;
 use crate::error::Result;
 use crate::graph::{ComparisonGraph, Pairs};
-use crate::laplacian::{BackendChoice, LaplacianSystem, StoppingRule, pseudo_inverse};
+use crate::laplacian::{BackendChoice, LaplacianSystem, pseudo_inverse};
+use exact::Exact;
+
+pub(super) use sketched::response;
 
 /// Items up to which L_c† is formed: 32 MB.
 const DENSE_MOST_ITEMS: usize = 2000;
-/// Sketches, odd for the median, and candidates computed of each kind; fewer for many pairs.
-const SKETCHES: (usize, usize) = (101, 32);
-const FEW_SKETCHES: (usize, usize) = (15, 8);
-const MANY_PAIRS: usize = 200_000;
-/// A sketch needs no more digits than its own error has.
-const ROUGH: StoppingRule = StoppingRule { tolerance: 1e-4, max_iterations: 10_000 };
-const CHECKED: StoppingRule = StoppingRule { tolerance: 1e-7, max_iterations: 10_000 };
 
 /// The largest row sums of votes outside and inside S.
 pub(super) struct RowSums {
@@ -42,31 +32,71 @@ pub(super) struct RowSums {
     pub(super) accuracy: Accuracy,
 }
 
-/// `outliers`: votes of S on each pair; `inliers`: the graph without them, as connected as the
-/// whole. Row sums inside S are looked for if `inside`. At most `work` steps for the exact way.
-pub(super) fn row_sums(
-    graph: &ComparisonGraph,
-    inliers: &ComparisonGraph,
-    outliers: &[f64],
-    inside: bool,
-    work: f64,
-) -> Result<RowSums> {
-    let pairs = graph.pairs();
-    let set = OutlierPairs::new(pairs, outliers);
-    let steps = pairs.len() as f64 * set.pairs.len() as f64;
-    if graph.items() <= DENSE_MOST_ITEMS && steps <= work {
-        let weights: Vec<f64> = pairs.weight.iter().zip(outliers).map(|(w, s)| w - s).collect();
-        let inverse = pseudo_inverse(pairs, &weights, graph.components())?;
-        return Ok(exact(pairs, outliers, &set, &inverse, graph.items()));
+/// A set S of outliers on a graph.
+pub(super) struct OutlierSet<'a> {
+    /// All votes.
+    pub(super) graph: &'a ComparisonGraph,
+    /// The votes without S, as connected as all.
+    pub(super) inliers: &'a ComparisonGraph,
+    /// Votes of S on each pair of `graph`.
+    pub(super) outliers: &'a [f64],
+}
+
+impl OutlierSet<'_> {
+    /// The largest row sums, with at most `work` steps for the exact way.
+    pub(super) fn row_sums(&self, work: f64) -> Result<RowSums> {
+        if let Some(exact) = self.exact()? {
+            let outside = exact.largest(|p| self.is_out(p), None, work);
+            let inside = exact.largest(|p| self.is_in(p), None, work);
+            if let Some((outside, inside)) = outside.zip(inside) {
+                return Ok(RowSums { outside, inside, accuracy: Accuracy::Exact });
+            }
+        }
+        sketched::row_sums(self, true, &self.system()?)
     }
-    let system = LaplacianSystem::new(inliers, 0.0, BackendChoice::Auto)?;
-    sketched(graph, outliers, &set, inside, &system)
+
+    /// Whether C2 holds: no row sum outside S reaches 1.
+    pub(super) fn holds(&self, work: f64) -> Result<bool> {
+        let exact = self.exact()?;
+        let found = exact.and_then(|exact| exact.largest(|p| self.is_out(p), Some(1.0), work));
+        let outside = match found {
+            Some(outside) => outside,
+            None => sketched::row_sums(self, false, &self.system()?)?.outside,
+        };
+        Ok(outside < 1.0)
+    }
+
+    /// Everything for the exact way; none for too many items.
+    fn exact(&self) -> Result<Option<Exact<'_>>> {
+        if self.graph.items() > DENSE_MOST_ITEMS {
+            return Ok(None);
+        }
+        let pairs = self.graph.pairs();
+        let kept = pairs.weight.iter().zip(self.outliers).map(|(w, s)| w - s);
+        let inverse = pseudo_inverse(pairs, &kept.collect::<Vec<_>>(), self.graph.components())?;
+        Ok(Some(Exact::new(pairs, self.outliers, inverse, self.graph.items())))
+    }
+
+    fn system(&self) -> Result<LaplacianSystem> {
+        LaplacianSystem::new(self.inliers, 0.0, BackendChoice::Auto)
+    }
+
+    fn is_out(&self, p: usize) -> bool {
+        self.graph.pairs().weight[p] > self.outliers[p]
+    }
+
+    fn is_in(&self, p: usize) -> bool {
+        self.outliers[p] > 0.0
+    }
 }
 
 /// The pairs with outliers: their ends and how many.
 struct OutlierPairs {
     pairs: Vec<(u32, u32, f64)>,
 }
+
+/// Sums kept apart in [`OutlierPairs::row_sum`], so that additions need not wait for each other.
+const LANES: usize = 8;
 
 impl OutlierPairs {
     fn new(pairs: &Pairs, outliers: &[f64]) -> Self {
@@ -77,101 +107,12 @@ impl OutlierPairs {
 
     /// Σ_k s_k |v_a − v_b| with v = L_c† xⱼ.
     fn row_sum(&self, v: &[f64]) -> f64 {
-        self.pairs.iter().map(|&(a, b, s)| s * (v[a as usize] - v[b as usize]).abs()).sum()
+        let term = |&(a, b, s): &(u32, u32, f64)| s * (v[a as usize] - v[b as usize]).abs();
+        let (lanes, rest) = self.pairs.as_chunks::<LANES>();
+        let mut sums = [0.0; LANES];
+        for lane in lanes {
+            sums.iter_mut().zip(lane).for_each(|(sum, pair)| *sum += term(pair));
+        }
+        sums.iter().sum::<f64>() + rest.iter().map(term).sum::<f64>()
     }
-}
-
-fn exact(
-    pairs: &Pairs,
-    outliers: &[f64],
-    set: &OutlierPairs,
-    inverse: &[f64],
-    n: usize,
-) -> RowSums {
-    let row = |i: u32| &inverse[i as usize * n..(i as usize + 1) * n];
-    let sums = (0..pairs.len()).into_par_iter().map_init(
-        || vec![0.0; n],
-        |v, j| {
-            let ends = row(pairs.left[j]).iter().zip(row(pairs.right[j]));
-            v.iter_mut().zip(ends).for_each(|(v, (a, b))| *v = a - b);
-            let sum = set.row_sum(v);
-            let outside = if pairs.weight[j] > outliers[j] { sum } else { 0.0 };
-            (outside, if outliers[j] > 0.0 { sum } else { 0.0 })
-        },
-    );
-    let larger = |a: (f64, f64), b: (f64, f64)| (a.0.max(b.0), a.1.max(b.1));
-    let (outside, inside) = sums.reduce(|| (0.0, 0.0), larger);
-    RowSums { outside, inside, accuracy: Accuracy::Exact }
-}
-
-fn sketched(
-    graph: &ComparisonGraph,
-    outliers: &[f64],
-    set: &OutlierPairs,
-    inside: bool,
-    system: &LaplacianSystem,
-) -> Result<RowSums> {
-    let (n, pairs) = (graph.items(), graph.pairs());
-    let (sketches, candidates) = if pairs.len() > MANY_PAIRS { FEW_SKETCHES } else { SKETCHES };
-    let mut u = vec![0.0; n * sketches];
-    let mut rng = ChaCha8Rng::seed_from_u64(0);
-    for k in 0..sketches {
-        let mut b = vec![0.0; n];
-        for &(i, j, s) in &set.pairs {
-            let cauchy = (std::f64::consts::PI * (rng.random::<f64>() - 0.5)).tan();
-            b[i as usize] += s * cauchy;
-            b[j as usize] -= s * cauchy;
-        }
-        let (x, _) = system.solve(&b, &ROUGH)?;
-        // Numbers of one item side by side: a pair then touches two places.
-        x.iter().enumerate().for_each(|(i, &x)| u[i * sketches + k] = x);
-    }
-    let estimate = |median: &mut Vec<f64>, p: usize| {
-        let [a, b] = [pairs.left[p], pairs.right[p]].map(|i| i as usize * sketches);
-        let differences = u[a..a + sketches].iter().zip(&u[b..b + sketches]);
-        median.clear();
-        median.extend(differences.map(|(a, b)| (a - b).abs()));
-        *median.select_nth_unstable_by(sketches / 2, f64::total_cmp).1
-    };
-    let estimates: Vec<f64> =
-        (0..pairs.len()).into_par_iter().map_init(Vec::new, estimate).collect();
-    let largest = |inside: bool| -> Result<f64> {
-        let is_in = |&p: &usize| outliers[p] > 0.0;
-        let is_out = |&p: &usize| pairs.weight[p] > outliers[p];
-        let mut best: Vec<usize> =
-            (0..pairs.len()).filter(|p| if inside { is_in(p) } else { is_out(p) }).collect();
-        let count = candidates.min(best.len());
-        if count == 0 {
-            return Ok(0.0);
-        }
-        let order = |&a: &usize, &b: &usize| estimates[b].total_cmp(&estimates[a]).then(a.cmp(&b));
-        best.select_nth_unstable_by(count - 1, order);
-        let mut most = 0.0_f64;
-        for &p in &best[..count] {
-            let v = response(system, n, pairs.left[p], pairs.right[p], &CHECKED)?;
-            most = most.max(set.row_sum(&v));
-        }
-        Ok(most)
-    };
-    let accuracy = Accuracy::Sketched {
-        sketches: sketches as u32,
-        checked: candidates as u32,
-        relative_error: std::f64::consts::FRAC_PI_2 / (sketches as f64).sqrt(),
-    };
-    let (outside, inside) = (largest(false)?, if inside { largest(true)? } else { 0.0 });
-    Ok(RowSums { outside, inside, accuracy })
-}
-
-/// L† x for the pair (i, j).
-pub(super) fn response(
-    system: &LaplacianSystem,
-    n: usize,
-    i: u32,
-    j: u32,
-    rule: &StoppingRule,
-) -> Result<Vec<f64>> {
-    let mut b = vec![0.0; n];
-    b[i as usize] += 1.0;
-    b[j as usize] -= 1.0;
-    Ok(system.solve(&b, rule)?.0)
 }

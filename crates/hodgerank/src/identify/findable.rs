@@ -12,7 +12,7 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Binomial, Distribution};
 
-use super::coherence::row_sums;
+use super::coherence::OutlierSet;
 use super::cycle_dimension;
 use crate::error::Result;
 use crate::graph::{ComparisonGraph, Groups};
@@ -111,5 +111,5 @@ fn c2_of_random_set(graph: &ComparisonGraph, share: f64, seed: u64, work: f64) -
     if inliers.components().len() > graph.components().len() {
         return Ok(false);
     }
-    Ok(row_sums(graph, &inliers, &outliers, false, work)?.outside < 1.0)
+    OutlierSet { graph, inliers: &inliers, outliers: &outliers }.holds(work)
 }

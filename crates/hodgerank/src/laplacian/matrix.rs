@@ -50,12 +50,17 @@ impl LaplacianMatrix {
     /// The matrix of a graph. O(items + pairs).
     #[must_use]
     pub fn new(graph: &ComparisonGraph, shift: f64) -> Self {
+        Self::with_weights(graph, &graph.pairs().weight, shift)
+    }
+
+    /// The matrix of a graph with these votes on its pairs; zero leaves an entry of zero.
+    pub(super) fn with_weights(graph: &ComparisonGraph, pair_weights: &[f64], shift: f64) -> Self {
         let (pairs, components) = (graph.pairs(), graph.components());
         let items: Vec<u32> = components.iter().flatten().copied().collect();
         let block_start = block_starts(components);
         let [left, right] = end_rows(pairs, &items);
         let offsets = offsets(items.len(), &left, &right);
-        let (mut neighbours, weights) = entries(&left, &right, &pairs.weight, &offsets);
+        let (mut neighbours, weights) = entries(&left, &right, pair_weights, &offsets);
         for (c, &start) in block_start.iter().enumerate().take(components.len()).skip(1) {
             for column in &mut neighbours[offsets[start]..offsets[block_start[c + 1]]] {
                 *column -= start as u32;
@@ -70,6 +75,10 @@ impl LaplacianMatrix {
     #[must_use]
     pub fn items(&self) -> &[u32] {
         &self.items
+    }
+
+    pub(super) fn shift(&self) -> f64 {
+        self.shift
     }
 
     /// How many components there are.

@@ -28,6 +28,7 @@ pub struct LaplacianSystem {
     matrix: LaplacianMatrix,
     /// For each component of two items or more; they come first, being the largest.
     solvers: Vec<Box<dyn LaplacianSolver>>,
+    choice: BackendChoice,
 }
 
 impl LaplacianSystem {
@@ -46,7 +47,36 @@ impl LaplacianSystem {
         let setups =
             (0..connected).into_par_iter().map(|c| choose::set_up(matrix.block(c), choice));
         let solvers = setups.collect::<Result<_>>()?;
-        Ok(Self { matrix, solvers })
+        Ok(Self { matrix, solvers, choice })
+    }
+
+    /// The system of the same graph with other votes on its pairs, by the same backends.
+    ///
+    /// A pair may have none, as long as the others hold each component together. Cheaper than a new
+    /// system, for nothing has to be chosen; but backends suit the pairs of the graph, so that most
+    /// of them should still have votes.
+    ///
+    /// # Errors
+    /// If a factorisation breaks down; with [`BackendChoice::Auto`] that cannot happen.
+    ///
+    /// # Panics
+    /// If `graph` is not the graph of this system, or has not one weight for each pair.
+    pub(crate) fn reweighted(&self, graph: &ComparisonGraph, pair_weights: &[f64]) -> Result<Self> {
+        assert_eq!(graph.items(), self.matrix.items().len(), "the same graph");
+        assert_eq!(pair_weights.len(), graph.pairs().len(), "one weight for each pair");
+        let matrix = LaplacianMatrix::with_weights(graph, pair_weights, self.matrix.shift());
+        let set_up = |c: usize| {
+            let backend = BackendChoice::Fixed(self.solvers[c].backend());
+            let same = choose::set_up(matrix.block(c), backend);
+            match self.choice {
+                BackendChoice::Auto => {
+                    same.or_else(|_| choose::set_up(matrix.block(c), self.choice))
+                }
+                BackendChoice::Fixed(_) => same,
+            }
+        };
+        let solvers = (0..self.solvers.len()).into_par_iter().map(set_up).collect::<Result<_>>()?;
+        Ok(Self { matrix, solvers, choice: self.choice })
     }
 
     /// The scores that solve the system, and how well they do.

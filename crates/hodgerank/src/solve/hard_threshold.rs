@@ -18,8 +18,8 @@
 //! least-squares fit, and sweeps that remove the worst votes a few at a time and refit. The best is
 //! then improved by exchanges, whose effect is known exactly from effective resistances.
 //!
-//! Cost: one Laplacian system and one sort of the groups for each refit, some hundred in all. Up
-//! to [`MOST_EXCHANGE_ITEMS`] items also 8n² bytes, n³ once for each round of exchanges and n² for
+//! Cost: one Laplacian system and a few passes over the groups for each refit, some hundred in all;
+//! starts run side by side. Up to [`MOST_EXCHANGE_ITEMS`] items also 8n² bytes, n³ once for each round of exchanges and n² for
 //! each exchange.
 //!
 //! Failure modes: K must be known ([`super::trimmed`] can find it); wrong votes that agree with
@@ -34,6 +34,8 @@
 
 mod descent;
 mod exchange;
+mod refit;
+mod worst;
 
 pub(super) use descent::Search;
 pub use exchange::MOST_EXCHANGE_ITEMS;
@@ -140,7 +142,7 @@ pub fn solve(graph: &ComparisonGraph, options: &HardThresholdOptions) -> Result<
     options.validate()?;
     check_k(graph, options.k)?;
     on_merged(graph, |graph| {
-        let mut search = Search::new(graph, options);
+        let search = Search::new(graph, options)?;
         let l2 = search.fit(vec![0.0; graph.groups().len()])?;
         search.run(options.k as f64, &l2, &[], started)
     })

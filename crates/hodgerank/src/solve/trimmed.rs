@@ -111,7 +111,7 @@ pub fn solve(graph: &ComparisonGraph, options: &TrimmedOptions) -> Result<Remova
 
 fn search(graph: &ComparisonGraph, options: &TrimmedOptions, started: Instant) -> Result<Removal> {
     let inner = options.search(options.k.unwrap_or(0));
-    let mut search = Search::new(graph, &inner);
+    let search = Search::new(graph, &inner)?;
     let l2 = search.fit(vec![0.0; graph.groups().len()])?;
     if let Some(k) = options.k {
         return search.run(k as f64, &l2, &[], started);

@@ -10,8 +10,10 @@
 
 use faer::linalg::solvers::DenseSolveCore;
 use faer::{Mat, Side};
+use rayon::prelude::*;
 
-use super::descent::{LEAST_FALL, residuals};
+use super::descent::LEAST_FALL;
+use super::refit::residuals;
 use crate::graph::ComparisonGraph;
 
 /// Most items for which exchanges are tried: the pseudo-inverse is a full matrix.
@@ -81,7 +83,7 @@ impl<'a> Exchange<'a> {
     pub(super) fn descend(&mut self, k: f64, most: usize) -> usize {
         let groups = self.graph.groups();
         for made in 0..most {
-            let r = residuals(self.graph, &self.theta);
+            let r: Vec<f64> = residuals(self.graph, &self.theta).collect();
             let kept = groups.weight.iter().zip(&self.removed).map(|(w, k)| w - k);
             let objective = 0.5 * kept.zip(&r).map(|(w, r)| w * r * r).sum::<f64>();
             let spare = k - self.removed.iter().sum::<f64>();
@@ -107,19 +109,20 @@ impl<'a> Exchange<'a> {
         let cost = |q: usize| r[q] * r[q] / (1.0 + self.coupling(q, q));
         keep_least(&mut kept, |g| -gain(g));
         keep_least(&mut gone, cost);
-        let mut best: Option<Move> = None;
-        for &out in &kept {
+        let backs: Vec<(usize, f64)> = gone.iter().map(|&q| (q, self.coupling(q, q))).collect();
+        let best_of = |&out: &usize| {
             let left = weight[out] - self.removed[out];
             let alone = (spare > 0.0).then(|| self.removal(out, left.min(spare), r)).flatten();
-            let backs = gone.iter().filter(|&&back| back != out);
-            let swaps = backs.filter_map(|&q| self.swap(out, q, left.min(self.removed[q]), r));
-            for found in alone.into_iter().chain(swaps) {
-                if best.is_none_or(|best| found.change < best.change) {
-                    best = Some(found);
-                }
-            }
-        }
-        best
+            let resistance = self.coupling(out, out);
+            let others = backs.iter().filter(|(back, _)| *back != out);
+            let swaps = others.filter_map(|&back| {
+                let votes = left.min(self.removed[back.0]);
+                self.swap((out, resistance), back, votes, r)
+            });
+            alone.into_iter().chain(swaps).reduce(least_change)
+        };
+        let best: Vec<Option<Move>> = kept.par_iter().map(best_of).collect();
+        best.into_iter().flatten().reduce(least_change)
     }
 
     fn removal(&self, out: usize, votes: f64, r: &[f64]) -> Option<Move> {
@@ -128,11 +131,18 @@ impl<'a> Exchange<'a> {
         (bond > LEAST_BOND).then_some(Move { out, back: None, votes, change })
     }
 
-    fn swap(&self, out: usize, back: usize, votes: f64, r: &[f64]) -> Option<Move> {
+    /// Both groups come with their own h.
+    fn swap(
+        &self,
+        (out, h_out): (usize, f64),
+        (back, h_back): (usize, f64),
+        votes: f64,
+        r: &[f64],
+    ) -> Option<Move> {
         let (rg, rq) = (r[out], r[back]);
         let h = self.coupling(out, back);
-        let a = self.coupling(out, out) - 1.0 / votes;
-        let b = self.coupling(back, back) + 1.0 / votes;
+        let a = h_out - 1.0 / votes;
+        let b = h_back + 1.0 / votes;
         let determinant = a * b - h * h;
         let change = 0.5 * (rg * rg * b - 2.0 * rg * rq * h + rq * rq * a) / determinant;
         let bond = -determinant * votes * votes;
@@ -180,9 +190,14 @@ impl<'a> Exchange<'a> {
     }
 }
 
+/// The first where they are equal.
+fn least_change(a: Move, b: Move) -> Move {
+    if b.change < a.change { b } else { a }
+}
+
 /// Keeps the [`CANDIDATES`] groups of the least value, the smaller index where they are equal.
-fn keep_least(groups: &mut Vec<usize>, value: impl Fn(usize) -> f64) {
-    let mut valued: Vec<(f64, usize)> = groups.iter().map(|&g| (value(g), g)).collect();
+fn keep_least(groups: &mut Vec<usize>, value: impl Fn(usize) -> f64 + Sync) {
+    let mut valued: Vec<(f64, usize)> = groups.par_iter().map(|&g| (value(g), g)).collect();
     let order = |a: &(f64, usize), b: &(f64, usize)| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1));
     if valued.len() > CANDIDATES {
         valued.select_nth_unstable_by(CANDIDATES, order);
