@@ -84,7 +84,7 @@ fn sections(
     slider: Option<&crate::document::Slider>,
     suspects: &Suspects,
 ) -> Vec<Section> {
-    let mut sections = vec![ranking::section(findings, order)];
+    let mut sections = vec![ranking::section(findings, order, slider)];
     sections.extend(slider.map(|slider| path::section(findings, order, slider)));
     sections.push(flagged::section(findings, order, suspects));
     sections.push(methods::section(findings, order));

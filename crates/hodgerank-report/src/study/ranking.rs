@@ -3,7 +3,7 @@
 use super::order::{Order, label, rows_note};
 use super::slider::rounded;
 use crate::chart::{Axis, Chart, Colour, Follows, Hover, LegendEntry, Mark, Shape, Sign};
-use crate::document::{RANKING, Section};
+use crate::document::{RANKING, Section, Slider};
 use crate::findings::Findings;
 use crate::table::{Column, Table, Values};
 use crate::words::thousands;
@@ -14,7 +14,7 @@ const DRAWN: usize = 60;
 pub(super) const ROBUST: Colour = Colour::Kind(0);
 pub(super) const PLAIN: Colour = Colour::Kind(1);
 
-pub(super) fn section(findings: &Findings<'_>, order: &Order) -> Section {
+pub(super) fn section(findings: &Findings<'_>, order: &Order, slider: Option<&Slider>) -> Section {
     let method = findings.ranked.fit.method.as_str();
     let text = match findings.flagged() {
         0 => format!("Scores by {method}; no vote is flagged, so every vote counts."),
@@ -30,7 +30,7 @@ pub(super) fn section(findings: &Findings<'_>, order: &Order) -> Section {
         id: "ranking".to_owned(),
         title: "Ranking".to_owned(),
         text: vec![text],
-        charts: vec![chart(findings, order)],
+        charts: vec![chart(findings, order, slider)],
         tables: vec![table(findings, order)],
     }
 }
@@ -82,7 +82,7 @@ fn table(findings: &Findings<'_>, order: &Order) -> Table {
     Table { id: RANKING.to_owned(), title: "All items, best first".to_owned(), note, columns }
 }
 
-fn chart(findings: &Findings<'_>, order: &Order) -> Chart {
+fn chart(findings: &Findings<'_>, order: &Order, slider: Option<&Slider>) -> Chart {
     // The page's table must have the rows that the points speak of.
     let shown = order.ends(DRAWN);
     let shown: Vec<usize> = if order.listed < order.ranking.items.len() {
@@ -115,7 +115,10 @@ fn chart(findings: &Findings<'_>, order: &Order) -> Chart {
         hover: hover(),
         follows,
     };
-    let x = Axis::numbers("score", plain.iter().chain(&robust).copied());
+    // Points that follow the slider stay inside.
+    let moved = slider.iter().flat_map(|slider| &slider.scores);
+    let moved = moved.flat_map(|scores| shown.iter().map(|&row| scores[row]));
+    let x = Axis::numbers("score", plain.iter().chain(&robust).copied().chain(moved));
     let marks = vec![
         Mark::Segments {
             colour: Colour::Faint,
