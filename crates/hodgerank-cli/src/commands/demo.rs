@@ -3,6 +3,8 @@
 //! Thirty people say which of two coffees they prefer. Most answer with care; some toss a coin,
 //! some answer the opposite on purpose, one always clicks the left picture.
 
+use std::path::Path;
+
 use clap::Args;
 use hodgerank::annotators::AnnotatorTallies;
 use hodgerank::fit::FitOptions;
@@ -26,6 +28,9 @@ pub(crate) struct DemoOptions {
     /// File of the report that the demo ends with
     #[arg(long, short, value_name = "FILE", default_value = "hodgerank-demo.html")]
     output: String,
+    /// Also write each chart of the report into this folder, as SVG and as PNG for print
+    #[arg(long, value_name = "DIR")]
+    figures: Option<String>,
 }
 
 const COFFEES: [&str; 12] = [
@@ -88,7 +93,8 @@ pub(crate) fn run(options: &DemoOptions, terminal: &Terminal) -> Result<(), Fail
     let table = std::slice::from_ref(&judged.table);
     rank::write(table, &none, form, &output, Output::standard())?;
     let title = "Which coffee? (a made-up study)".to_owned();
-    report::write(&[judged], title, &fit_options, None, page, terminal)?;
+    let figures = options.figures.as_deref().map(Path::new);
+    report::write(&[judged], title, &fit_options, figures, page, terminal)?;
     terminal.note(&format!(
         "\n{:.0}% of all pairs stand in their true order.\n\nThe report, for your browser: {}\n\n\
          Now your own votes:\n  \
