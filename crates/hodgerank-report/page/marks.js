@@ -1,5 +1,6 @@
 // Marks as drawings. Each gives its element, and how it follows the slider if it does.
 
+import { crowd, isCrowd } from "./crowd.js";
 import { draw, tint } from "./dom.js";
 import { fitted, textWidth } from "./measure.js";
 import { outline, pointsPath } from "./shapes.js";
@@ -39,6 +40,9 @@ export function isThere(mark, place, state) {
 }
 
 function pointsMark(mark, frame, state) {
+  if (mark.follows !== "scores" && isCrowd(mark)) {
+    return crowdMark(mark, frame, state);
+  }
   const piece = (place) => {
     const x = pointX(mark, place, state);
     return known(x, mark.y[place])
@@ -54,6 +58,16 @@ function pointsMark(mark, frame, state) {
     return drawn.join("");
   };
   const element = tint(pointsPath(mark.shape, mark.size, now()), mark.colour);
+  return { element, follow: mark.follows && (() => element.setAttribute("d", now())) };
+}
+
+function crowdMark(mark, frame, state) {
+  const path = crowd(
+    mark.x.map((x) => frame.x(x)),
+    mark.y.map((y) => frame.y(y)),
+  );
+  const now = () => path((place) => isThere(mark, place, state));
+  const element = tint(draw("path", { class: "fill crowd", d: now() }), mark.colour);
   return { element, follow: mark.follows && (() => element.setAttribute("d", now())) };
 }
 

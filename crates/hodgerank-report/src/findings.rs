@@ -15,7 +15,7 @@ use hodgerank::diagnose::{DiagnoseOptions, Diagnosis, diagnose};
 use hodgerank::fit::{self, Fit, FitOptions, Method};
 use hodgerank::select::OutlierRule;
 use hodgerank::solve::inverse_scale_space;
-use hodgerank::{ComparisonGraph, Labels, Path, Result};
+use hodgerank::{ComparisonGraph, Error, Labels, Path, Result};
 use hodgerank_io::write::RankTable;
 use rayon::prelude::*;
 
@@ -61,7 +61,7 @@ pub struct Findings<'a> {
     pub ranked: Ranked<'a>,
     /// All methods that were compared.
     pub methods: Vec<Fit>,
-    /// Methods that were not, because they would take long here.
+    /// Methods that were not: these votes are too many for them, or would take them long.
     pub left_out: Vec<Method>,
     /// The path behind the slider, and whose it is.
     pub path: Option<(Method, Path)>,
@@ -111,16 +111,26 @@ fn compare(ranked: Ranked<'_>, options: &FitOptions) -> Result<(Vec<Fit>, Vec<Me
         }
         _ => graph.groups().len() <= MANY_GROUPS,
     };
-    let wanted = |method: Method| method == fit.method || is_quick(method);
-    let fits = METHODS.into_par_iter().filter(|&method| wanted(method)).map(|method| {
-        if method == fit.method {
-            return Ok(fit.clone());
-        }
-        let outliers = OutlierRule::Count(votes as u64);
-        fit::fit(graph, &FitOptions { method: Some(method), outliers, ..*options })
-    });
-    let left_out = METHODS.into_iter().filter(|&method| !wanted(method)).collect();
-    Ok((fits.collect::<Result<_>>()?, left_out))
+    let fits: Vec<(Method, Option<Fit>)> = METHODS
+        .into_par_iter()
+        .map(|method| {
+            if method == fit.method {
+                return Ok((method, Some(fit.clone())));
+            }
+            if !is_quick(method) {
+                return Ok((method, None));
+            }
+            let outliers = OutlierRule::Count(votes as u64);
+            match fit::fit(graph, &FitOptions { method: Some(method), outliers, ..*options }) {
+                // Some methods say themselves what is too much for them.
+                Err(Error::TooLarge { .. }) => Ok((method, None)),
+                found => found.map(|fit| (method, Some(fit))),
+            }
+        })
+        .collect::<Result<_>>()?;
+    let left_out =
+        fits.iter().filter(|(_, fit)| fit.is_none()).map(|(method, _)| *method).collect();
+    Ok((fits.into_iter().filter_map(|(_, fit)| fit).collect(), left_out))
 }
 
 /// The path beyond the place where the ranking was taken.

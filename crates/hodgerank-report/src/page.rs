@@ -36,6 +36,7 @@ const FILES: &[(&str, &str)] = files!(
     "measure.js"
     "layout.js"
     "shapes.js"
+    "crowd.js"
     "marks.js"
     "nearest.js"
     "hover.js"
