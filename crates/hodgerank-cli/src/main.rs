@@ -30,6 +30,7 @@ fn main() -> ExitCode {
             Command::Decompose(options) => commands::decompose::run(options, threads, &terminal),
             Command::Diagnose(options) => commands::diagnose::run(options, threads, &terminal),
             Command::Simulate(options) => commands::simulate::run(options, &terminal),
+            Command::Experiment(options) => commands::experiment::run(options, &terminal),
             Command::Demo(options) => commands::demo::run(options, &terminal),
         }
     });
