@@ -8,7 +8,7 @@
 //! |---|---|
 //! | SN 1000 … 5000, OP 5% … 50%, 20 runs | the same; small: 3 × 4 cells, 10 runs |
 //! | LASSO path by `quadrupen` | exact knots of [`huber_lasso`], down to λ = 0 |
-//! | LBI, κ and Δt not said | the defaults: κ by the scale of the votes, Δt = 1/κ |
+//! | LBI, κ and Δt not said | κ = 50 as in its tables; Δt = 1/1000, so that few votes enter at one step |
 //! | – | iss, the limit of LBI |
 //!
 //! Votes that a path never flags are ordered by their multipliers, see [`hodgerank::detection`].
@@ -29,6 +29,7 @@ use rayon::prelude::*;
 use crate::columns::{counts, mean, numbers, table, texts};
 use crate::draw::{Grid, axis, axis_around, chart, entry, heat_map, line};
 use crate::error::Result;
+use crate::methods::KAPPA;
 use crate::progress::Steps;
 use crate::study::KnownStudy;
 use crate::{Claim, Findings, Progress, Settings};
@@ -36,6 +37,9 @@ use crate::{Claim, Findings, Progress, Settings};
 const ITEMS: usize = 16;
 const METHODS: [&str; 3] = ["hlasso", "lbi", "iss"];
 const LBI: usize = 1;
+const DT: f64 = 1e-3;
+/// An AUC that has nowhere to rise to.
+const FULL: f64 = 0.9999;
 /// The study whose ROC and paths are shown.
 const SHOWN: (u64, f64) = (2000, 0.05);
 /// A full path of hlasso has some hundred knots; this is never reached.
@@ -122,9 +126,13 @@ fn path(graph: &ComparisonGraph, method: usize, until: Until) -> Result<Path> {
             let options = HuberLassoOptions { knots, ..Default::default() };
             huber_lasso::path(graph, &options, until)?
         }
-        LBI => bregman::path(graph, &BregmanOptions::default(), until)?,
+        LBI => bregman::path(graph, &lbi(), until)?,
         _ => inverse_scale_space::path(graph, &InverseScaleSpaceOptions::default(), until)?,
     })
+}
+
+fn lbi() -> BregmanOptions {
+    BregmanOptions { kappa: Some(KAPPA), dt: Some(DT), ..Default::default() }
 }
 
 impl Means {
@@ -170,23 +178,25 @@ impl Means {
         claims
     }
 
-    /// Whether AUC rises from each sample number to the next, at each share below a half.
+    /// Whether AUC rises from each sample number to the next, at each share below a half, as long as
+    /// there is something to rise to.
     fn rises(&self, method: usize) -> Claim {
         let columns = self.grid.samples.len();
         let rows = self.of_method[method].chunks(columns).zip(&self.grid.shares);
-        let below: Vec<&[f64]> =
-            rows.filter(|(_, share)| **share < 0.499).map(|row| row.0).collect();
-        let steps = || below.iter().flat_map(|row| row.windows(2).map(|w| w[1] - w[0]));
-        let falls = steps().filter(|&step| step <= 0.0).count();
-        let worst = steps().fold(f64::INFINITY, f64::min);
+        let below = rows.filter(|(_, share)| **share < 0.499).map(|row| row.0);
+        let steps: Vec<(f64, f64)> =
+            below.flat_map(|row| row.windows(2).map(|w| (w[0], w[1]))).collect();
+        let falls: Vec<&(f64, f64)> = steps.iter().filter(|(from, to)| to <= from).collect();
+        let deepest = falls.iter().map(|(from, to)| from - to).fold(0.0, f64::max);
+        let lowest = falls.iter().map(|(from, _)| *from).fold(1.0, f64::min);
+        let rest = match falls.len() {
+            0 => String::new(),
+            _ => format!("; the others fall by at most {deepest:.1e} from {lowest:.5} or more"),
+        };
         Claim::new(
-            format!("{}: AUC rises with SN at every OP below 50%", METHODS[method]),
-            format!(
-                "{} of {} steps rise; smallest step {worst:+.5}",
-                steps().count() - falls,
-                steps().count()
-            ),
-            falls == 0,
+            format!("{}: AUC rises with SN at every OP below 50%, up to {FULL}", METHODS[method]),
+            format!("{} of {} steps rise{rest}", steps.len() - falls.len(), steps.len()),
+            lowest >= FULL,
         )
         .in_paper("AUC rises to 1 as OP drops below 50% and SN increases")
     }

