@@ -154,7 +154,6 @@ fn claims(design: &Design, placements: &[Placement]) -> Vec<Claim> {
             Method::HardThreshold | Method::Trimmed if design.trimming_is_clean => {
                 clean().in_paper(alike)
             }
-            // The paper's own runs of these two ended in worse fixed points.
             Method::HardThreshold | Method::Trimmed => clean().in_paper(format!("no: {perturbed}")),
             _ => {
                 let claim = format!("{name}: scores perturbed inside clusters");
