@@ -94,9 +94,9 @@ pub fn run(settings: &Settings, progress: &Progress<'_>) -> Result<Findings> {
     let (roc_table, roc_chart) = roc(&shown)?;
     charts.push(roc_chart);
     let mut tables = vec![("auc".to_owned(), means.table()), ("auc-roc".to_owned(), roc_table)];
-    for m in 0..METHODS.len() {
+    for (m, name) in METHODS.iter().enumerate() {
         let (table, chart) = paths::of(&shown, m)?;
-        tables.push((format!("auc-path-{}", METHODS[m]), table));
+        tables.push((format!("auc-path-{name}"), table));
         charts.push(chart);
     }
     Ok(Findings {

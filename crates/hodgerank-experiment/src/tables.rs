@@ -190,7 +190,8 @@ fn last_time(graph: &ComparisonGraph) -> Result<f64> {
     let path = bregman::path(graph, &options, Until::Flagged(SHARE * groups.votes()))?;
     let votes: f64 = path.entries().iter().map(|e| groups.weight[e.group as usize]).sum();
     let path = bregman::path(graph, &options, Until::Flagged(votes + 1.0))?;
-    Ok(path.knots[path.knots.len() - 1] - DT)
+    // Votes that agree in full have a path of one knot, at 0.
+    Ok((path.knots[path.knots.len() - 1] - DT).max(DT))
 }
 
 fn place(method: Method) -> usize {
