@@ -5,8 +5,8 @@ use hodgerank_io::{ColumnNames, Format, OnError, OutcomeAs, ReadOptions};
 
 use crate::commands::{
     clean::CleanOptions, compare::CompareOptions, decompose::DecomposeArguments, demo::DemoOptions,
-    diagnose::DiagnoseArguments, outliers::OutliersOptions, path::PathOptions,
-    report::ReportOptions, simulate::SimulateArguments,
+    diagnose::DiagnoseArguments, experiment::ExperimentArguments, outliers::OutliersOptions,
+    path::PathOptions, report::ReportOptions, simulate::SimulateArguments,
 };
 use crate::failure::Failure;
 use crate::method::MethodOptions;
@@ -54,6 +54,10 @@ pub(crate) enum Command {
     Report(Box<ReportOptions>),
     /// Make a synthetic study: votes, some of them bad, and the truth behind them
     Simulate(SimulateArguments),
+    /// Repeat the paper's experiments: what it claims beside what is found
+    ///
+    /// docs/experiments.md shows a run.
+    Experiment(ExperimentArguments),
     /// Show the main job on a small study with bad annotators
     Demo(DemoOptions),
 }

@@ -6,6 +6,7 @@ pub(crate) mod compare;
 pub(crate) mod decompose;
 pub(crate) mod demo;
 pub(crate) mod diagnose;
+pub(crate) mod experiment;
 pub(crate) mod outliers;
 pub(crate) mod path;
 pub(crate) mod rank;

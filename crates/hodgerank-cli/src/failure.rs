@@ -47,6 +47,26 @@ impl From<hodgerank_report::figure::FigureError> for Failure {
     }
 }
 
+impl From<hodgerank_experiment::Error> for Failure {
+    fn from(error: hodgerank_experiment::Error) -> Self {
+        use hodgerank_experiment::Error;
+        let problem = error.to_string();
+        match error {
+            Error::Model(error) => Self::Model(error),
+            Error::Votes(error) => Self::File(error),
+            Error::Threads(error) => Self::Threads(error),
+            Error::NoData => {
+                Self::usage(problem, "add --data DIR; docs/experiments.md says what must be in it")
+            }
+            Error::Picture { .. } => Self::usage(problem, "without --image one is generated"),
+            Error::PublishedTable { .. } => Self::usage(
+                problem,
+                "docs/experiments.md says what must be in the folder of --data",
+            ),
+        }
+    }
+}
+
 impl Failure {
     pub(crate) fn usage(problem: impl Into<String>, help: impl Into<String>) -> Self {
         Self::Usage { problem: problem.into(), help: help.into() }

@@ -31,6 +31,7 @@ fn main() -> ExitCode {
             Command::Diagnose(options) => commands::diagnose::run(options, threads, &terminal),
             Command::Report(options) => commands::report::run(options, threads, &terminal),
             Command::Simulate(options) => commands::simulate::run(options, &terminal),
+            Command::Experiment(options) => commands::experiment::run(options, &terminal),
             Command::Demo(options) => commands::demo::run(options, &terminal),
         }
     });

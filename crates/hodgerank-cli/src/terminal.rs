@@ -2,6 +2,7 @@
 
 use std::io::{IsTerminal as _, Write as _};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
@@ -24,6 +25,8 @@ pub(crate) struct Terminal {
 pub(crate) enum Work<'a> {
     /// Reading this many bytes.
     Reading(u64, &'a Arc<Progress>),
+    /// Work in steps, counted by those who do it.
+    Counting { name: &'static str, done: &'a AtomicU64, all: &'a AtomicU64 },
     /// Work of unknown length.
     Step(&'static str),
 }
@@ -107,8 +110,13 @@ impl Terminal {
                 while let Err(RecvTimeoutError::Timeout) = stop.recv_timeout(REDRAW) {
                     if started.elapsed() > PATIENCE {
                         let bar = bar.get_or_insert_with(|| bar_for(&what, started));
-                        if let Work::Reading(_, progress) = &what {
-                            bar.set_position(progress.bytes());
+                        match &what {
+                            Work::Reading(_, progress) => bar.set_position(progress.bytes()),
+                            Work::Counting { done, all, .. } => {
+                                bar.set_length(all.load(Ordering::Relaxed));
+                                bar.set_position(done.load(Ordering::Relaxed));
+                            }
+                            Work::Step(_) => {}
                         }
                         bar.tick();
                     }
@@ -148,12 +156,16 @@ fn bar_for(what: &Work<'_>, started: Instant) -> ProgressBar {
             ProgressBar::new_spinner(),
             "{spinner} reading {binary_bytes} ({binary_bytes_per_sec})",
         ),
+        Work::Counting { all, .. } => (
+            ProgressBar::new(all.load(Ordering::Relaxed)),
+            "{msg} {wide_bar} {pos}/{len} ({elapsed})",
+        ),
         Work::Step(_) => (ProgressBar::new_spinner(), "{spinner} {msg} ({elapsed})"),
     };
     let style =
         ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
     let bar = bar.with_style(style).with_elapsed(started.elapsed());
-    if let Work::Step(name) = what {
+    if let Work::Step(name) | Work::Counting { name, .. } = what {
         bar.set_message(*name);
     }
     bar

@@ -27,7 +27,7 @@ const STUDIES: [(&str, f64, f64, bool, f64); 7] = [
     ("graded, normal 0.05, 5% flips", 0.05, 0.05, true, 0.0),
     ("graded, normal 0.1, 5% far off", 0.0, 0.1, true, 0.05),
 ];
-/// Beside the seeds that the rule was made with, and those of `selection_evidence`.
+/// Beside the seeds that the rule was made with, and those of `hodgerank experiment selection`.
 const SEEDS: std::ops::Range<u64> = 2000..2005;
 const ITEMS: usize = 16;
 

@@ -35,7 +35,7 @@ mod coherence;
 mod findable;
 mod resistance;
 
-pub use findable::{Findable, FindableOptions, Trial, findable_share};
+pub use findable::{Findable, FindableOptions, Trial, c2_of_random_set, findable_share};
 pub use resistance::{Resistances, resistances};
 
 use crate::error::{Error, Result};

@@ -39,6 +39,7 @@
 pub mod annotators;
 pub mod comparison;
 pub mod decompose;
+pub mod detection;
 pub mod diagnose;
 pub mod error;
 pub mod fit;

@@ -16,6 +16,7 @@
 //! Each step has a random stream of its own. Turning on flips, say, changes neither the pairs nor
 //! the careful answers. Cost: constant time for a vote, 8 bytes for an item, 1 for an annotator.
 
+pub mod designs;
 mod options;
 
 pub use options::{AnnotatorKind, Noise, SimulateOptions};
@@ -97,12 +98,7 @@ impl Simulation {
     /// [`Error::BadOption`](crate::Error::BadOption) for an option out of its range.
     pub fn new(options: &SimulateOptions) -> Result<Self> {
         options.validate()?;
-        // The numbers of the streams are part of the promise that seeds last.
-        let stream = |number| {
-            let mut rng = ChaCha8Rng::seed_from_u64(options.seed);
-            rng.set_stream(number);
-            rng
-        };
+        let stream = |number| stream(options.seed, number);
         let of_kind = |&(kind, count): &(_, u32)| std::iter::repeat_n(kind, count as usize);
         Ok(Self {
             truth: centred_uniform(options.items, &mut stream(0)),
@@ -215,6 +211,13 @@ fn centred_uniform(items: usize, rng: &mut ChaCha8Rng) -> Vec<f64> {
     let mean = scores.iter().sum::<f64>() / items as f64;
     scores.iter_mut().for_each(|score| *score -= mean);
     scores
+}
+
+/// A random stream of its own for each purpose. The numbers are part of the promise that seeds last.
+fn stream(seed: u64, number: u64) -> ChaCha8Rng {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    rng.set_stream(number);
+    rng
 }
 
 // Written out, not taken from `rand`, whose ways of drawing may change from version to version.

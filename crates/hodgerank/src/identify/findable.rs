@@ -95,8 +95,12 @@ pub fn findable_share(graph: &ComparisonGraph, options: &FindableOptions) -> Res
     Ok(found)
 }
 
-/// Whether C1 and C2 hold if each vote is an outlier with this probability.
-fn c2_of_random_set(graph: &ComparisonGraph, share: f64, seed: u64, work: f64) -> Result<bool> {
+/// Whether C1 and C2 hold if each vote is an outlier with this probability; at most `work` steps
+/// for the exact way to C2.
+///
+/// # Errors
+/// If a system cannot be solved.
+pub fn c2_of_random_set(graph: &ComparisonGraph, share: f64, seed: u64, work: f64) -> Result<bool> {
     let pairs = graph.pairs();
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let mut draw = |&w: &f64| {

@@ -101,6 +101,28 @@ const ON_GRID: f64 = 1e-6;
 /// # Ok::<(), hodgerank::Error>(())
 /// ```
 pub fn path(graph: &ComparisonGraph, options: &BregmanOptions, until: Until) -> Result<Path> {
+    run(graph, options, until, |_, _| ()).map(|(path, ())| path)
+}
+
+/// As [`path`], and γ at its end, one number for each group.
+///
+/// # Errors
+/// As [`path`].
+pub fn path_and_outliers(
+    graph: &ComparisonGraph,
+    options: &BregmanOptions,
+    until: Until,
+) -> Result<(Path, Vec<f64>)> {
+    run(graph, options, until, |end, kappa| end.outliers(kappa))
+}
+
+/// The path, and what is asked of its end.
+fn run<T>(
+    graph: &ComparisonGraph,
+    options: &BregmanOptions,
+    until: Until,
+    of_end: impl FnOnce(&Iterate<'_>, f64) -> T,
+) -> Result<(Path, T)> {
     options.validate()?;
     let system = LaplacianSystem::new(graph, 0.0, options.backend)?;
     let mut iterate = Iterate::start(graph, &system, options)?;
@@ -109,12 +131,14 @@ pub fn path(graph: &ComparisonGraph, options: &BregmanOptions, until: Until) -> 
     let residuals = iterate.residuals();
     let largest_r = residuals.largest;
     if largest_r <= ROUNDING.max(10.0 * options.tolerance) * largest_y {
-        return Ok(without_outliers(graph, &iterate.theta, recorder, until));
+        let path = without_outliers(graph, &iterate.theta, recorder, until);
+        return Ok((path, of_end(&iterate, 0.0)));
     }
     let steps =
         Steps::choose(options, residuals, || largest_eigenvalue::bound(graph, system.matrix()))?;
     // The scope takes the whole loop into the thread pool, not each of its parts.
-    rayon::scope(|_| walk(&mut iterate, steps, options, until, recorder, largest_r))
+    let path = rayon::scope(|_| walk(&mut iterate, steps, options, until, recorder, largest_r))?;
+    Ok((path, of_end(&iterate, steps.kappa)))
 }
 
 /// The iteration of the paper, from the end of the silent start.

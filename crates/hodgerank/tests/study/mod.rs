@@ -5,7 +5,7 @@
 use std::path::Path as FilePath;
 
 use hodgerank::simulate::{SimulateOptions, Simulation};
-use hodgerank::{Comparison, ComparisonGraph, Groups, Labels, Path};
+use hodgerank::{Comparison, ComparisonGraph, Groups, Labels, Path, detection};
 
 /// A graph, the group of each vote, and whether the vote is bad.
 pub struct Study {
@@ -23,52 +23,16 @@ pub fn simulated(options: &SimulateOptions) -> Study {
     Study { graph, group_of, bad: votes.iter().map(|vote| vote.bad).collect() }
 }
 
-/// How well the order of entry tells bad votes from good ones: the chance that a bad one entered
-/// before a good one, ties counted half. Groups that never entered are ordered by the size of
-/// their accumulated residuals.
+/// How well a path tells bad votes from good ones.
 pub fn auc(study: &Study, path: &Path) -> f64 {
-    let p = accumulated(&study.graph, path);
-    let mut suspicion: Vec<f64> = p.iter().map(|p| p.abs().min(1.0)).collect();
-    for entry in path.entries() {
-        suspicion[entry.group as usize] = 1.0 + 1.0 / entry.at;
+    let groups = study.graph.groups().len();
+    let (mut bad, mut good) = (vec![0.0; groups], vec![0.0; groups]);
+    for (&g, &is_bad) in study.group_of.iter().zip(&study.bad) {
+        let count = if is_bad { &mut bad } else { &mut good };
+        count[g as usize] += 1.0;
     }
-    separation(study, &suspicion)
-}
-
-/// The same where groups enter as λ falls; groups that never entered are equally trusted.
-pub fn auc_of_lambda(study: &Study, path: &Path) -> f64 {
-    let mut suspicion = vec![0.0; study.graph.groups().len()];
-    for entry in path.entries() {
-        suspicion[entry.group as usize] = entry.at;
-    }
-    separation(study, &suspicion)
-}
-
-fn separation(study: &Study, suspicion: &[f64]) -> f64 {
-    let of_votes = |bad: bool| -> Vec<f64> {
-        let votes = study.group_of.iter().zip(&study.bad).filter(|&(_, &b)| b == bad);
-        votes.map(|(&g, _)| suspicion[g as usize]).collect()
-    };
-    let (bad, good) = (of_votes(true), of_votes(false));
-    let above = |b: f64, g: f64| if b > g { 1.0 } else { f64::from(u8::from(b == g)) / 2.0 };
-    let sum: f64 = bad.iter().flat_map(|&b| good.iter().map(move |&g| above(b, g))).sum();
-    sum / (bad.len() * good.len()) as f64
-}
-
-/// Residuals of the groups trusted, added up over the time of a path, knot by knot.
-pub fn accumulated(graph: &ComparisonGraph, path: &Path) -> Vec<f64> {
-    let mut p = vec![0.0; graph.groups().len()];
-    for knot in 1..path.knots.len() {
-        let from = path.knots[knot - 1];
-        let flagged = path.flagged_at(from);
-        let r = residuals(graph, &path.scores_at(from));
-        for (g, p) in p.iter_mut().enumerate() {
-            if flagged.binary_search(&(g as u32)).is_err() {
-                *p += (path.knots[knot] - from) * r[g];
-            }
-        }
-    }
-    p
+    let suspicion = detection::suspicion(&study.graph, path);
+    detection::auc(&detection::roc(&suspicion, &bad, &good).unwrap())
 }
 
 /// y − Xθ.

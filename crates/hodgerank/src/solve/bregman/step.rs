@@ -132,6 +132,12 @@ impl<'a> Iterate<'a> {
         Ok(())
     }
 
+    /// γᵏ = κ shrink(zᵏ).
+    pub(super) fn outliers(&self, kappa: f64) -> Vec<f64> {
+        let z = self.chunks.0.iter().flat_map(|chunk| &chunk.state.z);
+        z.map(|&z| kappa * shrink(z)).collect()
+    }
+
     fn collect_changes(&mut self) {
         self.changes.clear();
         for chunk in &mut self.chunks.0 {

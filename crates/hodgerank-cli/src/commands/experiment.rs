@@ -1,0 +1,142 @@
+//! `hodgerank experiment`: the paper's experiments, what it claims beside what is found.
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
+use clap::Args;
+use hodgerank_experiment::{Claim, Experiment, Findings, Settings};
+use hodgerank_io::write::{Column, Output, Table};
+
+use crate::args::OutputOptions;
+use crate::failure::Failure;
+use crate::table::Style;
+use crate::terminal::{Terminal, Work};
+
+/// Flags of `experiment`.
+#[derive(Debug, Args)]
+pub(crate) struct ExperimentArguments {
+    /// bias, c2, auc, image, speedup, tables, faces, shoes, selection, or all
+    #[arg(value_name = "NAME", value_parser = parse_name)]
+    name: Named,
+    /// Folder for data (CSV) and figures; it is made where it does not exist
+    #[arg(long, value_name = "DIR")]
+    out: PathBuf,
+    /// The paper's sizes; without it small ones, a few minutes for all
+    #[arg(long)]
+    full: bool,
+    /// Same seed, same findings; only times differ
+    #[arg(long, value_name = "SEED", default_value_t = 0)]
+    seed: u64,
+    /// Folder of the real studies, for `tables`
+    #[arg(long, value_name = "DIR")]
+    data: Option<PathBuf>,
+    /// Picture for `image`: PGM (P2 or P5) or PNG [default: a generated one]
+    #[arg(long, value_name = "FILE")]
+    image: Option<PathBuf>,
+}
+
+/// One experiment, or all.
+#[derive(Debug, Clone, Copy)]
+enum Named {
+    One(Experiment),
+    All,
+}
+
+fn parse_name(name: &str) -> Result<Named, String> {
+    match name {
+        "all" => Ok(Named::All),
+        _ => name.parse().map(Named::One).map_err(|expected| format!("{expected}, all")),
+    }
+}
+
+pub(crate) fn run(arguments: &ExperimentArguments, terminal: &Terminal) -> Result<(), Failure> {
+    let ExperimentArguments { name, out, full, seed, data, image } = arguments;
+    let settings = Settings { full: *full, seed: *seed, data: data.clone(), image: image.clone() };
+    let mut experiments = match *name {
+        Named::One(experiment) => vec![experiment],
+        Named::All => Experiment::ALL.to_vec(),
+    };
+    if matches!(name, Named::All) && data.is_none() {
+        experiments.retain(|&experiment| experiment != Experiment::Tables);
+        terminal.warn("tables is left out: it needs the real studies, --data DIR");
+    }
+    std::fs::create_dir_all(out).map_err(|source| {
+        let file = out.to_string_lossy().into_owned().into();
+        Failure::File(hodgerank_io::Error::Write { file, source })
+    })?;
+    for experiment in experiments {
+        let started = Instant::now();
+        let findings = find(experiment, &settings, terminal)?;
+        write_data(experiment, &findings, out)?;
+        // Figures: `findings.charts` are to be written to `out` here, one file for each `id`.
+        print(experiment, &findings, &settings, started.elapsed().as_secs_f64())?;
+    }
+    Ok(())
+}
+
+fn find(
+    experiment: Experiment,
+    settings: &Settings,
+    terminal: &Terminal,
+) -> Result<Findings, Failure> {
+    let (done, all) = (AtomicU64::new(0), AtomicU64::new(0));
+    let progress = |step: u64, steps: u64| {
+        all.store(steps, Ordering::Relaxed);
+        done.fetch_max(step, Ordering::Relaxed);
+    };
+    let work = Work::Counting { name: experiment.as_str(), done: &done, all: &all };
+    Ok(terminal.watch(work, || hodgerank_experiment::run(experiment, settings, &progress))?)
+}
+
+fn write_data(experiment: Experiment, findings: &Findings, out: &Path) -> Result<(), Failure> {
+    let claims = (format!("{}-claims", experiment.as_str()), claims_table(&findings.claims));
+    for (stem, table) in findings.tables.iter().chain([&claims]) {
+        let file = out.join(format!("{stem}.csv"));
+        let mut output = Output::create(&file.to_string_lossy())?;
+        table.write_csv(&mut output).map_err(|error| output.error(error))?;
+        output.finish()?;
+    }
+    Ok(())
+}
+
+fn claims_table(claims: &[Claim]) -> Table {
+    let text = |of: fn(&Claim) -> Option<&String>| {
+        Column::Text(claims.iter().map(|claim| of(claim).cloned()).collect())
+    };
+    let mut table = Table::default();
+    table.push("claim", text(|claim| Some(&claim.claim)));
+    table.push("paper", text(|claim| claim.paper.as_ref()));
+    table.push("found", text(|claim| Some(&claim.found)));
+    table.push("holds", Column::Truth(claims.iter().map(|claim| claim.holds).collect()));
+    table
+}
+
+fn print(
+    experiment: Experiment,
+    findings: &Findings,
+    settings: &Settings,
+    seconds: f64,
+) -> Result<(), Failure> {
+    let mut output = Output::standard();
+    let mut table = Style::here(&OutputOptions::default()).table();
+    table.set_header(["holds", "claim", "found", "the paper"]);
+    for claim in &findings.claims {
+        let holds = if claim.holds { "yes" } else { "NO" };
+        let paper = claim.paper.as_deref().unwrap_or("–");
+        table.add_row([holds, &claim.claim, &claim.found, paper]);
+    }
+    let held = findings.claims.iter().filter(|claim| claim.holds).count();
+    let written = writeln!(
+        output,
+        "── {} ──\n{}\n\n{table}\n{held} of {} claims hold; seed {}, {seconds:.1} s\n",
+        experiment.as_str(),
+        findings.title,
+        findings.claims.len(),
+        settings.seed,
+    );
+    written.map_err(|error| output.error(error))?;
+    output.finish()?;
+    Ok(())
+}

@@ -1,0 +1,276 @@
+//! Experiment I: outliers found in simulated studies, beside the truth.
+//!
+//! Sixteen items in a random total order, SN votes on random pairs, a share OP of them turned
+//! round. The order in which votes enter a path is an order of suspicion; its AUC is the chance that
+//! a bad vote is more suspicious than a good one.
+//!
+//! | paper | here |
+//! |---|---|
+//! | SN 1000 … 5000, OP 5% … 50%, 20 runs | the same; small: 3 × 4 cells, 10 runs |
+//! | LASSO path by `quadrupen` | exact knots of [`huber_lasso`], down to λ = 0 |
+//! | LBI, κ and Δt not said | κ = 50 as in its tables; Δt = 1/1000, so that few votes enter at one step |
+//! | – | iss, the limit of LBI |
+//!
+//! Votes that a path never flags are ordered by their multipliers, see [`hodgerank::detection`].
+//! Cost: some milliseconds for a path.
+
+mod paths;
+
+use hodgerank::path::Until;
+use hodgerank::simulate::{SimulateOptions, Simulation};
+use hodgerank::solve::HuberLassoOptions;
+use hodgerank::solve::bregman::{self, BregmanOptions};
+use hodgerank::solve::huber_lasso::{self, Knots};
+use hodgerank::solve::inverse_scale_space::{self, InverseScaleSpaceOptions};
+use hodgerank::{ComparisonGraph, Path, detection};
+use hodgerank_report::chart::{Chart, Colour, Sign};
+use rayon::prelude::*;
+
+use crate::columns::{counts, mean, numbers, table, texts};
+use crate::draw::{Grid, axis, axis_around, chart, entry, heat_map, line};
+use crate::error::Result;
+use crate::methods::KAPPA;
+use crate::progress::Steps;
+use crate::study::KnownStudy;
+use crate::{Claim, Findings, Progress, Settings};
+
+const ITEMS: usize = 16;
+const METHODS: [&str; 3] = ["hlasso", "lbi", "iss"];
+const LBI: usize = 1;
+const DT: f64 = 1e-3;
+/// An AUC that has nowhere to rise to.
+const FULL: f64 = 0.9999;
+/// The study whose ROC and paths are shown.
+const SHOWN: (u64, f64) = (2000, 0.05);
+/// A full path of hlasso has some hundred knots; this is never reached.
+const MOST_KNOTS: usize = 100_000;
+
+/// Mean AUC of each method, one value for each cell.
+struct Means {
+    grid: Grid,
+    runs: u64,
+    of_method: Vec<Vec<f64>>,
+}
+
+/// Repeats the experiment.
+///
+/// # Errors
+/// If a solver fails.
+pub fn run(settings: &Settings, progress: &Progress<'_>) -> Result<Findings> {
+    let (samples, percents, runs): (&[u64], &[u32], u64) = match settings.full {
+        true => (&[1000, 2000, 3000, 4000, 5000], &[5, 10, 15, 20, 25, 30, 35, 40, 45, 50], 20),
+        false => (&[1000, 2000, 4000], &[5, 10, 30, 50], 10),
+    };
+    let shares = percents.iter().map(|&percent| f64::from(percent) / 100.0).collect();
+    let grid = Grid { samples: samples.to_vec(), shares };
+    let cells = grid.cells();
+    let steps = Steps::new(cells.len() * runs as usize, progress);
+    let jobs: Vec<(usize, u64)> =
+        (0..cells.len()).flat_map(|cell| (0..runs).map(move |run| (cell, run))).collect();
+    let one = |&(cell, run): &(usize, u64)| -> Result<Vec<f64>> {
+        let (r, c) = cells[cell];
+        let study = study(grid.samples[c], grid.shares[r], settings.seed, run)?;
+        let of_method = |m: usize| -> Result<f64> {
+            let path = path(&study.graph, m, Until::End)?;
+            Ok(study.roc(&path).map_or(f64::NAN, |roc| detection::auc(&roc)))
+        };
+        let found = (0..METHODS.len()).map(of_method).collect();
+        steps.one_more();
+        found
+    };
+    let found: Vec<Vec<f64>> = jobs.par_iter().map(one).collect::<Result<_>>()?;
+    let of_cell = |m: usize, cell: usize| {
+        let runs = runs as usize;
+        mean(found[cell * runs..(cell + 1) * runs].iter().map(|of_run| of_run[m]))
+    };
+    let of_method: Vec<Vec<f64>> = (0..METHODS.len())
+        .map(|m| (0..cells.len()).map(|cell| of_cell(m, cell)).collect())
+        .collect();
+    let means = Means { grid, runs, of_method };
+
+    let shown = study(SHOWN.0, SHOWN.1, settings.seed, 0)?;
+    let mut charts: Vec<Chart> = (0..METHODS.len()).map(|m| means.heat_map(m)).collect();
+    charts.extend((0..METHODS.len()).map(|m| means.curves(m)));
+    let (roc_table, roc_chart) = roc(&shown)?;
+    charts.push(roc_chart);
+    let mut tables = vec![("auc".to_owned(), means.table()), ("auc-roc".to_owned(), roc_table)];
+    for (m, name) in METHODS.iter().enumerate() {
+        let (table, chart) = paths::of(&shown, m)?;
+        tables.push((format!("auc-path-{name}"), table));
+        charts.push(chart);
+    }
+    Ok(Findings {
+        title: format!(
+            "Experiment I: outlier detection, n = {ITEMS}, {} cells, {} runs each",
+            cells.len(),
+            means.runs
+        ),
+        claims: means.claims(),
+        tables,
+        charts,
+    })
+}
+
+fn study(votes: u64, flips: f64, seed: u64, run: u64) -> Result<KnownStudy> {
+    let seed = seed.wrapping_add(1000 * run);
+    let options = SimulateOptions { items: ITEMS, votes, seed, ..Default::default() };
+    let mut votes: Vec<_> = Simulation::new(&options)?.collect();
+    hodgerank::simulate::designs::turn_round(&mut votes, flips, seed);
+    KnownStudy::new(ITEMS, &votes)
+}
+
+fn path(graph: &ComparisonGraph, method: usize, until: Until) -> Result<Path> {
+    Ok(match method {
+        0 => {
+            let knots = Knots::Exact { most: MOST_KNOTS };
+            let options = HuberLassoOptions { knots, ..Default::default() };
+            huber_lasso::path(graph, &options, until)?
+        }
+        LBI => bregman::path(graph, &lbi(), until)?,
+        _ => inverse_scale_space::path(graph, &InverseScaleSpaceOptions::default(), until)?,
+    })
+}
+
+fn lbi() -> BregmanOptions {
+    BregmanOptions { kappa: Some(KAPPA), dt: Some(DT), ..Default::default() }
+}
+
+impl Means {
+    /// Sample number, share and AUC of each cell.
+    fn cells(&self, method: usize) -> impl Iterator<Item = (u64, f64, f64)> + '_ {
+        let place = |(r, c): (usize, usize)| (self.grid.samples[c], self.grid.shares[r]);
+        let cells = self.grid.cells().into_iter().map(place);
+        cells.zip(&self.of_method[method]).map(|((samples, share), &auc)| (samples, share, auc))
+    }
+
+    fn claims(&self) -> Vec<Claim> {
+        let apart = |m: usize| {
+            let pairs = self.of_method[0].iter().zip(&self.of_method[m]);
+            pairs.fold(0.0, |most: f64, (a, b)| most.max((a - b).abs()))
+        };
+        let alike = |m: usize| {
+            Claim::new(
+                format!("AUC of {} within 0.01 of hlasso in every cell", METHODS[m]),
+                format!("largest difference {:.4}", apart(m)),
+                apart(m) <= 0.01,
+            )
+            .in_paper("LBI and LASSO perform alike")
+        };
+        let mut claims = vec![alike(1), alike(2)];
+        for (m, name) in METHODS.iter().enumerate() {
+            let sparse = self.cells(m).filter(|&(n, op, _)| n >= 2000 && op < 0.101);
+            let least = sparse.map(|cell| cell.2).fold(1.0, f64::min);
+            let claim = format!("{name}: AUC above 0.99 at SN ≥ 2000 and OP ≤ 10%");
+            claims.push(
+                Claim::new(claim, format!("least {least:.4}"), least > 0.99)
+                    .in_paper("close to 1 when samples are many and outliers sparse"),
+            );
+            let half = self.cells(m).filter(|cell| cell.1 > 0.499).map(|cell| cell.2);
+            let (low, high) = crate::columns::range(half);
+            let claim = format!("{name}: AUC between 0.4 and 0.6 at OP = 50%");
+            let found = format!("{low:.3} to {high:.3}");
+            claims.push(
+                Claim::new(claim, found, low >= 0.4 && high <= 0.6)
+                    .in_paper("about 0.5, a random guess"),
+            );
+            claims.push(self.rises(m));
+        }
+        claims
+    }
+
+    /// Whether AUC rises from each sample number to the next, at each share below a half, as long as
+    /// there is something to rise to.
+    fn rises(&self, method: usize) -> Claim {
+        let columns = self.grid.samples.len();
+        let rows = self.of_method[method].chunks(columns).zip(&self.grid.shares);
+        let below = rows.filter(|(_, share)| **share < 0.499).map(|row| row.0);
+        let steps: Vec<(f64, f64)> =
+            below.flat_map(|row| row.windows(2).map(|w| (w[0], w[1]))).collect();
+        let falls: Vec<&(f64, f64)> = steps.iter().filter(|(from, to)| to <= from).collect();
+        let deepest = falls.iter().map(|(from, to)| from - to).fold(0.0, f64::max);
+        let lowest = falls.iter().map(|(from, _)| *from).fold(1.0, f64::min);
+        let rest = match falls.len() {
+            0 => String::new(),
+            _ => format!("; the others fall by at most {deepest:.1e} from {lowest:.5} or more"),
+        };
+        Claim::new(
+            format!("{}: AUC rises with SN at every OP below 50%, up to {FULL}", METHODS[method]),
+            format!("{} of {} steps rise{rest}", steps.len() - falls.len(), steps.len()),
+            lowest >= FULL,
+        )
+        .in_paper("AUC rises to 1 as OP drops below 50% and SN increases")
+    }
+
+    fn table(&self) -> hodgerank_io::write::Table {
+        let mut table = table([
+            ("votes", counts(self.cells(0).map(|cell| cell.0))),
+            ("outliers", numbers(self.cells(0).map(|cell| cell.1))),
+        ]);
+        for (m, name) in METHODS.iter().enumerate() {
+            table.push(*name, numbers(self.of_method[m].iter().copied()));
+        }
+        table
+    }
+
+    fn heat_map(&self, method: usize) -> Chart {
+        let name = METHODS[method];
+        let (low, high) = crate::columns::range(self.of_method[method].iter().copied());
+        let alt = format!(
+            "Heat map of the mean AUC of {name} over {} runs, from {low:.2} to {high:.2}.",
+            self.runs
+        );
+        let title = format!("Mean AUC, {name}");
+        let rows = self.grid.rows(&self.of_method[method]);
+        heat_map(&format!("auc-{name}"), &title, &alt, &self.grid, &rows)
+    }
+
+    /// AUC over the share of outliers, one line for each sample number.
+    fn curves(&self, method: usize) -> Chart {
+        let name = METHODS[method];
+        let mut marks = Vec::new();
+        let mut legend = Vec::new();
+        for (c, &samples) in self.grid.samples.iter().enumerate() {
+            let colour = Colour::Kind(c as u8);
+            let own = self.cells(method).filter(|cell| cell.0 == samples);
+            let points: Vec<_> = own.map(|(_, share, auc)| (100.0 * share, auc)).collect();
+            marks.push(line(colour, &points, &format!("{samples} votes")));
+            legend.push(entry(&format!("{samples} votes"), colour, Sign::Line));
+        }
+        let alt =
+            format!("Mean AUC of {name} falls from near 1 to a half as outliers come to 50%.");
+        let x = axis_around("outliers, %", self.grid.shares.iter().map(|share| 100.0 * share));
+        let title = format!("Mean AUC and the share of outliers, {name}");
+        let y = axis("AUC", 0.4, 1.0);
+        let mut chart = chart(&format!("auc-curves-{name}"), &title, &alt, x, y, marks);
+        chart.legend = legend;
+        chart
+    }
+}
+
+fn roc(study: &KnownStudy) -> Result<(hodgerank_io::write::Table, Chart)> {
+    let mut rows: Vec<(&str, f64, f64)> = Vec::new();
+    let mut marks = Vec::new();
+    let mut legend = Vec::new();
+    let mut areas = Vec::new();
+    for (m, name) in METHODS.iter().enumerate() {
+        let path = path(&study.graph, m, Until::End)?;
+        let points = study.roc(&path).unwrap_or_default();
+        rows.extend(points.iter().map(|&(x, y)| (*name, x, y)));
+        let colour = Colour::Kind(m as u8);
+        marks.push(line(colour, &points, name));
+        legend.push(entry(name, colour, Sign::Line));
+        areas.push(format!("{name} {:.4}", detection::auc(&points)));
+    }
+    let data = table([
+        ("method", texts(rows.iter().map(|row| row.0))),
+        ("false_positive_rate", numbers(rows.iter().map(|row| row.1))),
+        ("true_positive_rate", numbers(rows.iter().map(|row| row.2))),
+    ]);
+    let alt = format!("ROC curves of one study. Areas: {}.", areas.join(", "));
+    let title = format!("ROC, {} votes, {:.0}% outliers", SHOWN.0, 100.0 * SHOWN.1);
+    let (x, y) = (axis("good votes flagged", 0.0, 1.0), axis("bad votes flagged", 0.0, 1.0));
+    let mut chart = chart("auc-roc", &title, &alt, x, y, marks);
+    chart.legend = legend;
+    chart.aspect = 1.0;
+    Ok((data, chart))
+}

@@ -1,0 +1,169 @@
+//! Charts that several experiments share.
+
+use hodgerank_report::chart::{
+    Axis, Chart, Colour, Curve, Hover, LegendEntry, Mark, Ramp, Shape, Sign, Ticks,
+};
+
+/// Room beside the outermost values of an axis, as a share of its length.
+const MARGIN: f64 = 0.04;
+
+/// The colour of what is wrong.
+pub(crate) const OUTLIER: Colour = Colour::Kind(1);
+
+pub(crate) fn axis(name: &str, from: f64, to: f64) -> Axis {
+    Axis { name: name.to_owned(), from, to, ticks: Ticks::Numbers }
+}
+
+/// An axis with room for all these values.
+pub(crate) fn axis_around(name: &str, values: impl IntoIterator<Item = f64>) -> Axis {
+    let (low, high) = crate::columns::range(values);
+    let room = if high > low { MARGIN * (high - low) } else { 1.0 };
+    axis(name, low - room, high + room)
+}
+
+/// An axis of names, one at each whole number.
+pub(crate) fn labels(name: &str, labels: Vec<String>) -> Axis {
+    let to = labels.len() as f64 - 0.5;
+    Axis { name: name.to_owned(), from: -0.5, to, ticks: Ticks::Labels { labels } }
+}
+
+/// A square without ticks: for pictures.
+pub(crate) fn hidden(from: f64, to: f64) -> Axis {
+    Axis { name: String::new(), from, to, ticks: Ticks::Hidden }
+}
+
+/// A chart without note and legend.
+pub(crate) fn chart(id: &str, title: &str, alt: &str, x: Axis, y: Axis, marks: Vec<Mark>) -> Chart {
+    Chart {
+        id: id.to_owned(),
+        title: title.to_owned(),
+        alt: alt.to_owned(),
+        note: None,
+        x,
+        y,
+        aspect: 0.75,
+        marks,
+        legend: Vec::new(),
+    }
+}
+
+pub(crate) fn line(colour: Colour, points: &[(f64, f64)], hover: &str) -> Mark {
+    Mark::Line {
+        colour,
+        width: 1.5,
+        dashed: false,
+        curve: Curve::Straight,
+        x: points.iter().map(|p| p.0).collect(),
+        y: points.iter().map(|p| p.1).collect(),
+        hover: hover.to_owned(),
+    }
+}
+
+pub(crate) fn points(
+    colour: Colour,
+    shape: Shape,
+    places: &[(f64, f64)],
+    words: Vec<String>,
+) -> Mark {
+    Mark::Points {
+        colour,
+        shape,
+        size: 3.0,
+        x: places.iter().map(|p| p.0).collect(),
+        y: places.iter().map(|p| p.1).collect(),
+        hover: if words.is_empty() { Hover::Nothing } else { Hover::Words { words } },
+        follows: None,
+    }
+}
+
+pub(crate) fn entry(name: &str, colour: Colour, sign: Sign) -> LegendEntry {
+    LegendEntry { name: name.to_owned(), colour, sign }
+}
+
+/// A heat map of values from 0 to 1 over sample numbers and outlier shares; `value[row][column]`.
+pub(crate) fn heat_map(id: &str, title: &str, alt: &str, grid: &Grid, value: &[Vec<f64>]) -> Chart {
+    let cells =
+        || (0..grid.shares.len()).flat_map(|r| (0..grid.samples.len()).map(move |c| (r, c)));
+    let words = |(r, c): (usize, usize)| {
+        let (samples, share) = (grid.samples[c], 100.0 * grid.shares[r]);
+        format!("{samples} votes, {share:.0}% outliers: {:.3}", value[r][c])
+    };
+    let marks = vec![Mark::Cells {
+        x: cells().map(|(_, c)| c as f64).collect(),
+        y: cells().map(|(r, _)| r as f64).collect(),
+        width: 1.0,
+        height: 1.0,
+        value: cells().map(|(r, c)| value[r][c].clamp(0.0, 1.0)).collect(),
+        ramp: Ramp::Steps,
+        hover: Hover::Words { words: cells().map(words).collect() },
+    }];
+    let samples = grid.samples.iter().map(u64::to_string).collect();
+    let shares = grid.shares.iter().map(|share| format!("{:.0}%", 100.0 * share)).collect();
+    let (x, y) = (labels("votes", samples), labels("outliers", shares));
+    let mut chart = chart(id, title, alt, x, y, marks);
+    chart.legend =
+        vec![entry("0", Colour::Step(0), Sign::Bar), entry("1", Colour::Step(9), Sign::Bar)];
+    chart
+}
+
+/// Sample numbers and outlier shares of a heat map.
+pub(crate) struct Grid {
+    pub(crate) samples: Vec<u64>,
+    pub(crate) shares: Vec<f64>,
+}
+
+impl Grid {
+    /// Every cell as (row, column), row by row.
+    pub(crate) fn cells(&self) -> Vec<(usize, usize)> {
+        let columns = self.samples.len();
+        (0..self.shares.len()).flat_map(|r| (0..columns).map(move |c| (r, c))).collect()
+    }
+
+    /// A value for each cell, given row by row, as rows.
+    pub(crate) fn rows(&self, values: &[f64]) -> Vec<Vec<f64>> {
+        values.chunks(self.samples.len()).map(<[f64]>::to_vec).collect()
+    }
+}
+
+/// Ranks of each item by one method after the other, as smooth lines from name to name.
+pub(crate) fn bump(
+    id: &str,
+    title: &str,
+    methods: &[&str],
+    items: &[String],
+    ranks: &[Vec<u32>],
+) -> Chart {
+    let lead = &ranks[0];
+    let line = |item: usize| Mark::Line {
+        colour: Colour::Kind((lead[item] as usize - 1) as u8 % 8),
+        width: 2.0,
+        dashed: false,
+        curve: Curve::Smooth,
+        x: (0..methods.len()).map(|m| m as f64).collect(),
+        y: ranks.iter().map(|of_method| f64::from(of_method[item])).collect(),
+        hover: items[item].clone(),
+    };
+    let place = |end: usize, shift: f64, anchor| Mark::Texts {
+        colour: Colour::Ink,
+        anchor,
+        x: vec![end as f64 + shift; items.len()],
+        y: ranks[end].iter().map(|&rank| f64::from(rank)).collect(),
+        text: items.iter().map(|item| hodgerank_report::chart::short(item, 12)).collect(),
+    };
+    use hodgerank_report::chart::Anchor;
+    let last = methods.len() - 1;
+    let mut marks: Vec<Mark> = (0..items.len()).map(line).collect();
+    marks.push(place(0, -0.1, Anchor::End));
+    marks.push(place(last, 0.1, Anchor::Start));
+    let moved = |item: &usize| ranks.iter().any(|of_method| of_method[*item] != lead[*item]);
+    let moving = (0..items.len()).filter(moved).count();
+    let alt = format!(
+        "{} items; {moving} of them have another rank by some method than by {}.",
+        items.len(),
+        methods[0]
+    );
+    let x = labels("", methods.iter().map(|&m| m.to_owned()).collect());
+    // Rank 1 stands on top.
+    let y = axis("rank", items.len() as f64 + 0.5, 0.5);
+    chart(id, title, &alt, x, y, marks)
+}

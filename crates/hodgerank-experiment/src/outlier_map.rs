@@ -1,0 +1,207 @@
+//! Which votes are suspicious: a map over pairs of items, and arrows for the most suspicious.
+//!
+//! A vote that prefers item 1 to item 2 stands at (item 2, item 1). Items stand in the order of
+//! least squares, the worst first, so that a vote against that order lies below the diagonal.
+
+use hodgerank::ComparisonGraph;
+use hodgerank::fit::Fit;
+use hodgerank_report::chart::{Chart, Colour, Hover, Mark, Shape, Sign};
+
+use crate::draw::{OUTLIER, chart, entry, labels, points};
+
+/// Bands of suspicion: the first 5% of the votes, the next 5%, …, the rest.
+const BAND: f64 = 0.05;
+const BANDS: usize = 5;
+/// Steps of colour for the bands, strong to weak.
+const STEPS: [u8; BANDS + 1] = [9, 7, 5, 3, 2, 0];
+
+/// How two methods agree on a group.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Agreement {
+    Both,
+    OnlyFirst,
+    OnlySecond,
+    Neither,
+}
+
+/// Two methods on one study, and the names of the items.
+pub(crate) struct OutlierMap<'a> {
+    pub(crate) graph: &'a ComparisonGraph,
+    pub(crate) items: &'a [String],
+    /// Scores of least squares.
+    pub(crate) l2: &'a [f64],
+    pub(crate) first: &'a Fit,
+    pub(crate) second: &'a Fit,
+}
+
+impl OutlierMap<'_> {
+    fn agreement(&self, g: usize) -> Agreement {
+        match (self.first.flagged[g] > 0.0, self.second.flagged[g] > 0.0) {
+            (true, true) => Agreement::Both,
+            (true, false) => Agreement::OnlyFirst,
+            (false, true) => Agreement::OnlySecond,
+            (false, false) => Agreement::Neither,
+        }
+    }
+
+    /// Groups that both flag, only the first and only the second.
+    pub(crate) fn counts(&self) -> [usize; 3] {
+        let of = |wanted| {
+            let groups = 0..self.graph.groups().len();
+            groups.filter(|&g| self.agreement(g) == wanted).count()
+        };
+        [Agreement::Both, Agreement::OnlyFirst, Agreement::OnlySecond].map(of)
+    }
+
+    /// Preferred item and the other; of a tie, as they stand.
+    fn sides(&self, g: usize) -> (usize, usize) {
+        let groups = self.graph.groups();
+        let (left, right) = (groups.left[g] as usize, groups.right[g] as usize);
+        if groups.y[g] < 0.0 { (right, left) } else { (left, right) }
+    }
+
+    /// The place of each item, worst by least squares first.
+    fn places(&self) -> (Vec<usize>, Vec<f64>) {
+        let mut order: Vec<usize> = (0..self.items.len()).collect();
+        order.sort_by(|&a, &b| self.l2[a].total_cmp(&self.l2[b]));
+        let mut place = vec![0.0; order.len()];
+        order.iter().enumerate().for_each(|(k, &item)| place[item] = k as f64);
+        (order, place)
+    }
+
+    /// The band of each group by the order in which the path of the first method takes them.
+    fn bands(&self) -> Vec<usize> {
+        let groups = self.graph.groups();
+        let mut bands = vec![BANDS; groups.len()];
+        let mut votes = 0.0;
+        for entry in &self.first.entries {
+            let g = entry.group as usize;
+            bands[g] = ((votes / (BAND * groups.votes())) as usize).min(BANDS);
+            votes += groups.weight[g];
+        }
+        bands
+    }
+
+    fn names(&self) -> (&'static str, &'static str) {
+        (self.first.method.as_str(), self.second.method.as_str())
+    }
+
+    fn hover(&self, g: usize) -> String {
+        let (one, two) = self.sides(g);
+        let groups = self.graph.groups();
+        let word = if groups.y[g] == 0.0 { "ties with" } else { "over" };
+        format!("{} {word} {}: {} votes", self.items[one], self.items[two], groups.weight[g])
+    }
+
+    /// The map: colours by band, shapes by agreement.
+    pub(crate) fn map(&self, id: &str, title: &str) -> Chart {
+        let (first, second) = self.names();
+        let (bands, (order, place)) = (self.bands(), self.places());
+        let kinds = [
+            (Agreement::Neither, Shape::Plus, "neither".to_owned()),
+            (Agreement::Both, Shape::Circle, "both".to_owned()),
+            (Agreement::OnlyFirst, Shape::Triangle, format!("only {first}")),
+            (Agreement::OnlySecond, Shape::Diamond, format!("only {second}")),
+        ];
+        let mut marks = Vec::new();
+        // The strongest on top.
+        for band in (0..=BANDS).rev() {
+            for (agreement, shape, _) in &kinds {
+                let wanted = |&g: &usize| bands[g] == band && self.agreement(g) == *agreement;
+                let own: Vec<usize> = (0..bands.len()).filter(wanted).collect();
+                if own.is_empty() {
+                    continue;
+                }
+                let at = |&g: &usize| {
+                    let (one, two) = self.sides(g);
+                    (place[two], place[one])
+                };
+                let places: Vec<_> = own.iter().map(at).collect();
+                let words = own.iter().map(|&g| self.hover(g)).collect();
+                marks.push(points(Colour::Step(STEPS[band]), *shape, &places, words));
+            }
+        }
+        let names: Vec<String> = order
+            .iter()
+            .map(|&item| hodgerank_report::chart::short(&self.items[item], 12))
+            .collect();
+        let x = labels("item 2, the other", names.clone());
+        let y = labels("item 1, preferred", names);
+        let [both, only_first, only_second] = self.counts();
+        let alt = format!(
+            "Each point is a vote for item 1 over item 2. {both} groups of votes are flagged by \
+             both methods, {only_first} by {first} alone, {only_second} by {second} alone."
+        );
+        let mut chart = chart(id, title, &alt, x, y, marks);
+        chart.aspect = 1.0;
+        let share = |band: usize| format!("top {:.0}%", 100.0 * BAND * (band + 1) as f64);
+        let band = |band: usize| {
+            let name = if band == BANDS { "the rest".to_owned() } else { share(band) };
+            entry(&name, Colour::Step(STEPS[band]), Sign::Bar)
+        };
+        let sign = |(_, shape, name): &(_, Shape, String)| {
+            entry(&format!("flagged by {name}"), Colour::Ink, Sign::Point(*shape))
+        };
+        chart.legend = (0..=BANDS).map(band).chain(kinds.iter().map(sign)).collect();
+        chart
+    }
+
+    /// Flagged votes as arrows from the item they prefer to the other; upwards is against the order
+    /// of least squares.
+    pub(crate) fn arrows(&self, id: &str, title: &str) -> Chart {
+        let (first, second) = self.names();
+        let (order, place) = self.places();
+        let kinds = [
+            (Agreement::Both, Colour::Kind(0), "both".to_owned()),
+            (Agreement::OnlyFirst, OUTLIER, format!("only {first}")),
+            (Agreement::OnlySecond, Colour::Kind(2), format!("only {second}")),
+        ];
+        let mut marks = Vec::new();
+        for (agreement, colour, _) in &kinds {
+            let wanted = |&g: &usize| self.agreement(g) == *agreement;
+            let own: Vec<usize> = (0..self.graph.groups().len()).filter(wanted).collect();
+            let end = |take: fn((usize, usize)) -> usize| {
+                own.iter().map(|&g| place[take(self.sides(g))]).collect::<Vec<f64>>()
+            };
+            marks.push(Mark::Segments {
+                colour: *colour,
+                width: 1.5,
+                arrow: true,
+                x0: vec![0.0; own.len()],
+                y0: end(|sides| sides.0),
+                x1: vec![1.0; own.len()],
+                y1: end(|sides| sides.1),
+                hover: Hover::Words { words: own.iter().map(|&g| self.hover(g)).collect() },
+            });
+        }
+        let names: Vec<String> = order
+            .iter()
+            .map(|&item| hodgerank_report::chart::short(&self.items[item], 12))
+            .collect();
+        let x = labels("", vec!["preferred".to_owned(), "the other".to_owned()]);
+        let y = labels("item, best by l2 on top", names);
+        let (against, all) = self.against_l2();
+        let alt = format!(
+            "{all} flagged groups of votes as arrows; {against} of them go against the order of least \
+             squares."
+        );
+        let mut chart = chart(id, title, &alt, x, y, marks);
+        let sign = |(_, colour, name): &(_, Colour, String)| {
+            entry(&format!("flagged by {name}"), *colour, Sign::Line)
+        };
+        chart.legend = kinds.iter().map(sign).collect();
+        chart
+    }
+
+    /// Flagged groups, ties aside, that go against least squares, and all of them.
+    pub(crate) fn against_l2(&self) -> (usize, usize) {
+        let flagged =
+            |&g: &usize| self.agreement(g) != Agreement::Neither && self.graph.groups().y[g] != 0.0;
+        let against = |&g: &usize| {
+            let (one, two) = self.sides(g);
+            self.l2[one] < self.l2[two]
+        };
+        let all: Vec<usize> = (0..self.graph.groups().len()).filter(flagged).collect();
+        (all.iter().copied().filter(|g| against(g)).count(), all.len())
+    }
+}

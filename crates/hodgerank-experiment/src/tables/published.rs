@@ -1,0 +1,49 @@
+//! A published table: items and one column of scores for each method.
+
+use std::path::Path;
+
+use hodgerank::fit::Method;
+
+use crate::error::{Error, Result};
+
+pub(super) struct Published {
+    columns: Vec<String>,
+    /// Item and its scores.
+    rows: Vec<(String, Vec<f64>)>,
+}
+
+impl Published {
+    /// The table of a study; none where there is no file.
+    pub(super) fn read(data: &Path, name: &str) -> Result<Option<Self>> {
+        let file = data.join("golden").join(format!("{name}.csv"));
+        if !file.exists() {
+            return Ok(None);
+        }
+        let bad = |problem: String| Error::PublishedTable { file: file.clone(), problem };
+        let text = std::fs::read_to_string(&file).map_err(|error| bad(error.to_string()))?;
+        let mut lines = text.lines();
+        let header = lines.next().ok_or_else(|| bad("it is empty".to_owned()))?;
+        let columns: Vec<String> = header.split(',').skip(1).map(str::to_owned).collect();
+        let mut rows = Vec::new();
+        for (line, row) in lines.enumerate() {
+            let mut cells = row.split(',');
+            let item = cells.next().unwrap_or_default().to_owned();
+            let scores: Option<Vec<f64>> = cells.map(|cell| cell.parse().ok()).collect();
+            let whole = scores.filter(|scores| scores.len() == columns.len());
+            let problem = || format!("line {}: expected {} numbers", line + 2, columns.len());
+            rows.push((item, whole.ok_or_else(|| bad(problem()))?));
+        }
+        Ok(Some(Self { columns, rows }))
+    }
+
+    /// The scores of a method, in the order of `items`; none where the table lacks one of them.
+    pub(super) fn scores(&self, method: Method, items: &[String]) -> Option<Vec<f64>> {
+        let name = match method {
+            Method::Ridge => "xgb_linear".to_owned(),
+            _ => method.as_str().replace('-', "_"),
+        };
+        let column = self.columns.iter().position(|column| *column == name)?;
+        let row = |item: &String| self.rows.iter().find(|row| row.0 == *item);
+        items.iter().map(|item| row(item).map(|row| row.1[column])).collect()
+    }
+}

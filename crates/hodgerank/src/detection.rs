@@ -1,0 +1,121 @@
+//! How well a path tells bad votes from good ones, where it is known which are bad.
+//!
+//! The order in which groups enter a path is an order of suspicion. Cutting it at every place gives
+//! the receiver operating characteristic (ROC): the share of the bad votes that are flagged beside
+//! the share of the good ones that are. The area under it (AUC) is the chance that a bad vote is
+//! more suspicious than a good one, ties counted half: 1 is perfect, 0.5 a guess.
+//!
+//! Groups that never entered have an order too. At optimality each group has a multiplier p with
+//! |p| ≤ 1, and it enters where |p| comes to 1:
+//!
+//! | path | p |
+//! |---|---|
+//! | λ falls (hlasso) | r/λ |
+//! | t rises (lbi, iss) | ∫ r dt = t·y − X ∫ θ dt |
+//!
+//! Cost: one pass over the snapshots of the path, and a sort of the groups.
+
+use crate::graph::ComparisonGraph;
+use crate::path::{Between, Parameter, Path};
+
+/// Below this share of its largest value λ is rounding, and so is r/λ.
+const ROUNDING: f64 = 1e-6;
+
+/// How suspicious each group is by a path; the larger, the more. Groups that entered have more
+/// than 1, by the time of their first entry; the others have |p| at the end of the path.
+///
+/// # Panics
+/// If the path is not one of this graph.
+#[must_use]
+pub fn suspicion(graph: &ComparisonGraph, path: &Path) -> Vec<f64> {
+    let p = multipliers(graph, path);
+    let mut suspicion: Vec<f64> = p.iter().map(|p| p.abs().min(1.0)).collect();
+    for entry in path.entries() {
+        suspicion[entry.group as usize] = 1.0
+            + match path.parameter {
+                Parameter::Lambda => entry.at,
+                Parameter::Time => 1.0 / entry.at,
+            };
+    }
+    suspicion
+}
+
+/// p at the end of the path, right for groups that never entered.
+fn multipliers(graph: &ComparisonGraph, path: &Path) -> Vec<f64> {
+    let y = &graph.groups().y;
+    let at = |s: usize| path.knots[path.snapshot_knots()[s] as usize];
+    let count = path.snapshot_knots().len();
+    match path.parameter {
+        Parameter::Lambda => {
+            let last = (0..count).rev().find(|&s| at(s) > ROUNDING * at(0)).unwrap_or(0);
+            let lambda = at(last);
+            let fitted = graph.gradient(path.snapshot(last));
+            let share = |(y, fit): (&f64, f64)| if lambda > 0.0 { (y - fit) / lambda } else { 0.0 };
+            y.iter().zip(fitted).map(share).collect()
+        }
+        Parameter::Time => {
+            let mut theta_sum = vec![0.0; graph.items()];
+            for s in 1..count {
+                let step = at(s) - at(s - 1);
+                let end = match path.between {
+                    Between::Linear => path.snapshot(s),
+                    Between::Constant => path.snapshot(s - 1),
+                };
+                let ends = path.snapshot(s - 1).iter().zip(end);
+                for (sum, (a, b)) in theta_sum.iter_mut().zip(ends) {
+                    *sum += step * 0.5 * (a + b);
+                }
+            }
+            let t = at(count - 1) - at(0);
+            let fitted = graph.gradient(&theta_sum);
+            y.iter().zip(fitted).map(|(y, fit)| t * y - fit).collect()
+        }
+    }
+}
+
+/// The ROC as points (share of good votes flagged, share of bad votes flagged), from (0, 0) to
+/// (1, 1), one for each different suspicion. Groups have so many `bad` and so many `good` votes.
+/// None where no vote is bad or none is good.
+///
+/// # Panics
+/// If the lists differ in length.
+#[must_use]
+pub fn roc(suspicion: &[f64], bad: &[f64], good: &[f64]) -> Option<Vec<(f64, f64)>> {
+    assert_eq!(suspicion.len(), bad.len(), "one suspicion for each group");
+    assert_eq!(suspicion.len(), good.len(), "one suspicion for each group");
+    let (all_bad, all_good) = (bad.iter().sum::<f64>(), good.iter().sum::<f64>());
+    if all_bad <= 0.0 || all_good <= 0.0 {
+        return None;
+    }
+    let mut order: Vec<usize> = (0..suspicion.len()).collect();
+    order.sort_by(|&a, &b| suspicion[b].total_cmp(&suspicion[a]));
+    let (mut flagged_bad, mut flagged_good) = (0.0, 0.0);
+    let mut points = vec![(0.0, 0.0)];
+    for ties in order.chunk_by(|&a, &b| suspicion[a] == suspicion[b]) {
+        flagged_bad += ties.iter().map(|&g| bad[g]).sum::<f64>();
+        flagged_good += ties.iter().map(|&g| good[g]).sum::<f64>();
+        points.push((flagged_good / all_good, flagged_bad / all_bad));
+    }
+    Some(points)
+}
+
+/// The area under an ROC.
+#[must_use]
+pub fn auc(roc: &[(f64, f64)]) -> f64 {
+    roc.windows(2).map(|w| (w[1].0 - w[0].0) * 0.5 * (w[0].1 + w[1].1)).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_area_is_the_chance_that_a_bad_vote_is_more_suspicious() {
+        let curve = |suspicion: &[f64]| roc(suspicion, &[2.0, 0.0, 1.0], &[0.0, 3.0, 1.0]).unwrap();
+        // 2 bad votes lead, one bad ties with one good, three good follow: 1 − ½·(1·1)/(3·4).
+        assert!((auc(&curve(&[3.0, 1.0, 2.0])) - (1.0 - 0.5 / 12.0)).abs() < 1e-15);
+        assert!((auc(&curve(&[1.0, 1.0, 1.0])) - 0.5).abs() < 1e-15);
+        assert_eq!(curve(&[3.0, 1.0, 2.0])[1], (0.0, 2.0 / 3.0));
+        assert_eq!(roc(&[1.0], &[0.0], &[1.0]), None);
+    }
+}
