@@ -299,3 +299,19 @@ fn no_items_have_a_path_too() {
         assert_eq!(run(&graph, &BregmanOptions::default(), until).status, PathStatus::Complete);
     }
 }
+
+#[test]
+fn outliers_at_the_end_are_those_flagged_and_meet_their_residuals() {
+    let simulate = SimulateOptions { votes: 500, flips: 0.1, seed: 5, ..Default::default() };
+    let graph = study::simulated(&simulate).graph;
+    // Long after the first 20 votes have entered, shortly after the last ones.
+    let until = Until::Flagged(20.0);
+    let (path, gamma) =
+        bregman::path_and_outliers(&graph, &BregmanOptions::default(), until).unwrap();
+    assert_eq!(path, run(&graph, &BregmanOptions::default(), until));
+    let nonzero: Vec<u32> = (0..gamma.len() as u32).filter(|&g| gamma[g as usize] != 0.0).collect();
+    assert_eq!(nonzero, path.flagged_at(path.knots[path.knots.len() - 1]));
+    let first = path.entries()[0].group as usize;
+    let r = study::residuals(&graph, path.last_scores())[first];
+    assert!((gamma[first] - r).abs() < 0.05 * r.abs(), "{} {r}", gamma[first]);
+}
