@@ -8,6 +8,7 @@ use std::time::Instant;
 use clap::Args;
 use hodgerank_experiment::{Claim, Experiment, Findings, Settings};
 use hodgerank_io::write::{Column, Output, Table};
+use hodgerank_report::figure;
 
 use crate::args::OutputOptions;
 use crate::failure::Failure;
@@ -70,7 +71,7 @@ pub(crate) fn run(arguments: &ExperimentArguments, terminal: &Terminal) -> Resul
         let started = Instant::now();
         let findings = find(experiment, &settings, terminal)?;
         write_data(experiment, &findings, out)?;
-        // Figures: `findings.charts` are to be written to `out` here, one file for each `id`.
+        terminal.watch(Work::Step("drawing"), || figure::write(&findings.charts, out))?;
         print(experiment, &findings, &settings, started.elapsed().as_secs_f64())?;
     }
     Ok(())
