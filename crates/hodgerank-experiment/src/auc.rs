@@ -23,11 +23,11 @@ use hodgerank::solve::bregman::{self, BregmanOptions};
 use hodgerank::solve::huber_lasso::{self, Knots};
 use hodgerank::solve::inverse_scale_space::{self, InverseScaleSpaceOptions};
 use hodgerank::{ComparisonGraph, Path, detection};
-use hodgerank_report::chart::{Chart, Colour, Sign};
+use hodgerank_report::chart::{Axis, Chart, Colour, LegendEntry, Mark, Sign};
 use rayon::prelude::*;
 
 use crate::columns::{counts, mean, numbers, table, texts};
-use crate::draw::{Grid, axis, axis_around, chart, entry, heat_map, line};
+use crate::draw::{Grid, axis, chart, heat_map, line};
 use crate::error::Result;
 use crate::methods::KAPPA;
 use crate::progress::Steps;
@@ -40,6 +40,8 @@ const LBI: usize = 1;
 const DT: f64 = 1e-3;
 /// An AUC that has nowhere to rise to.
 const FULL: f64 = 0.9999;
+/// AUC at the pale end of the heat maps: a little below a random guess.
+const LEAST: f64 = 0.4;
 /// The study whose ROC and paths are shown.
 const SHOWN: (u64, f64) = (2000, 0.05);
 /// A full path of hlasso has some hundred knots; this is never reached.
@@ -221,7 +223,7 @@ impl Means {
         );
         let title = format!("Mean AUC, {name}");
         let rows = self.grid.rows(&self.of_method[method]);
-        heat_map(&format!("auc-{name}"), &title, &alt, &self.grid, &rows)
+        heat_map(&format!("auc-{name}"), &title, &alt, &self.grid, &rows, LEAST)
     }
 
     /// AUC over the share of outliers, one line for each sample number.
@@ -234,11 +236,11 @@ impl Means {
             let own = self.cells(method).filter(|cell| cell.0 == samples);
             let points: Vec<_> = own.map(|(_, share, auc)| (100.0 * share, auc)).collect();
             marks.push(line(colour, &points, &format!("{samples} votes")));
-            legend.push(entry(&format!("{samples} votes"), colour, Sign::Line));
+            legend.push(LegendEntry::new(&format!("{samples} votes"), colour, Sign::Line));
         }
         let alt =
             format!("Mean AUC of {name} falls from near 1 to a half as outliers come to 50%.");
-        let x = axis_around("outliers, %", self.grid.shares.iter().map(|share| 100.0 * share));
+        let x = Axis::numbers("outliers, %", self.grid.shares.iter().map(|share| 100.0 * share));
         let title = format!("Mean AUC and the share of outliers, {name}");
         let y = axis("AUC", 0.4, 1.0);
         let mut chart = chart(&format!("auc-curves-{name}"), &title, &alt, x, y, marks);
@@ -257,8 +259,13 @@ fn roc(study: &KnownStudy) -> Result<(hodgerank_io::write::Table, Chart)> {
         let points = study.roc(&path).unwrap_or_default();
         rows.extend(points.iter().map(|&(x, y)| (*name, x, y)));
         let colour = Colour::Kind(m as u8);
-        marks.push(line(colour, &points, name));
-        legend.push(entry(name, colour, Sign::Line));
+        let mut curve = line(colour, &points, name);
+        // Curves that are the same must all be seen: the first is the widest.
+        if let Mark::Line { width, .. } = &mut curve {
+            *width = 6.0 - 2.0 * m as f64;
+        }
+        marks.push(curve);
+        legend.push(LegendEntry::new(*name, colour, Sign::Line));
         areas.push(format!("{name} {:.4}", detection::auc(&points)));
     }
     let data = table([

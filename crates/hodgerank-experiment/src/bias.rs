@@ -16,11 +16,11 @@ use hodgerank::solve::bregman::{self, BregmanOptions};
 use hodgerank::solve::inverse_scale_space::{self, InverseScaleSpaceOptions};
 use hodgerank::solve::{HuberLassoOptions, L2Options, huber_lasso, l2};
 use hodgerank::{ComparisonGraph, Groups};
-use hodgerank_report::chart::{Chart, Colour, Shape, Sign};
+use hodgerank_report::chart::{Axis, Chart, Colour, LegendEntry, Mark, Shape, Sign};
 use rayon::prelude::*;
 
 use crate::columns::{counts, mean, numbers, table};
-use crate::draw::{self, axis_around, chart, entry};
+use crate::draw::{self, chart};
 use crate::error::Result;
 use crate::progress::Steps;
 use crate::study::KnownStudy;
@@ -246,7 +246,7 @@ fn scatter(
     let (low, high) = crate::columns::range(truth.iter().copied());
     let mut marks = vec![draw::line(Colour::Muted, &[(low, low), (high, high)], "no error")];
     let shapes = [Shape::Circle, Shape::Square, Shape::Triangle, Shape::Diamond];
-    let mut legend = vec![entry("no error", Colour::Muted, Sign::Line)];
+    let mut legend = vec![LegendEntry::new("no error", Colour::Muted, Sign::Line)];
     let mut all = truth.clone();
     for (m, name) in METHODS.iter().enumerate() {
         let own = found(&repetition.estimates[m]);
@@ -254,13 +254,18 @@ fn scatter(
         let places: Vec<_> = truth.iter().copied().zip(own.iter().copied()).collect();
         let words = places.iter().map(|(t, f)| format!("{name}: {f:.3}, truth {t:.3}")).collect();
         let colour = Colour::Kind(m as u8);
-        marks.push(draw::points(colour, shapes[m], &places, words));
-        legend.push(entry(name, colour, Sign::Point(shapes[m])));
+        let mut estimates = draw::points(colour, shapes[m], &places, words);
+        // Estimates that are the same must all be seen: the first is the largest.
+        if let Mark::Points { size, .. } = &mut estimates {
+            *size = 7.0 - 1.3 * m as f64;
+        }
+        marks.push(estimates);
+        legend.push(LegendEntry::new(*name, colour, Sign::Point(shapes[m])));
     }
     let alt =
         format!("{} values of one repetition, estimated by {}.", truth.len(), METHODS.join(", "));
-    let x = axis_around("truth", truth.iter().copied());
-    let mut chart = chart(id, title, &alt, x, axis_around("estimate", all), marks);
+    let x = Axis::numbers("truth", truth.iter().copied());
+    let mut chart = chart(id, title, &alt, x, Axis::numbers("estimate", all), marks);
     chart.legend = legend;
     chart
 }

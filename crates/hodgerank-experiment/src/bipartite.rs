@@ -18,10 +18,10 @@
 use hodgerank::fit::{Fit, Method};
 use hodgerank::select::OutlierRule;
 use hodgerank::simulate::designs;
-use hodgerank_report::chart::{Chart, Colour, Shape, Sign};
+use hodgerank_report::chart::{Axis, Chart, Colour, LegendEntry, Shape, Sign};
 
 use crate::columns::{counts, mean, numbers, range, table, texts};
-use crate::draw::{axis_around, chart, entry, labels, points};
+use crate::draw::{chart, points};
 use crate::error::Result;
 use crate::methods::{self, METHODS};
 use crate::outlier_map::OutlierMap;
@@ -224,18 +224,18 @@ fn scores(design: &Design, fits: &[Fit]) -> Chart {
     let names = fits.iter().map(|fit| fit.method.as_str().to_owned()).collect();
     let all = fits.iter().flat_map(|fit| fit.scores.iter().copied());
     let (low, high) = range(all);
-    let y = axis_around("score", [low, high]);
+    let y = Axis::numbers("score", [low, high]);
     let alt = format!(
         "Scores of {items} items by {} methods. Where a method is right, all items of a cluster lie \
          on one line.",
         fits.len()
     );
-    let x = labels("", names);
+    let x = Axis::labels("", names);
     let (id, title) = (format!("{}-scores", design.name), format!("Scores, {}", design.name));
     let mut chart = chart(&id, &title, &alt, x, y, marks);
     chart.legend = kinds
         .iter()
-        .map(|(colour, what)| entry(what, *colour, Sign::Point(Shape::Circle)))
+        .map(|(colour, what)| LegendEntry::new(*what, *colour, Sign::Point(Shape::Circle)))
         .collect();
     chart
 }

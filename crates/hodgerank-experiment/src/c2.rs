@@ -69,7 +69,14 @@ pub fn run(settings: &Settings, progress: &Progress<'_>) -> Result<Findings> {
              with the number of votes and falls with the share of outliers."
         );
         let title = format!("C2 holds, n = {items}");
-        charts.push(heat_map(&format!("c2-n{items}"), &title, &alt, &grid, &grid.rows(&values)));
+        charts.push(heat_map(
+            &format!("c2-n{items}"),
+            &title,
+            &alt,
+            &grid,
+            &grid.rows(&values),
+            0.0,
+        ));
     }
     let data = table([
         ("items", counts(rows.iter().map(|row| row.0))),

@@ -1,35 +1,14 @@
 //! Charts that several experiments share.
 
 use hodgerank_report::chart::{
-    Axis, Chart, Colour, Curve, Hover, LegendEntry, Mark, Ramp, Shape, Sign, Ticks,
+    Anchor, Axis, Chart, Colour, Curve, Hover, LegendEntry, Mark, Ramp, Shape, Sign, Ticks,
 };
-
-/// Room beside the outermost values of an axis, as a share of its length.
-const MARGIN: f64 = 0.04;
 
 /// The colour of what is wrong.
 pub(crate) const OUTLIER: Colour = Colour::Kind(1);
 
 pub(crate) fn axis(name: &str, from: f64, to: f64) -> Axis {
     Axis { name: name.to_owned(), from, to, ticks: Ticks::Numbers }
-}
-
-/// An axis with room for all these values.
-pub(crate) fn axis_around(name: &str, values: impl IntoIterator<Item = f64>) -> Axis {
-    let (low, high) = crate::columns::range(values);
-    let room = if high > low { MARGIN * (high - low) } else { 1.0 };
-    axis(name, low - room, high + room)
-}
-
-/// An axis of names, one at each whole number.
-pub(crate) fn labels(name: &str, labels: Vec<String>) -> Axis {
-    let to = labels.len() as f64 - 0.5;
-    Axis { name: name.to_owned(), from: -0.5, to, ticks: Ticks::Labels { labels } }
-}
-
-/// A square without ticks: for pictures.
-pub(crate) fn hidden(from: f64, to: f64) -> Axis {
-    Axis { name: String::new(), from, to, ticks: Ticks::Hidden }
 }
 
 /// A chart without note and legend.
@@ -76,12 +55,15 @@ pub(crate) fn points(
     }
 }
 
-pub(crate) fn entry(name: &str, colour: Colour, sign: Sign) -> LegendEntry {
-    LegendEntry { name: name.to_owned(), colour, sign }
-}
-
-/// A heat map of values from 0 to 1 over sample numbers and outlier shares; `value[row][column]`.
-pub(crate) fn heat_map(id: &str, title: &str, alt: &str, grid: &Grid, value: &[Vec<f64>]) -> Chart {
+/// A heat map over sample numbers and outlier shares; `value[row][column]` from `least` to 1.
+pub(crate) fn heat_map(
+    id: &str,
+    title: &str,
+    alt: &str,
+    grid: &Grid,
+    value: &[Vec<f64>],
+    least: f64,
+) -> Chart {
     let cells =
         || (0..grid.shares.len()).flat_map(|r| (0..grid.samples.len()).map(move |c| (r, c)));
     let words = |(r, c): (usize, usize)| {
@@ -93,16 +75,21 @@ pub(crate) fn heat_map(id: &str, title: &str, alt: &str, grid: &Grid, value: &[V
         y: cells().map(|(r, _)| r as f64).collect(),
         width: 1.0,
         height: 1.0,
-        value: cells().map(|(r, c)| value[r][c].clamp(0.0, 1.0)).collect(),
+        value: cells()
+            .map(|(r, c)| ((value[r][c] - least) / (1.0 - least)).clamp(0.0, 1.0))
+            .collect(),
         ramp: Ramp::Steps,
         hover: Hover::Words { words: cells().map(words).collect() },
     }];
     let samples = grid.samples.iter().map(u64::to_string).collect();
     let shares = grid.shares.iter().map(|share| format!("{:.0}%", 100.0 * share)).collect();
-    let (x, y) = (labels("votes", samples), labels("outliers", shares));
+    let (x, y) = (Axis::labels("votes", samples), Axis::labels("outliers", shares));
     let mut chart = chart(id, title, alt, x, y, marks);
-    chart.legend =
-        vec![entry("0", Colour::Step(0), Sign::Bar), entry("1", Colour::Step(9), Sign::Bar)];
+    let entry = |step: u8| {
+        let value = least + (1.0 - least) * f64::from(step) / 9.0;
+        LegendEntry::new(format!("{value:.2}"), Colour::Step(step), Sign::Bar)
+    };
+    chart.legend = [0, 3, 6, 9].map(entry).to_vec();
     chart
 }
 
@@ -150,7 +137,6 @@ pub(crate) fn bump(
         y: ranks[end].iter().map(|&rank| f64::from(rank)).collect(),
         text: items.iter().map(|item| hodgerank_report::chart::short(item, 12)).collect(),
     };
-    use hodgerank_report::chart::Anchor;
     let last = methods.len() - 1;
     let mut marks: Vec<Mark> = (0..items.len()).map(line).collect();
     marks.push(place(0, -0.1, Anchor::End));
@@ -162,7 +148,7 @@ pub(crate) fn bump(
         items.len(),
         methods[0]
     );
-    let x = labels("", methods.iter().map(|&m| m.to_owned()).collect());
+    let x = Axis::labels("method", methods.iter().map(|&m| m.to_owned()).collect());
     // Rank 1 stands on top.
     let y = axis("rank", items.len() as f64 + 0.5, 0.5);
     chart(id, title, &alt, x, y, marks)

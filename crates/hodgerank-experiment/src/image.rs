@@ -21,10 +21,10 @@ use hodgerank::fit::{FitOptions, Method, fit};
 use hodgerank::select::OutlierRule;
 use hodgerank::simulate::designs;
 use hodgerank::solve::{L2Options, l2};
-use hodgerank_report::chart::{Chart, Hover, Mark, Ramp};
+use hodgerank_report::chart::{Axis, Chart, Hover, Mark, Ramp};
 
 use crate::columns::{counts, mean, numbers, table, texts};
-use crate::draw::{chart, hidden};
+use crate::draw::chart;
 use crate::error::Result;
 use crate::progress::Steps;
 use crate::study::KnownStudy;
@@ -198,9 +198,9 @@ fn draw(picture: &Picture, name: &str, title: &str, grey: &[f64]) -> Chart {
         ramp: Ramp::Grey,
         hover: Hover::Nothing,
     };
-    let x = hidden(-0.5, width as f64 - 0.5);
+    let x = Axis::hidden(-0.5, width as f64 - 0.5);
     // The first row of a picture stands on top.
-    let y = hidden(height as f64 - 0.5, -0.5);
+    let y = Axis::hidden(height as f64 - 0.5, -0.5);
     let alt = format!("A grey picture of {width} by {height} pixels: {title}.");
     let mut chart = chart(&format!("image-{name}"), title, &alt, x, y, vec![cells]);
     chart.aspect = height as f64 / width as f64;

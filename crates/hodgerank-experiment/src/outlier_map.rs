@@ -5,9 +5,9 @@
 
 use hodgerank::ComparisonGraph;
 use hodgerank::fit::Fit;
-use hodgerank_report::chart::{Chart, Colour, Hover, Mark, Shape, Sign};
+use hodgerank_report::chart::{Axis, Chart, Colour, Hover, LegendEntry, Mark, Shape, Sign};
 
-use crate::draw::{OUTLIER, chart, entry, labels, points};
+use crate::draw::{OUTLIER, chart, points};
 
 /// Bands of suspicion: the first 5% of the votes, the next 5%, …, the rest.
 const BAND: f64 = 0.05;
@@ -53,11 +53,12 @@ impl OutlierMap<'_> {
         [Agreement::Both, Agreement::OnlyFirst, Agreement::OnlySecond].map(of)
     }
 
-    /// Preferred item and the other; of a tie, as they stand.
+    /// Preferred item and the other; a tie prefers the worse one, compared with the scores.
     fn sides(&self, g: usize) -> (usize, usize) {
         let groups = self.graph.groups();
         let (left, right) = (groups.left[g] as usize, groups.right[g] as usize);
-        if groups.y[g] < 0.0 { (right, left) } else { (left, right) }
+        let is_right = groups.y[g] < 0.0 || (groups.y[g] == 0.0 && self.l2[left] > self.l2[right]);
+        if is_right { (right, left) } else { (left, right) }
     }
 
     /// The place of each item, worst by least squares first.
@@ -125,8 +126,8 @@ impl OutlierMap<'_> {
             .iter()
             .map(|&item| hodgerank_report::chart::short(&self.items[item], 12))
             .collect();
-        let x = labels("item 2, the other", names.clone());
-        let y = labels("item 1, preferred", names);
+        let x = Axis::labels("item 2, the other", names.clone());
+        let y = Axis::labels("item 1, preferred", names);
         let [both, only_first, only_second] = self.counts();
         let alt = format!(
             "Each point is a vote for item 1 over item 2. {both} groups of votes are flagged by \
@@ -137,10 +138,10 @@ impl OutlierMap<'_> {
         let share = |band: usize| format!("top {:.0}%", 100.0 * BAND * (band + 1) as f64);
         let band = |band: usize| {
             let name = if band == BANDS { "the rest".to_owned() } else { share(band) };
-            entry(&name, Colour::Step(STEPS[band]), Sign::Bar)
+            LegendEntry::new(&name, Colour::Step(STEPS[band]), Sign::Bar)
         };
         let sign = |(_, shape, name): &(_, Shape, String)| {
-            entry(&format!("flagged by {name}"), Colour::Ink, Sign::Point(*shape))
+            LegendEntry::new(&format!("flagged by {name}"), Colour::Ink, Sign::Point(*shape))
         };
         chart.legend = (0..=BANDS).map(band).chain(kinds.iter().map(sign)).collect();
         chart
@@ -178,8 +179,8 @@ impl OutlierMap<'_> {
             .iter()
             .map(|&item| hodgerank_report::chart::short(&self.items[item], 12))
             .collect();
-        let x = labels("", vec!["preferred".to_owned(), "the other".to_owned()]);
-        let y = labels("item, best by l2 on top", names);
+        let x = Axis::labels("", vec!["preferred".to_owned(), "the other".to_owned()]);
+        let y = Axis::labels("item, best by l2 on top", names);
         let (against, all) = self.against_l2();
         let alt = format!(
             "{all} flagged groups of votes as arrows; {against} of them go against the order of least \
@@ -187,7 +188,7 @@ impl OutlierMap<'_> {
         );
         let mut chart = chart(id, title, &alt, x, y, marks);
         let sign = |(_, colour, name): &(_, Colour, String)| {
-            entry(&format!("flagged by {name}"), *colour, Sign::Line)
+            LegendEntry::new(&format!("flagged by {name}"), *colour, Sign::Line)
         };
         chart.legend = kinds.iter().map(sign).collect();
         chart

@@ -22,10 +22,10 @@ use hodgerank::simulate::{SimulateOptions, Simulation};
 use hodgerank::solve::bregman::{self, Algorithm, BregmanOptions};
 use hodgerank::{ComparisonGraph, Groups, Tally};
 use hodgerank_io::write::Table;
-use hodgerank_report::chart::{Chart, Colour, Mark, Sign};
+use hodgerank_report::chart::{Chart, Colour, LegendEntry, Mark, Sign};
 
 use crate::columns::{counts, numbers, quantile, table, texts};
-use crate::draw::{axis, chart, entry, line};
+use crate::draw::{axis, chart, line};
 use crate::error::Result;
 use crate::progress::Steps;
 use crate::{Claim, Findings, Progress, Settings};
@@ -201,7 +201,7 @@ fn draw(times: &[Times], items: usize) -> Chart {
     let most = own.first().map_or(1, |times| times.seconds.len());
     let ideal: Vec<(f64, f64)> = (1..=most).map(|n| (n as f64, n as f64)).collect();
     let mut marks = vec![line(Colour::Muted, &ideal, "linear")];
-    let mut legend = vec![entry("linear", Colour::Muted, Sign::Line)];
+    let mut legend = vec![LegendEntry::new("linear", Colour::Muted, Sign::Line)];
     let mut words = Vec::new();
     for (k, times) in own.iter().enumerate() {
         let colour = Colour::Kind(k as u8);
@@ -218,7 +218,7 @@ fn draw(times: &[Times], items: usize) -> Chart {
             y1: quartile(0.75),
             hover: hodgerank_report::chart::Hover::Nothing,
         });
-        legend.push(entry(times.how, colour, Sign::Line));
+        legend.push(LegendEntry::new(times.how, colour, Sign::Line));
         words.push(format!("{} {:.2}", times.how, times.median(most)));
     }
     let alt = format!("Median speed-up on {most} threads: {}.", words.join(", "));

@@ -5,11 +5,11 @@ use hodgerank::solve::bregman;
 use hodgerank::solve::huber_lasso;
 use hodgerank::{ComparisonGraph, Path};
 use hodgerank_io::write::Table;
-use hodgerank_report::chart::{Chart, Colour, Mark, Sign};
+use hodgerank_report::chart::{Axis, Chart, Colour, LegendEntry, Mark, Sign};
 
 use super::{LBI, METHODS, SHOWN, lbi, path};
 use crate::columns::{counts, numbers, range, table};
-use crate::draw::{OUTLIER, axis, axis_around, chart, entry, line};
+use crate::draw::{OUTLIER, axis, chart, line};
 use crate::error::Result;
 use crate::study::KnownStudy;
 
@@ -60,10 +60,10 @@ pub(super) fn of(study: &KnownStudy, method: usize) -> Result<(Table, Chart)> {
     let title = format!("Path of {name}, {} votes, {:.0}% outliers", SHOWN.0, 100.0 * SHOWN.1);
     let x = axis(axis_name, from, to);
     let mut chart =
-        chart(&format!("auc-path-{name}"), &title, &alt, x, axis_around("γ", [low, high]), marks);
+        chart(&format!("auc-path-{name}"), &title, &alt, x, Axis::numbers("γ", [low, high]), marks);
     chart.legend = vec![
-        entry("true outliers", OUTLIER, Sign::Line),
-        entry("good votes", Colour::Muted, Sign::Line),
+        LegendEntry::new("true outliers", OUTLIER, Sign::Line),
+        LegendEntry::new("good votes", Colour::Muted, Sign::Line),
     ];
     Ok((data, chart))
 }
