@@ -17,6 +17,8 @@ fn findings_are_printed_and_written() {
     let scores = String::from_utf8(place.get("new/folder/shoes-scores.csv")).unwrap();
     assert_eq!(scores.lines().count(), 41);
     assert!(scores.starts_with("item,cluster,lasso-l2,l2,"));
+    assert!(place.get("new/folder/shoes-scores.svg").starts_with(b"<svg"));
+    assert!(place.get("new/folder/shoes-scores.png").starts_with(b"\x89PNG"));
 }
 
 #[test]

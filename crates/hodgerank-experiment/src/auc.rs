@@ -236,7 +236,7 @@ impl Means {
             let own = self.cells(method).filter(|cell| cell.0 == samples);
             let points: Vec<_> = own.map(|(_, share, auc)| (100.0 * share, auc)).collect();
             marks.push(line(colour, &points, &format!("{samples} votes")));
-            legend.push(LegendEntry::new(&format!("{samples} votes"), colour, Sign::Line));
+            legend.push(LegendEntry::new(format!("{samples} votes"), colour, Sign::Line));
         }
         let alt =
             format!("Mean AUC of {name} falls from near 1 to a half as outliers come to 50%.");

@@ -141,7 +141,7 @@ impl OutlierMap<'_> {
             LegendEntry::new(&name, Colour::Step(STEPS[band]), Sign::Bar)
         };
         let sign = |(_, shape, name): &(_, Shape, String)| {
-            LegendEntry::new(&format!("flagged by {name}"), Colour::Ink, Sign::Point(*shape))
+            LegendEntry::new(format!("flagged by {name}"), Colour::Ink, Sign::Point(*shape))
         };
         chart.legend = (0..=BANDS).map(band).chain(kinds.iter().map(sign)).collect();
         chart
@@ -188,7 +188,7 @@ impl OutlierMap<'_> {
         );
         let mut chart = chart(id, title, &alt, x, y, marks);
         let sign = |(_, colour, name): &(_, Colour, String)| {
-            LegendEntry::new(&format!("flagged by {name}"), *colour, Sign::Line)
+            LegendEntry::new(format!("flagged by {name}"), *colour, Sign::Line)
         };
         chart.legend = kinds.iter().map(sign).collect();
         chart

@@ -11,6 +11,7 @@
 //! Small settings take one seed of each kind, full ones three, and the rule `cv` on studies of the first seed that it can take. Studies begin at seed 1000 + seed:
 //! smaller ones were used to tune the rule. `docs/selection.md` discusses the figures.
 
+mod figure;
 mod studies;
 
 use hodgerank::fit::{FitOptions, Method, fit};
@@ -110,7 +111,7 @@ pub fn run(settings: &Settings, progress: &Progress<'_>) -> Result<Findings> {
             ("selection".to_owned(), summary(&rules, &means)),
             ("selection-studies".to_owned(), long(&rules, &kinds, &outcomes)),
         ],
-        charts: Vec::new(),
+        charts: vec![figure::draw(&rules, &means)],
     })
 }
 

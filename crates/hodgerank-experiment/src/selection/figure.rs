@@ -1,0 +1,43 @@
+//! The rules in one chart.
+
+use hodgerank_report::chart::{Axis, Chart, Colour, LegendEntry, Shape, Sign};
+
+use super::{Mean, Rule};
+use crate::draw::{chart, points};
+
+/// Its name, how it is drawn, and its value.
+type Measure = (&'static str, Colour, Shape, fn(&Mean) -> f64);
+
+/// F1, precision and recall of each rule; the best F1 on top.
+pub(super) fn draw(rules: &[Rule], means: &[Mean]) -> Chart {
+    let mut order: Vec<usize> = (0..rules.len()).filter(|&k| means[k].f1.is_finite()).collect();
+    order.sort_by(|&a, &b| means[b].f1.total_cmp(&means[a].f1));
+    let measures: [Measure; 3] = [
+        ("precision", Colour::Kind(2), Shape::Triangle, |mean| mean.precision),
+        ("recall", Colour::Kind(3), Shape::Square, |mean| mean.recall),
+        ("F1", Colour::Kind(0), Shape::Circle, |mean| mean.f1),
+    ];
+    let (mut marks, mut legend) = (Vec::new(), Vec::new());
+    for (name, colour, shape, of) in measures {
+        let rows = || order.iter().enumerate().filter(|(_, k)| of(&means[**k]).is_finite());
+        let places: Vec<(f64, f64)> = rows().map(|(row, &k)| (of(&means[k]), row as f64)).collect();
+        let words = rows().map(|(_, &k)| format!("{}: {name} {:.3}", rules[k].name, of(&means[k])));
+        marks.push(points(colour, shape, &places, words.collect()));
+        legend.push(LegendEntry::new(name, colour, Sign::Point(shape)));
+    }
+    let names: Vec<String> = order.iter().map(|&k| rules[k].name.to_owned()).collect();
+    let best = names.first().cloned().unwrap_or_default();
+    let alt = format!("Mean F1, precision and recall of each rule; {best} has the best F1.");
+    let x = Axis { name: "mean over studies with bad votes".to_owned(), ..Axis::shares("", 1.0) };
+    let mut chart = chart(
+        "selection",
+        "Rules for how many votes to flag",
+        &alt,
+        x,
+        Axis::labels_down("rule", names),
+        marks,
+    );
+    chart.aspect = 0.6;
+    chart.legend = legend;
+    chart
+}
