@@ -132,7 +132,7 @@ fn bump(findings: &Findings<'_>, order: &Order) -> Chart {
         colour: Colour::Ink,
         anchor: Anchor::Start,
         x: vec![last + 0.15; drawn],
-        y: (0..drawn).map(|k| row(k).last().unwrap_or(0.0).min(bottom)).collect(),
+        y: (0..drawn).map(|k| row(k).next_back().unwrap_or(0.0).min(bottom)).collect(),
         text: items.iter().map(|&item| label(findings, item)).collect(),
     });
     let names = fits.iter().map(|fit| fit.method.as_str().to_owned()).collect();
