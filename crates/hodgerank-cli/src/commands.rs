@@ -1,6 +1,5 @@
 //! One file for each subcommand.
 
-pub(crate) mod annotators;
 pub(crate) mod clean;
 pub(crate) mod compare;
 pub(crate) mod decompose;
@@ -11,5 +10,4 @@ pub(crate) mod outliers;
 pub(crate) mod path;
 pub(crate) mod rank;
 pub(crate) mod report;
-pub(crate) mod second_look;
 pub(crate) mod simulate;

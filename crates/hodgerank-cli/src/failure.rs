@@ -1,49 +1,43 @@
-//! Why a command failed, and with which exit code.
+//! Why a run failed, and with which exit code.
 
 use std::error::Error;
 use std::io;
 
-/// A command's failure. Exit codes: 2 bad input or usage, 3 the data cannot answer the question,
+use hodgerank_commands as commands;
+
+/// A run's failure. Exit codes: 2 bad input or usage, 3 the data cannot answer the question,
 /// 1 anything else.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Failure {
-    /// A file that cannot be read or written.
+    /// What a command could not do.
     #[error(transparent)]
-    File(#[from] hodgerank_io::Error),
-    /// Votes or options that the mathematics cannot accept.
-    #[error(transparent)]
-    Model(#[from] hodgerank::Error),
-    /// Flags that do not go together.
-    #[error("{problem}")]
-    Usage {
-        /// What is wrong.
-        problem: String,
-        /// What to do.
-        help: String,
-    },
-    /// The data cannot answer the question.
-    #[error("{problem}")]
-    Unanswerable {
-        /// What is wrong.
-        problem: String,
-        /// What to do.
-        help: String,
-    },
-    /// A figure that cannot be drawn or written.
-    #[error(transparent)]
-    Figure(hodgerank_report::figure::FigureError),
+    Command(commands::Failure),
     /// The threads could not be started.
     #[error("the threads could not be started: {0}")]
     Threads(#[from] rayon::ThreadPoolBuildError),
 }
 
+impl From<commands::Failure> for Failure {
+    fn from(failure: commands::Failure) -> Self {
+        Self::Command(failure)
+    }
+}
+
+impl From<hodgerank_io::Error> for Failure {
+    fn from(error: hodgerank_io::Error) -> Self {
+        Self::Command(error.into())
+    }
+}
+
+impl From<hodgerank::Error> for Failure {
+    fn from(error: hodgerank::Error) -> Self {
+        Self::Command(error.into())
+    }
+}
+
 impl From<hodgerank_report::figure::FigureError> for Failure {
     fn from(error: hodgerank_report::figure::FigureError) -> Self {
-        match error {
-            // Said like that of any other file.
-            hodgerank_report::figure::FigureError::Write(error) => Self::File(error),
-            other => Self::Figure(other),
-        }
+        Self::Command(error.into())
     }
 }
 
@@ -52,8 +46,8 @@ impl From<hodgerank_experiment::Error> for Failure {
         use hodgerank_experiment::Error;
         let problem = error.to_string();
         match error {
-            Error::Model(error) => Self::Model(error),
-            Error::Votes(error) => Self::File(error),
+            Error::Model(error) => error.into(),
+            Error::Votes(error) => error.into(),
             Error::Threads(error) => Self::Threads(error),
             Error::NoData => {
                 Self::usage(problem, "add --data DIR; docs/experiments.md says what must be in it")
@@ -69,28 +63,41 @@ impl From<hodgerank_experiment::Error> for Failure {
 
 impl Failure {
     pub(crate) fn usage(problem: impl Into<String>, help: impl Into<String>) -> Self {
-        Self::Usage { problem: problem.into(), help: help.into() }
+        Self::Command(commands::Failure::usage(problem, help))
     }
 
     pub(crate) fn exit_code(&self) -> u8 {
+        use commands::Failure::{File, Model, Unanswerable, Usage};
         match self {
-            Self::File(hodgerank_io::Error::Write { .. }) | Self::Threads(_) | Self::Figure(_) => 1,
-            Self::Model(hodgerank::Error::Factorisation { .. }) => 1,
-            Self::File(_) | Self::Model(_) | Self::Usage { .. } => 2,
-            Self::Unanswerable { .. } => 3,
+            Self::Command(File(hodgerank_io::Error::Write { .. })) => 1,
+            Self::Command(Model(hodgerank::Error::Factorisation { .. })) => 1,
+            Self::Command(File(_) | Model(_) | Usage { .. }) => 2,
+            Self::Command(Unanswerable { .. }) => 3,
+            Self::Command(_) | Self::Threads(_) => 1,
         }
     }
 
     pub(crate) fn help(&self) -> Option<String> {
         match self {
-            Self::File(error) => error.help(),
-            Self::Usage { help, .. } | Self::Unanswerable { help, .. } => Some(help.clone()),
-            Self::Model(_) | Self::Threads(_) | Self::Figure(_) => None,
+            Self::Command(failure) => failure.help(),
+            Self::Threads(_) => None,
+        }
+    }
+
+    /// The bad row of a file, where that is the failure.
+    pub(crate) fn bad_row(&self) -> Option<&hodgerank_io::BadRow> {
+        match self {
+            Self::Command(commands::Failure::File(hodgerank_io::Error::Row(row))) => Some(row),
+            _ => None,
         }
     }
 
     pub(crate) fn is_closed_pipe(&self) -> bool {
-        let Self::File(hodgerank_io::Error::Write { source, .. }) = self else { return false };
+        let Self::Command(commands::Failure::File(hodgerank_io::Error::Write { source, .. })) =
+            self
+        else {
+            return false;
+        };
         // Writers of CSV, Parquet and Arrow wrap the system's error in their own.
         let mut error: Option<&(dyn Error + 'static)> = Some(source);
         while let Some(this) = error {

@@ -3,8 +3,6 @@
 mod args;
 mod commands;
 mod failure;
-mod method;
-mod places;
 mod table;
 mod terminal;
 

@@ -7,6 +7,8 @@ use comfy_table::{
 };
 use hodgerank_io::write::{RankTable, RankedRow};
 
+pub(crate) use hodgerank_commands::visible;
+
 use crate::terminal::thousands;
 
 /// Widths at which a table loses its less important columns.
@@ -161,20 +163,6 @@ fn bar(score: f64, largest: f64) -> String {
     }
 }
 
-/// A label as one readable line: control characters must not reach the terminal.
-pub(crate) fn visible(label: &str) -> String {
-    const MOST: usize = 60;
-    let mut text: String = label
-        .chars()
-        .take(MOST)
-        .map(|c| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c })
-        .collect();
-    if label.chars().nth(MOST).is_some() {
-        text.push('…');
-    }
-    text
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -184,11 +172,5 @@ mod tests {
         assert_eq!(bar(1.0, 1.0), "          │██████████");
         assert_eq!(bar(-0.5, 1.0), "     █████│          ");
         assert_eq!(bar(0.0, 0.0), "          │          ");
-    }
-
-    #[test]
-    fn labels_cannot_move_the_cursor() {
-        assert_eq!(visible("a\x1b[2Jb\n"), "a\u{fffd}[2Jb\u{fffd}");
-        assert_eq!(visible(&"x".repeat(100)).chars().count(), 61);
     }
 }

@@ -1,15 +1,15 @@
 //! Messages, errors and progress on standard error.
 
 use std::io::{IsTerminal as _, Write as _};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
+use hodgerank_commands::Watch;
 use hodgerank_io::BadRow;
-use hodgerank_io::read::Progress;
 use indicatif::{ProgressBar, ProgressStyle};
 
+pub(crate) use hodgerank_commands::Work;
 pub(crate) use hodgerank_report::words::thousands;
 
 use crate::failure::Failure;
@@ -19,16 +19,6 @@ pub(crate) struct Terminal {
     quiet: bool,
     interactive: bool,
     colour: bool,
-}
-
-/// What is shown while work goes on.
-pub(crate) enum Work<'a> {
-    /// Reading this many bytes.
-    Reading(u64, &'a Arc<Progress>),
-    /// Work in steps, counted by those who do it.
-    Counting { name: &'static str, done: &'a AtomicU64, all: &'a AtomicU64 },
-    /// Work of unknown length.
-    Step(&'static str),
 }
 
 /// Work shorter than this shows no progress.
@@ -59,7 +49,7 @@ impl Terminal {
     /// Says why the run failed and what to do.
     pub(crate) fn fail(&self, failure: &Failure) {
         say(&self.wrap(&format!("{} {failure}", self.paint("error:", "31;1"))));
-        if let Failure::File(hodgerank_io::Error::Row(row)) = failure {
+        if let Some(row) = failure.bad_row() {
             self.point_at(row);
         }
         if let Some(help) = failure.help() {
@@ -80,21 +70,6 @@ impl Terminal {
         let width = text[fault.clone()].chars().count().max(1);
         let marks = self.paint(&"^".repeat(width), "31;1");
         say(&format!("  {gutter} | {}\n  {blank} | {}{marks}", shown(text), " ".repeat(before)));
-    }
-
-    /// Lists rows that were not counted.
-    pub(crate) fn list_rejected(&self, rejected: &hodgerank_io::Rejected) {
-        if rejected.total == 0 {
-            return;
-        }
-        self.warn(&format!("{} rows were rejected and not counted", rejected.total));
-        for row in &rejected.first {
-            self.note(&format!("  {row}"));
-        }
-        let more = rejected.total - rejected.first.len() as u64;
-        if more > 0 {
-            self.note(&format!("  … and {more} more"));
-        }
     }
 
     /// Does `work`, with a bar on the terminal once it has taken longer than a second.
@@ -138,6 +113,20 @@ impl Terminal {
 
     fn paint(&self, text: &str, code: &str) -> String {
         if self.colour { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
+    }
+}
+
+impl Watch for Terminal {
+    fn note(&self, text: &str) {
+        self.note(text);
+    }
+
+    fn warn(&self, text: &str) {
+        self.warn(text);
+    }
+
+    fn during(&self, what: Work<'_>, work: &mut dyn FnMut()) {
+        self.watch(what, work);
     }
 }
 

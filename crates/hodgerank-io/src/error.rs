@@ -216,6 +216,12 @@ pub enum Problem {
         /// Fields of the header.
         expected: usize,
     },
+    /// An index below 0, or beyond the last item.
+    #[error("the index is out of range")]
+    OutOfRange {
+        /// How many items there are, where that was said.
+        items: Option<usize>,
+    },
     /// Bytes that are not UTF-8.
     #[error("the text is not UTF-8")]
     BadUtf8,
@@ -238,6 +244,10 @@ impl Problem {
         match self {
             // Nothing can be skipped: where the next row starts is not known.
             Self::UnclosedQuote => mend.to_owned(),
+            Self::OutOfRange { items: Some(items) } => {
+                format!("{mend}; there are {items} items")
+            }
+            Self::OutOfRange { items: None } => mend.to_owned(),
             _ => format!("{mend}. Or skip such rows, counted and listed, with --on-error skip"),
         }
     }
@@ -254,6 +264,7 @@ impl Problem {
             Self::FieldCount { .. } => {
                 "add or remove fields; a name that contains the separator goes into double quotes"
             }
+            Self::OutOfRange { .. } => "items are counted from 0 up",
             Self::BadUtf8 => "save the file as UTF-8",
             Self::TextAfterQuote => "a double quote inside a quoted field is written twice: \"\"",
             Self::UnclosedQuote => "close the quote; the rest of the file was read as one field",

@@ -5,6 +5,7 @@ mod delimited;
 mod head;
 mod ipc;
 mod json_lines;
+mod memory;
 mod parquet;
 mod pump;
 mod replay;
@@ -22,6 +23,7 @@ use crate::study::{Counter, Input, Rejected};
 use rows::RowSink;
 
 pub use head::TableHead;
+pub use memory::MemoryTable;
 pub(crate) use replay::{Fate, Visitor, visit};
 pub use replay::{Judged, Replayed, Vote, replay};
 pub use source::{Format, Sources};
@@ -108,9 +110,10 @@ impl Sources {
         let mut rejected = Rejected::default();
         let mut tables = Vec::with_capacity(self.0.len());
         for source in &self.0 {
-            let opened = source::open(source, options.format, progress)?;
+            let opened = source.open(options.format, progress)?;
             let file = Arc::clone(&opened.name);
             let (found, head) = match opened.content {
+                source::Content::Table(table) => table.read(options, sinks)?,
                 source::Content::Text(format, reader) => {
                     let blocks = text_blocks::TextBlocks::start(&file, reader)?;
                     if format == Format::Jsonl {

@@ -11,7 +11,7 @@ mod ranking;
 mod table;
 mod votes;
 
-pub use cleaned::{Cleaned, clean};
+pub use cleaned::{Cleaned, Parted, clean, part};
 pub use cross_validation::{CrossValidationSummary, CurveRow};
 pub use decomposition::{
     BettiFigures, CurlFigures, DecompositionFigures, FlowRow, ItemFigures, LoopFigures,

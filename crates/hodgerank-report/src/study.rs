@@ -23,6 +23,8 @@ use order::Order;
 use slider::Stops;
 use suspects::Suspects;
 
+pub use path::path_chart;
+
 /// What a page holds at most of one study.
 ///
 /// | name | default | limits |

@@ -12,6 +12,7 @@
 pub mod cross_validation;
 pub mod lapse;
 mod likelihood;
+mod rule;
 
 use crate::error::{Error, Result};
 use crate::graph::ComparisonGraph;
@@ -20,6 +21,8 @@ use crate::solve::{L2Options, l2};
 use cross_validation::CrossValidationOptions;
 use lapse::Lapse;
 use likelihood::{SidedVotes, small_rise};
+
+pub use rule::share;
 
 /// How many votes to flag.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]

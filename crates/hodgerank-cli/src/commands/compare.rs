@@ -1,165 +1,51 @@
 //! `hodgerank compare`: all methods side by side.
 
-use std::io::{self, Write as _};
+use std::io;
 
 use clap::Args;
-use hodgerank::fit::{self, FitOptions, Method};
-use hodgerank::{ComparisonGraph, Ranking, kendall};
-use hodgerank_io::Study;
-use hodgerank_io::write::{Column, Output, Table};
-use serde::Serialize;
+use hodgerank_commands::Answer as _;
+use hodgerank_commands::compare::{
+    CompareOptions, Compared, Comparison, MethodRanking, compare, long_table,
+};
+use hodgerank_io::write::Output;
 
-use super::rank;
-use crate::args::{InputOptions, OutputFormat, OutputOptions};
+use crate::args::{Files, OutputFormat, OutputOptions};
 use crate::failure::Failure;
-use crate::method::{MethodName, MethodOptions};
 use crate::table::{Style, room, visible, write_by};
-use crate::terminal::{Terminal, Work};
+use crate::terminal::Terminal;
 
 /// Flags of `compare`.
 #[derive(Debug, Args)]
-pub(crate) struct CompareOptions {
+pub(crate) struct CompareArguments {
     #[command(flatten)]
-    pub(crate) input: InputOptions,
-    /// Methods to compare
-    #[arg(
-        long,
-        value_enum,
-        value_delimiter = ',',
-        value_name = "METHOD,…",
-        default_value = "lasso-l2,l2,ridge,pc-lasso,ilts,iht,hlasso,lbi,iss"
-    )]
-    methods: Vec<MethodName>,
-    /// Method whose ranks the others are measured by
-    #[arg(long, value_enum, default_value_t = MethodName::LassoL2)]
-    reference: MethodName,
+    files: Files,
     #[command(flatten)]
-    pub(crate) method: MethodOptions,
+    options: CompareOptions,
     #[command(flatten)]
-    pub(crate) output: OutputOptions,
-}
-
-/// The methods' rankings of one study.
-#[derive(Debug, Serialize)]
-struct Comparison {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    by: Option<String>,
-    reference: &'static str,
-    methods: Vec<MethodRanking>,
-    items: Vec<String>,
-    /// Kendall's τ between methods, in their order.
-    kendall: Vec<Vec<f64>>,
-}
-
-/// One method; ranks and scores stand in the order of `items`.
-#[derive(Debug, Serialize)]
-struct MethodRanking {
-    name: &'static str,
-    flagged: u64,
-    status: &'static str,
-    ranks: Vec<u32>,
-    scores: Vec<f64>,
-}
-
-#[derive(Debug, Serialize)]
-struct Document {
-    schema: &'static str,
-    comparisons: Vec<Comparison>,
+    output: OutputOptions,
 }
 
 pub(crate) fn run(
-    options: &CompareOptions,
+    arguments: &CompareArguments,
     threads: usize,
     terminal: &Terminal,
 ) -> Result<(), Failure> {
-    let fit_options = options.method.shared_options()?;
-    let format = options.output.format()?;
-    let mut output = Output::create(options.output.output.as_deref().unwrap_or("-"))?;
-    let input = rank::read(&options.input, threads, terminal)?;
-    terminal.list_rejected(&input.rejected);
-    let mut comparisons = Vec::new();
-    for study in input.studies {
-        comparisons.push(compare(study, options, &fit_options, terminal)?);
-    }
+    let format = arguments.output.format()?;
+    let mut output = Output::create(arguments.output.output.as_deref().unwrap_or("-"))?;
+    let compared = compare(&arguments.files.votes(), &arguments.options, threads, terminal)?;
+    let Compared { comparisons } = &compared;
     let written = match format {
-        OutputFormat::Json => {
-            let document = Document { schema: "hodgerank/compare/1", comparisons };
-            let written = serde_json::to_writer_pretty(&mut output, &document);
-            written.map_err(io::Error::from).and_then(|()| output.write_all(b"\n"))
-        }
-        OutputFormat::Csv => long_table(&comparisons).write_csv(&mut output),
-        OutputFormat::Parquet => long_table(&comparisons).write_parquet(&mut output),
+        OutputFormat::Json => compared.write_json(&mut output),
+        OutputFormat::Csv => long_table(comparisons).write_csv(&mut output),
+        OutputFormat::Parquet => long_table(comparisons).write_parquet(&mut output),
         OutputFormat::Table => {
-            let style = Style::here(&options.output);
+            let style = Style::here(&arguments.output);
             comparisons.iter().try_for_each(|comparison| draw(comparison, style, &mut output))
         }
     };
     written.map_err(|error| output.error(error))?;
     output.finish()?;
     Ok(())
-}
-
-fn compare(
-    study: Study,
-    options: &CompareOptions,
-    fit_options: &FitOptions,
-    terminal: &Terminal,
-) -> Result<Comparison, Failure> {
-    let graph = ComparisonGraph::new(study.items.len(), study.groups)?;
-    let mut methods = Vec::new();
-    for &name in &options.methods {
-        let method = Method::from(name);
-        let fit_options = FitOptions { method: Some(method), ..*fit_options };
-        let fit = terminal.watch(Work::Step(method.as_str()), || fit::fit(&graph, &fit_options))?;
-        let mut ranks = vec![0; graph.items()];
-        for row in Ranking::new(&graph, &fit.scores).items {
-            ranks[row.item as usize] = row.rank;
-        }
-        methods.push(MethodRanking {
-            name: method.as_str(),
-            flagged: fit.flagged.iter().sum::<f64>() as u64,
-            status: fit.status,
-            ranks,
-            scores: fit.scores,
-        });
-    }
-    let kendall = methods
-        .iter()
-        .map(|a| methods.iter().map(|b| kendall::tau(&a.scores, &b.scores)).collect())
-        .collect();
-    let items = study.items.iter().map(str::to_owned).collect();
-    let reference = Method::from(options.reference).as_str();
-    Ok(Comparison { by: study.by, reference, methods, items, kendall })
-}
-
-/// One row for each study, item and method.
-fn long_table(comparisons: &[Comparison]) -> Table {
-    let mut by = Vec::new();
-    let (mut items, mut names) = (Vec::new(), Vec::new());
-    let (mut ranks, mut scores, mut differs) = (Vec::new(), Vec::new(), Vec::new());
-    for comparison in comparisons {
-        let reference = comparison.methods.iter().find(|m| m.name == comparison.reference);
-        for method in &comparison.methods {
-            for (i, item) in comparison.items.iter().enumerate() {
-                by.push(comparison.by.clone());
-                items.push(Some(item.clone()));
-                names.push(Some(method.name.to_owned()));
-                ranks.push(Some(u64::from(method.ranks[i])));
-                scores.push(Some(method.scores[i] + 0.0));
-                differs.push(reference.is_some_and(|r| r.ranks[i] != method.ranks[i]));
-            }
-        }
-    }
-    let mut table = Table::default();
-    if comparisons.iter().any(|comparison| comparison.by.is_some()) {
-        table.push("by", Column::Text(by));
-    }
-    table.push("item", Column::Text(items));
-    table.push("method", Column::Text(names));
-    table.push("rank", Column::Whole(ranks));
-    table.push("score", Column::Number(scores));
-    table.push("differs", Column::Truth(differs));
-    table
 }
 
 /// Items in the order of the reference; a rank that differs from its is marked with a star.

@@ -10,11 +10,12 @@ use hodgerank::annotators::AnnotatorTallies;
 use hodgerank::fit::FitOptions;
 use hodgerank::simulate::{AnnotatorKind, Noise, SimulateOptions, SimulatedVote, Simulation};
 use hodgerank::{Comparison, Groups, Labels};
+use hodgerank_commands::rank::Ranked;
+use hodgerank_commands::{JudgedStudy, annotators, judge, report, simulate};
 use hodgerank_io::Study;
 use hodgerank_io::write::{AnnotatorRow, Output, RankTable, RejectedSummary};
 
-use super::rank::{self, JudgedStudy};
-use super::{annotators, report, simulate};
+use super::rank;
 use crate::args::{OutputFormat, OutputOptions};
 use crate::failure::Failure;
 use crate::terminal::{Terminal, thousands};
@@ -85,13 +86,13 @@ pub(crate) fn run(options: &DemoOptions, terminal: &Terminal) -> Result<(), Fail
     };
     let page = Output::create(&options.output)?;
     let fit_options = FitOptions::default();
-    let mut judged = rank::judge(study, 0, &fit_options, terminal)?;
+    let mut judged = judge(study, 0, &fit_options, terminal)?;
     judged.table.annotators = Some(who_voted(&judged, &votes, simulation.annotators())?);
     let agreement = agreement(&judged.table, simulation.truth());
     let none = RejectedSummary { rows: 0, first: Vec::new() };
     let (form, output) = (OutputFormat::Table, OutputOptions::default());
-    let table = std::slice::from_ref(&judged.table);
-    rank::write(table, &none, form, &output, Output::standard())?;
+    let ranked = Ranked { tables: vec![judged.table.clone()], rejected: none };
+    rank::write(&ranked, form, &output, Output::standard())?;
     let title = "Which coffee? (a made-up study)".to_owned();
     let figures = options.figures.as_deref().map(Path::new);
     report::write(&[judged], title, &fit_options, figures, page, terminal)?;
@@ -126,7 +127,7 @@ fn who_voted(
         let scores = &judged.fit.scores;
         annotators::count(&mut tallies, scores, vote.comparison(), true, flagged, 1);
     }
-    annotators::rows(&tallies, &names, true)
+    Ok(annotators::rows(&tallies, &names, true)?)
 }
 
 /// Share of pairs that the ranking puts in the order of the true scores.

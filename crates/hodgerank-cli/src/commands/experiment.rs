@@ -65,7 +65,7 @@ pub(crate) fn run(arguments: &ExperimentArguments, terminal: &Terminal) -> Resul
     }
     std::fs::create_dir_all(out).map_err(|source| {
         let file = out.to_string_lossy().into_owned().into();
-        Failure::File(hodgerank_io::Error::Write { file, source })
+        Failure::from(hodgerank_io::Error::Write { file, source })
     })?;
     for experiment in experiments {
         let started = Instant::now();

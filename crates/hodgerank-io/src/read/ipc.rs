@@ -50,7 +50,7 @@ pub(super) fn read_stream<S: RowSink>(
     Ok((report, TableHead { stream: true, ..head }))
 }
 
-fn read<S: RowSink, I: Iterator<Item = Result<RecordBatch, ArrowError>> + Send>(
+pub(super) fn read<S: RowSink, I: Iterator<Item = Result<RecordBatch, ArrowError>> + Send>(
     file: &Arc<str>,
     schema: &Arc<Schema>,
     options: &ReadOptions,

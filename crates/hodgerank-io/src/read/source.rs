@@ -5,7 +5,7 @@ use std::io::{self, Cursor, Read, Seek, SeekFrom};
 use std::path::Path;
 use std::sync::Arc;
 
-use super::Progress;
+use super::{MemoryTable, Progress};
 use crate::error::{Error, Result};
 
 /// Formats of votes.
@@ -56,12 +56,13 @@ impl Format {
 
 pub(super) type BoxedRead = Box<dyn Read + Send>;
 
-pub(super) struct Opened {
+pub(super) struct Opened<'a> {
     pub(super) name: Arc<str>,
-    pub(super) content: Content,
+    pub(super) content: Content<'a>,
 }
 
-pub(super) enum Content {
+pub(super) enum Content<'a> {
+    Table(&'a MemoryTable),
     Text(Format, BoxedRead),
     Parquet(File),
     ArrowFile(File),
@@ -85,17 +86,20 @@ mod magic {
 pub struct Sources(pub(super) Vec<Source>);
 
 #[derive(Debug)]
-pub(super) struct Source {
-    path: String,
-    /// A copy of what can be read only once.
-    copy: Option<File>,
+pub(super) enum Source {
+    File {
+        path: String,
+        /// A copy of what can be read only once.
+        copy: Option<File>,
+    },
+    Table(Arc<MemoryTable>),
 }
 
 impl Sources {
     /// Files to read once; `-` is standard input.
     #[must_use]
     pub fn once(files: &[String]) -> Self {
-        Self(files.iter().map(|path| Source { path: path.clone(), copy: None }).collect())
+        Self(files.iter().map(|path| Source::File { path: path.clone(), copy: None }).collect())
     }
 
     /// Files to read more than once. Standard input and pipes are copied to temporary files.
@@ -111,9 +115,31 @@ impl Sources {
                 _ => None,
             };
             let copy = copy.transpose().map_err(|source| Error::read(&name_of(path), source))?;
-            Ok(Source { path: path.clone(), copy })
+            Ok(Source::File { path: path.clone(), copy })
         };
         files.iter().map(source).collect::<Result<_>>().map(Self)
+    }
+
+    /// A table in memory.
+    #[must_use]
+    pub fn table(table: &Arc<MemoryTable>) -> Self {
+        Self(vec![Source::Table(Arc::clone(table))])
+    }
+}
+
+impl Source {
+    /// Opens a file or, for `-`, standard input. A table in memory needs no opening.
+    pub(super) fn open(
+        &self,
+        format: Option<Format>,
+        progress: &Arc<Progress>,
+    ) -> Result<Opened<'_>> {
+        match self {
+            Self::File { path, copy } => open(path, copy.as_ref(), format, progress),
+            Self::Table(table) => {
+                Ok(Opened { name: Arc::clone(table.name()), content: Content::Table(table) })
+            }
+        }
     }
 }
 
@@ -121,19 +147,18 @@ fn name_of(path: &str) -> Arc<str> {
     if path == "-" { "standard input".into() } else { path.into() }
 }
 
-/// Opens a file or, for `-`, standard input.
-pub(super) fn open(
-    source: &Source,
+fn open<'a>(
+    path: &str,
+    copy: Option<&File>,
     format: Option<Format>,
     progress: &Arc<Progress>,
-) -> Result<Opened> {
-    let path = source.path.as_str();
+) -> Result<Opened<'a>> {
     let name = name_of(path);
     let cannot_open = |source| Error::Open { file: Arc::clone(&name), source };
     let cannot_read = |source| Error::Read { file: Arc::clone(&name), source };
     // A plain file on disk can be read in any order; everything else only once, front to back.
     let mut plain_file = None;
-    let raw: BoxedRead = if let Some(copy) = &source.copy {
+    let raw: BoxedRead = if let Some(copy) = copy {
         let mut file = copy.try_clone().map_err(cannot_open)?;
         file.seek(SeekFrom::Start(0)).map_err(cannot_open)?;
         plain_file = Some(file.try_clone().map_err(cannot_open)?);

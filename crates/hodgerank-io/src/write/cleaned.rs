@@ -59,6 +59,67 @@ pub fn clean(
     Ok(Cleaned { replayed, ..done })
 }
 
+/// A table in memory, parted into rows with trusted and rows with flagged votes.
+#[derive(Debug, Default)]
+pub struct Parted {
+    /// Rows with trusted votes, all columns.
+    pub kept: Vec<RecordBatch>,
+    /// Rows with flagged votes, all columns.
+    pub flagged: Vec<RecordBatch>,
+    /// How many of each.
+    pub done: Cleaned,
+}
+
+/// Reads a table in memory once more and parts its rows. Rows that make no sense are in neither
+/// part; so are rows of text files, which have no batches ([`clean`] is for them).
+///
+/// # Errors
+/// If the table cannot be read.
+pub fn part(
+    sources: &Sources,
+    options: &ReadOptions,
+    progress: &Arc<Progress>,
+    studies: &[Judged<'_>],
+) -> Result<Parted> {
+    let mut parted = Parted::default();
+    parted.done.replayed = visit(sources, options, progress, studies, &mut parted)?;
+    Ok(parted)
+}
+
+impl Visitor for Parted {
+    const WHOLE: bool = true;
+
+    fn vote(&mut self, vote: &Vote<'_>, _: &[u8]) -> Result<()> {
+        self.done.count(vote);
+        Ok(())
+    }
+
+    fn batch(&mut self, batch: &RecordBatch, fates: &[Fate]) -> Result<()> {
+        for (part, fate) in [(&mut self.kept, Fate::Kept), (&mut self.flagged, Fate::Flagged)] {
+            let rows = pick(batch, fates, fate);
+            part.push(rows.map_err(|source| failed(&"the table".into(), source))?);
+        }
+        Ok(())
+    }
+}
+
+impl Cleaned {
+    fn count(&mut self, vote: &Vote<'_>) {
+        if vote.flagged {
+            self.flagged_rows += 1;
+            self.flagged_votes += vote.count;
+        } else {
+            self.kept_rows += 1;
+        }
+    }
+}
+
+/// The rows of a batch with this fate.
+fn pick(batch: &RecordBatch, fates: &[Fate], wanted: Fate) -> io::Result<RecordBatch> {
+    let mask: BooleanArray = fates.iter().map(|&fate| Some(fate == wanted)).collect();
+    filter_record_batch(batch, &mask).map_err(io::Error::other)
+}
+
 struct Sorter {
     kept: Writer,
     flagged: Option<Writer>,
@@ -69,14 +130,8 @@ impl Visitor for Sorter {
     const WHOLE: bool = true;
 
     fn vote(&mut self, vote: &Vote<'_>, text: &[u8]) -> Result<()> {
-        let writer = if vote.flagged {
-            self.done.flagged_rows += 1;
-            self.done.flagged_votes += vote.count;
-            self.flagged.as_mut()
-        } else {
-            self.done.kept_rows += 1;
-            Some(&mut self.kept)
-        };
+        self.done.count(vote);
+        let writer = if vote.flagged { self.flagged.as_mut() } else { Some(&mut self.kept) };
         writer.map_or(Ok(()), |writer| writer.row(text))
     }
 
@@ -120,9 +175,7 @@ impl Writer {
     }
 
     fn batch(&mut self, batch: &RecordBatch, fates: &[Fate], wanted: Fate) -> Result<()> {
-        let mask: BooleanArray = fates.iter().map(|&fate| Some(fate == wanted)).collect();
-        let written = filter_record_batch(batch, &mask).map_err(io::Error::other);
-        let written = written.and_then(|batch| match &mut self.file {
+        let written = pick(batch, fates, wanted).and_then(|batch| match &mut self.file {
             _ if batch.num_rows() == 0 => Ok(()),
             Sheet::Text { .. } => Ok(()),
             Sheet::Parquet(writer) => writer.write(&batch).map_err(io::Error::other),

@@ -30,7 +30,7 @@ pub struct Document<'a> {
 }
 
 /// A ranking with everything that is said about it.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Clone, Serialize)]
 pub struct RankTable {
     /// The value of the `--by` column.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -252,6 +252,18 @@ impl RankTable {
     /// # Errors
     /// If writing fails.
     pub fn write_parquet(tables: &[Self], out: &mut (impl Write + Send)) -> io::Result<()> {
+        let batch = Self::batch(tables)?;
+        let failed = |error: parquet::errors::ParquetError| io::Error::other(error);
+        let mut writer = ArrowWriter::try_new(out, batch.schema(), None).map_err(failed)?;
+        writer.write(&batch).map_err(failed)?;
+        writer.close().map(drop).map_err(failed)
+    }
+
+    /// Rankings as one table, with the number of rejected rows in its metadata.
+    ///
+    /// # Errors
+    /// If the table would be too large.
+    pub fn batch(tables: &[Self]) -> io::Result<RecordBatch> {
         let by = tables.iter().any(|table| table.by.is_some());
         // Gathered first: text columns are built from as many values as are announced.
         let rows: Vec<(&str, &RankedRow)> = tables
@@ -288,12 +300,7 @@ impl RankTable {
         let fields: Vec<Field> = COLUMNS.iter().zip(&columns).skip(first).map(field).collect();
         let metadata = [("hodgerank.rejected".to_owned(), rejected.to_string())].into();
         let schema = Arc::new(Schema::new_with_metadata(fields, metadata));
-        let failed = |error: parquet::errors::ParquetError| io::Error::other(error);
-        let batch = RecordBatch::try_new(Arc::clone(&schema), columns[first..].to_vec())
-            .map_err(io::Error::other)?;
-        let mut writer = ArrowWriter::try_new(out, schema, None).map_err(failed)?;
-        writer.write(&batch).map_err(failed)?;
-        writer.close().map(drop).map_err(failed)
+        RecordBatch::try_new(schema, columns[first..].to_vec()).map_err(io::Error::other)
     }
 }
 

@@ -87,13 +87,21 @@ impl Table {
         writer.flush()
     }
 
+    /// The table as an Arrow batch.
+    ///
+    /// # Errors
+    /// If the table has no columns.
+    pub fn batch(&self) -> io::Result<RecordBatch> {
+        let columns = self.columns.iter().map(|(name, column)| (name, column.array()));
+        RecordBatch::try_from_iter(columns).map_err(io::Error::other)
+    }
+
     /// Writes the table as Parquet.
     ///
     /// # Errors
     /// If writing fails.
     pub fn write_parquet(&self, out: &mut (impl Write + Send)) -> io::Result<()> {
-        let columns = self.columns.iter().map(|(name, column)| (name, column.array()));
-        let batch = RecordBatch::try_from_iter(columns).map_err(io::Error::other)?;
+        let batch = self.batch()?;
         let mut writer = ArrowWriter::try_new(out, batch.schema(), None)?;
         writer.write(&batch)?;
         writer.close().map(drop).map_err(io::Error::other)

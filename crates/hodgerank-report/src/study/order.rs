@@ -7,7 +7,7 @@ use crate::chart::short;
 use crate::findings::Findings;
 
 /// Characters of a label in a chart.
-const CHART_LABEL: usize = 22;
+pub(super) const CHART_LABEL: usize = 22;
 
 /// Items in the order of the ranking.
 pub(super) struct Order {
@@ -62,12 +62,16 @@ impl Order {
 
     /// Rows for a chart that holds at most so many: all, or the best and the worst.
     pub(super) fn ends(&self, most: usize) -> Vec<usize> {
-        let all = self.ranking.items.len();
-        if all <= most {
-            return (0..all).collect();
-        }
-        (0..most.div_ceil(2)).chain(all - most / 2..all).collect()
+        ends(self.ranking.items.len(), most)
     }
+}
+
+/// Places from 0 to `all`: all of them, or the first and the last `most`.
+pub(super) fn ends(all: usize, most: usize) -> Vec<usize> {
+    if all <= most {
+        return (0..all).collect();
+    }
+    (0..most.div_ceil(2)).chain(all - most / 2..all).collect()
 }
 
 /// An item's name as charts show it.

@@ -1,7 +1,10 @@
 //! Scores along the path: what the slider walks through.
 
-use super::order::{Order, label, rows_note};
-use crate::chart::{Anchor, Axis, Chart, Colour, Curve, LegendEntry, Mark, Sign};
+use hodgerank::{ComparisonGraph, Labels, Path, Ranking};
+
+use super::order::{CHART_LABEL, Order, ends, label, rows_note};
+use super::slider::votes_at_knots;
+use crate::chart::{Anchor, Axis, Chart, Colour, Curve, LegendEntry, Mark, Sign, short};
 use crate::document::{PATH, Section, Slider};
 use crate::findings::Findings;
 use crate::words::percent;
@@ -43,64 +46,128 @@ pub(super) fn section(findings: &Findings<'_>, order: &Order, slider: &Slider) -
 fn chart(findings: &Findings<'_>, order: &Order, slider: &Slider) -> Chart {
     let mut shown = order.ends(DRAWN);
     shown.retain(|&row| row < order.listed);
-    let scores = |row: usize| slider.scores.iter().map(move |scores| scores[row]);
-    // The best stand out; where there are few items, all do.
-    let stands_out = |k: usize| shown.len() <= 8 || k < 7;
-    let line = |(k, &row): (usize, &usize)| Mark::Line {
-        colour: if stands_out(k) { Colour::Kind(k as u8) } else { Colour::Muted },
-        width: if stands_out(k) { 2.0 } else { 1.0 },
-        dashed: false,
-        curve: Curve::Straight,
-        x: slider.share.clone(),
-        y: scores(row).collect(),
-        hover: label(findings, order.ranking.items[row].item),
-    };
-    // Those that stand out are drawn last.
-    let mut marks: Vec<Mark> = shown.iter().enumerate().rev().map(line).collect();
-    let y = Axis::numbers("score", shown.iter().flat_map(|&row| scores(row)));
-    let last = slider.share.last().copied().unwrap_or(0.0);
-    let named = shown.len() <= NAMED;
-    if named {
-        let ends = shown.iter().map(|&row| slider.scores[slider.scores.len() - 1][row]).collect();
-        let text = shown.iter().map(|&row| label(findings, order.ranking.items[row].item));
-        marks.push(Mark::Texts {
-            colour: Colour::Ink,
-            anchor: Anchor::Start,
-            x: vec![1.015 * last; shown.len()],
-            y: spread(ends, (y.to - y.from) / 26.0),
-            text: text.collect(),
-        });
-    }
-    let mut x = Axis::shares("share of votes set aside", last);
-    if named {
-        // Room for the names.
-        x.to = 1.25 * last;
-    }
+    let name = |&row: &usize| label(findings, order.ranking.items[row].item);
+    let scores = |&row: &usize| slider.scores.iter().map(|scores| scores[row]).collect();
     let best = order.ranking.items.first().map_or(String::new(), |row| label(findings, row.item));
-    Chart {
-        id: PATH.to_owned(),
-        title: "Scores along the path".to_owned(),
+    let last = slider.share.last().copied().unwrap_or(0.0);
+    Lines {
+        share: slider.share.clone(),
+        names: shown.iter().map(name).collect(),
+        scores: shown.iter().map(scores).collect(),
+        of_items: order.ranking.items.len(),
         alt: format!(
             "One line for each item: its score while the share of votes set aside grows from 0 to \
              {}. {best} leads where the ranking was taken, at {}.",
             percent(last),
             percent(slider.share[slider.chosen]),
         ),
-        note: rows_note(shown.len(), order.ranking.items.len()),
-        x,
-        y,
-        aspect: 0.6,
-        marks,
-        legend: if named {
-            Vec::new()
-        } else {
-            let entry = |k: usize| {
-                let name = label(findings, order.ranking.items[shown[k]].item);
-                LegendEntry::new(name, Colour::Kind(k as u8), Sign::Line)
-            };
-            let others = LegendEntry::new("other items", Colour::Muted, Sign::Line);
-            (0..7.min(shown.len())).map(entry).chain([others]).collect()
-        },
+    }
+    .chart()
+}
+
+/// The scores along a path by itself, the best at its end first.
+#[must_use]
+pub fn path_chart(path: &Path, graph: &ComparisonGraph, items: &Labels) -> Chart {
+    /// Places along the path that a line runs through.
+    const STOPS: usize = 200;
+    let votes = votes_at_knots(path, &graph.groups().weight);
+    let all = graph.groups().votes();
+    let knots = path.snapshot_knots();
+    let step = knots.len().div_ceil(STOPS).max(1);
+    let mut stops: Vec<usize> = (0..knots.len()).step_by(step).collect();
+    stops.extend((!(knots.len() - 1).is_multiple_of(step)).then(|| knots.len() - 1));
+    let ranking = Ranking::new(graph, path.last_scores());
+    let shown = ends(ranking.items.len(), DRAWN);
+    let item = |&row: &usize| ranking.items[row].item;
+    let name = |row: &usize| short(items.name(item(row)), CHART_LABEL);
+    let scores = |row: &usize| {
+        let of = |&stop: &usize| path.snapshot(stop)[item(row) as usize];
+        stops.iter().map(of).collect()
+    };
+    let share: Vec<f64> = stops.iter().map(|&stop| votes[knots[stop] as usize] / all).collect();
+    let last = share.last().copied().unwrap_or(0.0);
+    let names: Vec<String> = shown.iter().map(name).collect();
+    Lines {
+        alt: format!(
+            "One line for each item: its score while the share of votes set aside grows from 0 to \
+             {}. {} leads at the end.",
+            percent(last),
+            names.first().map_or("", String::as_str),
+        ),
+        share,
+        scores: shown.iter().map(scores).collect(),
+        names,
+        of_items: ranking.items.len(),
+    }
+    .chart()
+}
+
+/// One line for each of some items.
+struct Lines {
+    /// Share of votes set aside, growing.
+    share: Vec<f64>,
+    names: Vec<String>,
+    /// For each name its scores, as many as shares.
+    scores: Vec<Vec<f64>>,
+    /// How many items there are, drawn or not.
+    of_items: usize,
+    alt: String,
+}
+
+impl Lines {
+    fn chart(self) -> Chart {
+        let Self { share, names, scores, of_items, alt } = self;
+        let shown = names.len();
+        // The best stand out; where there are few items, all do.
+        let stands_out = |k: usize| shown <= 8 || k < 7;
+        let y = Axis::numbers("score", scores.iter().flatten().copied());
+        let last = share.last().copied().unwrap_or(0.0);
+        let ends: Vec<f64> = scores.iter().filter_map(|line| line.last().copied()).collect();
+        let line = |(k, scores): (usize, Vec<f64>)| Mark::Line {
+            colour: if stands_out(k) { Colour::Kind(k as u8) } else { Colour::Muted },
+            width: if stands_out(k) { 2.0 } else { 1.0 },
+            dashed: false,
+            curve: Curve::Straight,
+            x: share.clone(),
+            y: scores,
+            hover: names[k].clone(),
+        };
+        // Those that stand out are drawn last.
+        let mut marks: Vec<Mark> = scores.into_iter().enumerate().rev().map(line).collect();
+        let named = shown <= NAMED;
+        if named {
+            marks.push(Mark::Texts {
+                colour: Colour::Ink,
+                anchor: Anchor::Start,
+                x: vec![1.015 * last; shown],
+                y: spread(ends, (y.to - y.from) / 26.0),
+                text: names.clone(),
+            });
+        }
+        let mut x = Axis::shares("share of votes set aside", last);
+        if named {
+            // Room for the names.
+            x.to = 1.25 * last;
+        }
+        Chart {
+            id: PATH.to_owned(),
+            title: "Scores along the path".to_owned(),
+            alt,
+            note: rows_note(shown, of_items),
+            x,
+            y,
+            aspect: 0.6,
+            marks,
+            legend: if named {
+                Vec::new()
+            } else {
+                let entry = |k: usize| {
+                    LegendEntry::new(names[k].clone(), Colour::Kind(k as u8), Sign::Line)
+                };
+                let others = LegendEntry::new("other items", Colour::Muted, Sign::Line);
+                (0..7.min(shown)).map(entry).chain([others]).collect()
+            },
+        }
     }
 }
 

@@ -72,7 +72,7 @@ impl Stops {
 }
 
 /// Votes flagged at each knot; made never to fall, so that it can be searched.
-fn votes_at_knots(path: &Path, weight: &[f64]) -> Vec<f64> {
+pub(super) fn votes_at_knots(path: &Path, weight: &[f64]) -> Vec<f64> {
     let mut votes = vec![0.0; path.knots.len()];
     for event in &path.events {
         let w = weight[event.group as usize];

@@ -1,4 +1,4 @@
-//! Flags of the methods, and from flags to a fit.
+//! Options of the methods, and from options to a fit.
 
 use clap::{Args, ValueEnum};
 use hodgerank::fit::{FitOptions, Method};
@@ -9,13 +9,12 @@ use hodgerank::solve::L2Options;
 use hodgerank::solve::bregman::Algorithm;
 use hodgerank::solve::lasso_l2::Protocol;
 
-use crate::args::parse_share;
 use crate::failure::Failure;
 
 /// How to rank.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Method")]
-pub(crate) struct MethodOptions {
+pub struct MethodOptions {
     /// How to find the scores [default: iss, or lbi on data where iss would take long]
     #[arg(long, value_enum)]
     method: Option<MethodName>,
@@ -64,8 +63,9 @@ pub(crate) struct MethodOptions {
     max_iterations: usize,
 }
 
+/// A method by its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum MethodName {
+pub enum MethodName {
     /// Least squares (HodgeRank): every vote counts alike
     L2,
     /// Least squares with the scores pulled towards zero
@@ -148,14 +148,20 @@ impl From<BackendName> for BackendChoice {
 
 impl MethodOptions {
     /// The options of the fit, checked before any work.
-    pub(crate) fn fit_options(&self) -> Result<FitOptions, Failure> {
+    ///
+    /// # Errors
+    /// If an option makes no sense, or not with this method.
+    pub fn fit_options(&self) -> Result<FitOptions, Failure> {
         let method = self.method.map(Method::from);
         self.check_owners(method)?;
         self.options(method)
     }
 
     /// Options for several methods at once: each takes from them what is its own.
-    pub(crate) fn shared_options(&self) -> Result<FitOptions, Failure> {
+    ///
+    /// # Errors
+    /// If one method is named, or an option makes no sense.
+    pub fn shared_options(&self) -> Result<FitOptions, Failure> {
         if self.method.is_some() {
             return Err(Failure::usage(
                 "--method names one method, and several are compared",
@@ -234,47 +240,10 @@ impl MethodOptions {
     }
 }
 
+/// Said by clap behind the flag and the value, so only what was expected is left to say.
 fn parse_rule(text: &str) -> Result<OutlierRule, String> {
-    let expected = "expected a share (5%), a count (200), lambda=L, time=T, scaled, scaled=M, cv, cv=FOLDS or auto";
-    let number = |text: &str| text.trim().parse::<f64>().map_err(|_| expected.to_owned());
-    match text.split_once('=') {
-        Some(("lambda", value)) => number(value).map(OutlierRule::Lambda),
-        Some(("time", value)) => number(value).map(OutlierRule::Time),
-        Some(("scaled", value)) => number(value).map(|m| OutlierRule::Scaled { m }),
-        Some(("cv", folds)) => match folds.trim().parse() {
-            Ok(folds) => Ok(cross_validation(folds)),
-            Err(_) => Err(expected.to_owned()),
-        },
-        Some(_) => Err(expected.to_owned()),
-        None if text == "cv" => Ok(cross_validation(CrossValidationOptions::default().folds)),
-        None if text == "auto" => Ok(OutlierRule::Auto),
-        None if text == "scaled" => Ok(OutlierRule::Scaled { m: 1.35 }),
-        None if text.ends_with('%') => parse_share(text).map(OutlierRule::Share),
-        None => text.parse().map(OutlierRule::Count).map_err(|_| expected.to_owned()),
-    }
-}
-
-/// The seed is a flag of its own.
-fn cross_validation(folds: usize) -> OutlierRule {
-    OutlierRule::CrossValidation(CrossValidationOptions { folds, ..Default::default() })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn rules() {
-        assert_eq!(parse_rule("5%"), Ok(OutlierRule::Share(0.05)));
-        assert_eq!(parse_rule("200"), Ok(OutlierRule::Count(200)));
-        assert_eq!(parse_rule("lambda=1.5"), Ok(OutlierRule::Lambda(1.5)));
-        assert_eq!(parse_rule("time=0.6"), Ok(OutlierRule::Time(0.6)));
-        assert_eq!(parse_rule("scaled"), Ok(OutlierRule::Scaled { m: 1.35 }));
-        assert_eq!(parse_rule("auto"), Ok(OutlierRule::Auto));
-        assert_eq!(parse_rule("cv"), Ok(cross_validation(5)));
-        assert_eq!(parse_rule("cv=10"), Ok(cross_validation(10)));
-        for bad in ["cv=", "cv=2.5", "", "five", "0.05", "-3", "110%", "lambda=", "size=3"] {
-            assert!(parse_rule(bad).is_err(), "{bad}");
-        }
-    }
+    text.parse().map_err(|error| match error {
+        hodgerank::Error::BadOption { expected, .. } => format!("expected {expected}"),
+        other => other.to_string(),
+    })
 }

@@ -6,49 +6,57 @@ use hodgerank::fit::FitOptions;
 use hodgerank_io::read::{Judged, Progress, TableHead};
 use hodgerank_io::{Input, ReadOptions, Rejected, Sources};
 
-use super::rank::{self, JudgedStudy};
-use crate::args::InputOptions;
 use crate::failure::Failure;
-use crate::places;
-use crate::terminal::{Terminal, Work};
+use crate::input::{InputOptions, Votes};
+use crate::judge::{JudgedStudy, judge};
+use crate::watch::{Watch, Work};
 
 /// Studies that were judged, and the files that they came from.
-pub(crate) struct SecondLook {
-    pub(crate) sources: Sources,
-    pub(crate) options: ReadOptions,
-    pub(crate) studies: Vec<JudgedStudy>,
-    pub(crate) tables: Vec<TableHead>,
-    pub(crate) rejected: Rejected,
+#[derive(Debug)]
+pub struct SecondLook {
+    /// The files.
+    pub sources: Sources,
+    /// How they are read.
+    pub options: ReadOptions,
+    /// The studies.
+    pub studies: Vec<JudgedStudy>,
+    /// What each file is.
+    pub tables: Vec<TableHead>,
+    /// Rows that were not counted.
+    pub rejected: Rejected,
     bytes: u64,
 }
 
 impl SecondLook {
     /// Reads, refuses what `check` refuses, and judges.
-    pub(crate) fn new(
+    ///
+    /// # Errors
+    /// If the votes cannot be read, are refused or cannot be judged.
+    pub fn new(
+        votes: &Votes,
         input: &InputOptions,
         fit: &FitOptions,
         threads: usize,
-        terminal: &Terminal,
+        watch: &dyn Watch,
         check: impl FnOnce(&Input) -> Result<(), Failure>,
     ) -> Result<Self, Failure> {
-        places::check_inputs(&input.files, terminal)?;
-        let size = |file: &String| std::fs::metadata(file).map_or(0, |metadata| metadata.len());
-        let bytes = input.files.iter().map(size).sum();
+        let sources = votes.again(watch)?;
+        let bytes = votes.bytes();
         let options = input.read_options(threads);
-        let sources = Sources::again(&input.files)?;
         let progress = Arc::new(Progress::default());
-        let read = terminal
-            .watch(Work::Reading(bytes, &progress), || sources.read(&options, &progress))?;
-        terminal.list_rejected(&read.rejected);
+        let reading = Work::Reading(bytes, &progress);
+        let read = watch.watch(reading, || sources.read(&options, &progress))??;
+        watch.list_rejected(&read.rejected);
         check(&read)?;
         let Input { studies, rejected, tables } = read;
-        let judge = |study| rank::judge(study, rejected.total, fit, terminal);
+        let judge = |study| judge(study, rejected.total, fit, watch);
         let studies = studies.into_iter().map(judge).collect::<Result<_, _>>()?;
         Ok(Self { sources, options, studies, tables, rejected, bytes })
     }
 
     /// The studies as the second pass needs them.
-    pub(crate) fn judged<'a>(&'a self) -> Vec<Judged<'a>> {
+    #[must_use]
+    pub fn judged<'a>(&'a self) -> Vec<Judged<'a>> {
         let judged = |study: &'a JudgedStudy| Judged {
             by: study.table.by.as_deref(),
             items: &study.items,
@@ -59,12 +67,15 @@ impl SecondLook {
     }
 
     /// Does the second pass, with progress.
-    pub(crate) fn watch<T>(
+    ///
+    /// # Errors
+    /// If the pass fails or is not to be done.
+    pub fn pass<T>(
         &self,
-        terminal: &Terminal,
-        pass: impl FnOnce(&Arc<Progress>) -> T,
-    ) -> T {
+        watch: &dyn Watch,
+        pass: impl FnOnce(&Arc<Progress>) -> hodgerank_io::Result<T>,
+    ) -> Result<T, Failure> {
         let progress = Arc::new(Progress::default());
-        terminal.watch(Work::Reading(self.bytes, &progress), || pass(&progress))
+        Ok(watch.watch(Work::Reading(self.bytes, &progress), || pass(&progress))??)
     }
 }

@@ -9,9 +9,9 @@ use hodgerank::decompose::Decomposition;
 use hodgerank_io::read::{Vote, replay};
 use hodgerank_io::write::VoterFigures;
 
-use crate::commands::second_look::SecondLook;
 use crate::failure::Failure;
-use crate::terminal::Terminal;
+use crate::second_look::SecondLook;
+use crate::watch::Watch;
 
 /// Most annotators named for one triangle.
 const MOST_NAMED: usize = 20;
@@ -20,7 +20,7 @@ const MOST_NAMED: usize = 20;
 pub(super) fn behind_triangles(
     look: &SecondLook,
     splits: &[Decomposition],
-    terminal: &Terminal,
+    watch: &dyn Watch,
 ) -> Result<Vec<Vec<Vec<VoterFigures>>>, Failure> {
     let any = splits.iter().any(|split| !split.triangles.worst.is_empty());
     if !any || !look.tables.iter().any(|table| table.has_annotator) {
@@ -28,7 +28,7 @@ pub(super) fn behind_triangles(
     }
     let mut listed: Vec<PairVoters> = splits.iter().map(PairVoters::new).collect();
     let mut names = Labels::new();
-    look.watch(terminal, |progress| {
+    look.pass(watch, |progress| {
         let note = |vote: &Vote<'_>| {
             if !vote.annotator.is_empty() {
                 listed[vote.study].note(vote, &mut names);

@@ -4,11 +4,12 @@ use hodgerank::Labels;
 use hodgerank::path::Entry;
 use hodgerank_io::read::{Vote, replay};
 use hodgerank_io::write::{Listing, SuspectRow};
+use hodgerank_report::words::thousands;
 
-use crate::commands::rank::JudgedStudy;
-use crate::commands::second_look::SecondLook;
 use crate::failure::Failure;
-use crate::terminal::{Terminal, thousands};
+use crate::judge::JudgedStudy;
+use crate::second_look::SecondLook;
+use crate::watch::Watch;
 
 pub(super) const SCHEMA: &str = "hodgerank/outliers/1";
 
@@ -82,7 +83,7 @@ struct Listed {
 pub(super) fn rows(
     look: &SecondLook,
     all: bool,
-    terminal: &Terminal,
+    watch: &dyn Watch,
 ) -> Result<Vec<Listing<SuspectRow>>, Failure> {
     let orders: Vec<Order> = look.studies.iter().map(Order::of).collect();
     let places: Vec<Vec<u32>> = orders.iter().map(places).collect();
@@ -97,11 +98,11 @@ pub(super) fn rows(
         }
         Ok(())
     };
-    let replayed = look.watch(terminal, |progress| {
+    let replayed = look.pass(watch, |progress| {
         replay(&look.sources, &look.options, progress, &look.judged(), collect)
     })?;
     if replayed.kept_whole > 0.0 {
-        terminal.warn(&format!(
+        watch.warn(&format!(
             "{} flagged votes stand in rows with a count that also hold trusted votes; these rows \
              are not listed as flagged",
             thousands(replayed.kept_whole as u64)

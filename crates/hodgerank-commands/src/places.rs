@@ -7,7 +7,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::failure::Failure;
-use crate::terminal::Terminal;
+use crate::watch::Watch;
 
 /// Where an output's name leads.
 fn of_output(name: &str) -> PathBuf {
@@ -35,7 +35,10 @@ fn resolve(name: &str) -> PathBuf {
 }
 
 /// Refuses outputs (each with its flag) that share a place, or would take that of an input.
-pub(crate) fn check_outputs(outputs: &[(&str, &str)], inputs: &[String]) -> Result<(), Failure> {
+///
+/// # Errors
+/// [`Failure::Usage`] that names the outputs, or the output and the input.
+pub fn check_outputs(outputs: &[(&str, &str)], inputs: &[String]) -> Result<(), Failure> {
     let places: Vec<PathBuf> = outputs.iter().map(|(_, name)| of_output(name)).collect();
     for (k, (flag, name)) in outputs.iter().enumerate() {
         if let Some(before) = places[..k].iter().position(|place| *place == places[k]) {
@@ -59,7 +62,10 @@ pub(crate) fn check_outputs(outputs: &[(&str, &str)], inputs: &[String]) -> Resu
 }
 
 /// Refuses to read standard input twice, and says so where a file is: its votes count twice.
-pub(crate) fn check_inputs(inputs: &[String], terminal: &Terminal) -> Result<(), Failure> {
+///
+/// # Errors
+/// [`Failure::Usage`] if standard input is named twice.
+pub fn check_inputs(inputs: &[String], watch: &dyn Watch) -> Result<(), Failure> {
     if inputs.iter().filter(|name| *name == "-").count() > 1 {
         return Err(Failure::usage(
             "standard input can be read only once",
@@ -75,7 +81,7 @@ pub(crate) fn check_inputs(inputs: &[String], terminal: &Terminal) -> Result<(),
                 true => format!("{first} is named twice"),
                 false => format!("{first} and {again} are the same file"),
             };
-            terminal.warn(&format!("{named}: each of its votes counts twice"));
+            watch.warn(&format!("{named}: each of its votes counts twice"));
         }
     }
     Ok(())

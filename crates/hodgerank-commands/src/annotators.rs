@@ -5,15 +5,19 @@ use hodgerank::annotators::{AnnotatorOptions, AnnotatorReport, AnnotatorTallies}
 use hodgerank::{Comparison, Labels};
 use hodgerank_io::read::{TableHead, Vote, replay};
 use hodgerank_io::write::AnnotatorRow;
+use hodgerank_report::words::thousands;
 
-use super::second_look::SecondLook;
 use crate::failure::Failure;
-use crate::terminal::{Terminal, thousands};
+use crate::second_look::SecondLook;
+use crate::watch::Watch;
 
 pub(crate) const SCHEMA: &str = "hodgerank/annotators/1";
 
 /// Refuses files that do not say who voted.
-pub(crate) fn check(tables: &[TableHead]) -> Result<(), Failure> {
+///
+/// # Errors
+/// [`Failure::Usage`] that names the first such file.
+pub fn check(tables: &[TableHead]) -> Result<(), Failure> {
     match tables.iter().find(|table| !table.has_annotator) {
         None => Ok(()),
         Some(table) => Err(Failure::usage(
@@ -25,10 +29,10 @@ pub(crate) fn check(tables: &[TableHead]) -> Result<(), Failure> {
 }
 
 /// The annotators of each study, the most suspicious first.
-pub(crate) fn list(
-    look: &SecondLook,
-    terminal: &Terminal,
-) -> Result<Vec<Vec<AnnotatorRow>>, Failure> {
+///
+/// # Errors
+/// If the second pass fails.
+pub fn list(look: &SecondLook, watch: &dyn Watch) -> Result<Vec<Vec<AnnotatorRow>>, Failure> {
     // Winner and loser do not tell who stood on the left.
     let sides = look.tables.iter().all(|table| table.has_sides);
     let mut names: Vec<Labels> = look.studies.iter().map(|_| Labels::new()).collect();
@@ -47,11 +51,11 @@ pub(crate) fn list(
         count(&mut tallies[vote.study], scores, cast, sides, vote.flagged, vote.count);
         Ok(())
     };
-    look.watch(terminal, |progress| {
+    look.pass(watch, |progress| {
         replay(&look.sources, &look.options, progress, &look.judged(), tally)
     })?;
     if unsigned > 0 {
-        terminal.warn(&format!("{} votes do not say who cast them", thousands(unsigned)));
+        watch.warn(&format!("{} votes do not say who cast them", thousands(unsigned)));
     }
     let studies = names.iter().zip(tallies);
     studies.map(|(names, tallies)| rows(&tallies, names, sides)).collect()
@@ -59,7 +63,7 @@ pub(crate) fn list(
 
 /// Counts votes that say the same of one annotator beside the scores; `sides` says whether left and
 /// right mean anything.
-pub(crate) fn count(
+pub fn count(
     tallies: &mut AnnotatorTallies,
     scores: &[f64],
     vote: Comparison,
@@ -76,7 +80,10 @@ pub(crate) fn count(
 }
 
 /// What the counts tell, the most suspicious first.
-pub(crate) fn rows(
+///
+/// # Errors
+/// If the tests cannot be made.
+pub fn rows(
     tallies: &AnnotatorTallies,
     names: &Labels,
     sides: bool,

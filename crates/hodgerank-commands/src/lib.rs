@@ -1,0 +1,37 @@
+//! What each command does, for every way of calling it: the program and Python share this crate.
+//!
+//! A command is a module with its options and one function: votes and options in, a plain answer
+//! out ([`Answer`]: a JSON document and a table). Nothing here prints; whoever calls hears of notes,
+//! warnings and steps through [`Watch`], which can also end the work.
+//!
+//! Options are defined once, as clap arguments: their names are flags on the command line and
+//! keywords in Python, and their comments are the help.
+
+pub mod annotators;
+mod answer;
+pub mod clean;
+pub mod compare;
+pub mod decompose;
+pub mod diagnose;
+mod failure;
+mod input;
+mod judge;
+mod method;
+pub mod outliers;
+pub mod path;
+pub mod places;
+pub mod rank;
+pub mod report;
+mod second_look;
+pub mod simulate;
+mod watch;
+mod words;
+
+pub use answer::Answer;
+pub use failure::Failure;
+pub use input::{InputFormat, InputOptions, Votes};
+pub use judge::{JudgedStudy, judge};
+pub use method::{MethodName, MethodOptions};
+pub use second_look::SecondLook;
+pub use watch::{Watch, Work};
+pub use words::{parse_share, visible};

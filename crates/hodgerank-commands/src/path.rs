@@ -1,0 +1,232 @@
+//! `path`: the whole regularisation path as a long table, for plotting.
+
+use std::io;
+
+use arrow_array::RecordBatch;
+use clap::{Args, ValueEnum};
+use hodgerank::path::Change;
+use hodgerank::{ComparisonGraph, Path, fit};
+use hodgerank_io::Study;
+use hodgerank_io::write::{Column, Table};
+use hodgerank_report::chart::Chart;
+use hodgerank_report::figure;
+use hodgerank_report::study::path_chart;
+use serde::Serialize;
+
+use crate::answer::Answer;
+use crate::failure::Failure;
+use crate::input::{InputOptions, Votes};
+use crate::method::MethodOptions;
+use crate::watch::{Watch, Work};
+
+/// Options of `path`.
+#[derive(Debug, Args)]
+pub struct PathOptions {
+    /// How to read.
+    #[command(flatten)]
+    pub input: InputOptions,
+    /// Whose path, and how far.
+    #[command(flatten)]
+    pub method: MethodOptions,
+    /// What to list along the path
+    #[arg(long, value_enum, default_value_t = What::Scores)]
+    pub what: What,
+}
+
+/// Paths, one for each study.
+#[derive(Debug)]
+pub struct Walked {
+    /// The paths.
+    pub documents: Vec<Document>,
+    /// What is listed.
+    pub what: What,
+}
+
+/// What to list along the path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum What {
+    /// The score of each item at each knot kept
+    Scores,
+    /// Each vote that becomes flagged, or trusted again
+    Events,
+}
+
+/// One line: an item's score at a knot, or a change of a group at one.
+#[derive(Debug, Serialize)]
+pub struct Line {
+    /// The value of the `--by` column.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub by: Option<String>,
+    /// The knot, from 0.
+    pub knot: u64,
+    /// λ or t.
+    pub at: f64,
+    /// The item whose score it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub item: Option<String>,
+    /// Its score.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub score: Option<f64>,
+    /// What changed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub event: Option<Event>,
+}
+
+/// A change of a group of equal votes.
+#[derive(Debug, Serialize)]
+pub struct Event {
+    /// `entered` (flagged from here on) or `left` (trusted again).
+    pub change: &'static str,
+    /// The item on the left.
+    pub left: String,
+    /// The item on the right.
+    pub right: String,
+    /// What the votes say.
+    pub y: f64,
+    /// How many they are.
+    pub votes: u64,
+    /// How badly they fitted when they entered.
+    pub residual: Option<f64>,
+}
+
+/// The path of one study.
+#[derive(Debug, Serialize)]
+pub struct Document {
+    /// Name and version of this format.
+    pub schema: &'static str,
+    /// `lambda` or `time`.
+    pub parameter: &'static str,
+    /// How the path ended.
+    pub status: &'static str,
+    /// The lines.
+    pub lines: Vec<Line>,
+    /// The scores along the path, drawn.
+    #[serde(skip)]
+    chart: Chart,
+}
+
+/// Walks the path.
+///
+/// # Errors
+/// If an option makes no sense, the votes cannot be read, or a solver fails.
+pub fn path(
+    votes: &Votes,
+    options: &PathOptions,
+    threads: usize,
+    watch: &dyn Watch,
+) -> Result<Walked, Failure> {
+    let fit_options = options.method.fit_options()?;
+    let input = votes.read(&options.input, threads, watch)?;
+    let mut documents = Vec::new();
+    for study in input.studies {
+        let Study { by, items, groups, .. } = study;
+        let graph = ComparisonGraph::new(items.len(), groups)?;
+        let path = watch.watch(Work::Step("walking"), || fit::path(&graph, &fit_options))??;
+        let lines = match options.what {
+            What::Scores => score_lines(&path, by.as_deref(), |item| items.name(item)),
+            What::Events => event_lines(&path, &graph, by.as_deref(), |item| items.name(item)),
+        };
+        let (parameter, status) = (path.parameter.as_str(), path.status.as_str());
+        watch.note(&format!(
+            "{} knots along {parameter}, {} changes, ended {status}",
+            path.knots.len(),
+            path.events.len()
+        ));
+        let chart = path_chart(&path, &graph, &items);
+        documents.push(Document { schema: "hodgerank/path/1", parameter, status, lines, chart });
+    }
+    Ok(Walked { documents, what: options.what })
+}
+
+fn score_lines<'a>(path: &Path, by: Option<&str>, name: impl Fn(u32) -> &'a str) -> Vec<Line> {
+    let mut lines = Vec::new();
+    for (s, &knot) in path.snapshot_knots().iter().enumerate() {
+        for (item, &score) in path.snapshot(s).iter().enumerate() {
+            lines.push(Line {
+                by: by.map(str::to_owned),
+                knot: u64::from(knot),
+                at: path.knots[knot as usize],
+                item: Some(name(item as u32).to_owned()),
+                score: Some(score + 0.0),
+                event: None,
+            });
+        }
+    }
+    lines
+}
+
+fn event_lines<'a>(
+    path: &Path,
+    graph: &ComparisonGraph,
+    by: Option<&str>,
+    name: impl Fn(u32) -> &'a str,
+) -> Vec<Line> {
+    let groups = graph.groups();
+    let line = |event: &hodgerank::path::Event| {
+        let g = event.group as usize;
+        let (change, residual) = match event.change {
+            Change::Entered(residual) => ("entered", Some(residual)),
+            Change::Left => ("left", None),
+        };
+        Line {
+            by: by.map(str::to_owned),
+            knot: u64::from(event.knot),
+            at: path.knots[event.knot as usize],
+            item: None,
+            score: None,
+            event: Some(Event {
+                change,
+                left: name(groups.left[g]).to_owned(),
+                right: name(groups.right[g]).to_owned(),
+                y: groups.y[g],
+                votes: groups.weight[g] as u64,
+                residual,
+            }),
+        }
+    };
+    path.events.iter().map(line).collect()
+}
+
+/// All lines as one table.
+#[must_use]
+pub fn long_table(documents: &[Document], what: What) -> Table {
+    let lines = || documents.iter().flat_map(|document| &document.lines);
+    let mut table = Table::default();
+    if lines().any(|line| line.by.is_some()) {
+        table.push("by", Column::Text(lines().map(|line| line.by.clone()).collect()));
+    }
+    let parameter = documents.first().map_or("at", |document| document.parameter);
+    table.push("knot", Column::Whole(lines().map(|line| Some(line.knot)).collect()));
+    table.push(parameter, Column::Number(lines().map(|line| Some(line.at)).collect()));
+    if what == What::Scores {
+        table.push("item", Column::Text(lines().map(|line| line.item.clone()).collect()));
+        table.push("score", Column::Number(lines().map(|line| line.score).collect()));
+        return table;
+    }
+    let events = || lines().filter_map(|line| line.event.as_ref());
+    table.push("change", Column::Text(events().map(|e| Some(e.change.to_owned())).collect()));
+    table.push("left", Column::Text(events().map(|e| Some(e.left.clone())).collect()));
+    table.push("right", Column::Text(events().map(|e| Some(e.right.clone())).collect()));
+    table.push("y", Column::Number(events().map(|e| Some(e.y)).collect()));
+    table.push("votes", Column::Whole(events().map(|e| Some(e.votes)).collect()));
+    table.push("residual", Column::Number(events().map(|e| e.residual).collect()));
+    table
+}
+
+impl Answer for Walked {
+    fn write_json(&self, mut out: &mut dyn io::Write) -> io::Result<()> {
+        match &self.documents[..] {
+            [only] => serde_json::to_writer_pretty(&mut out, only)?,
+            several => serde_json::to_writer_pretty(&mut out, several)?,
+        }
+        out.write_all(b"\n")
+    }
+
+    fn batch(&self) -> io::Result<RecordBatch> {
+        long_table(&self.documents, self.what).batch()
+    }
+
+    fn pictures(&self) -> Vec<String> {
+        self.documents.iter().map(|path| figure::draw(&path.chart).into_svg()).collect()
+    }
+}

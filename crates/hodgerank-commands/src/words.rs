@@ -1,0 +1,46 @@
+//! Text for people, and from people.
+
+/// A label as one readable line: control characters must not reach a terminal.
+#[must_use]
+pub fn visible(label: &str) -> String {
+    const MOST: usize = 60;
+    let mut text: String = label
+        .chars()
+        .take(MOST)
+        .map(|c| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c })
+        .collect();
+    if label.chars().nth(MOST).is_some() {
+        text.push('…');
+    }
+    text
+}
+
+/// A share of a whole: `5%` or `0.05`.
+///
+/// # Errors
+/// What was expected, if it is none.
+pub fn parse_share(text: &str) -> Result<f64, String> {
+    hodgerank::select::share(text)
+        .ok_or_else(|| "expected a share from 0 to 1 or from 0% to 100%, such as 5%".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_cannot_move_the_cursor() {
+        assert_eq!(visible("a\x1b[2Jb\n"), "a\u{fffd}[2Jb\u{fffd}");
+        assert_eq!(visible(&"x".repeat(100)).chars().count(), 61);
+    }
+
+    #[test]
+    fn shares() {
+        assert_eq!(parse_share("5%"), Ok(0.05));
+        assert_eq!(parse_share("0.25"), Ok(0.25));
+        assert!(parse_share("101%").is_err());
+        assert!(parse_share("-1").is_err());
+        assert!(parse_share("nan").is_err());
+        assert!(parse_share("five").is_err());
+    }
+}
