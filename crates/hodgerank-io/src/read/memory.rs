@@ -58,3 +58,56 @@ impl MemoryTable {
         Ok((report, TableHead { stream: true, ..head }))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Sources;
+    use crate::read::Progress;
+    use arrow_array::types::Int8Type;
+    use arrow_array::{
+        ArrayRef, DictionaryArray, Float64Array, Int64Array, LargeStringArray, StringArray,
+        StringViewArray,
+    };
+
+    fn read(items: [ArrayRef; 2], y: ArrayRef) -> Result<crate::Input> {
+        let [left, right] = items;
+        let batch = RecordBatch::try_from_iter([("left", left), ("right", right), ("y", y)]);
+        let batch = batch.unwrap();
+        // Two batches, as a library that keeps its tables in chunks hands them over.
+        let batches = [batch.slice(0, 2), batch.slice(2, batch.num_rows() - 2)];
+        let table = Arc::new(MemoryTable::new("votes", batch.schema(), &batches));
+        let options = ReadOptions { threads: 2, ..ReadOptions::default() };
+        Sources::table(&table).read(&options, &Arc::new(Progress::default()))
+    }
+
+    #[test]
+    fn all_ways_to_hold_labels_say_the_same() {
+        let (left, right) = (["1", "2", "3", "1"], ["2", "3", "1", "2"]);
+        let y = || Arc::new(Float64Array::from(vec![1.0, -1.0, 0.0, 1.0])) as ArrayRef;
+        let whole = |labels: [&str; 4]| -> ArrayRef {
+            Arc::new(Int64Array::from_iter_values(labels.map(|label| label.parse().unwrap())))
+        };
+        let make: [fn([&'static str; 4]) -> ArrayRef; 4] = [
+            |labels| Arc::new(StringArray::from(labels.to_vec())),
+            |labels| Arc::new(LargeStringArray::from(labels.to_vec())),
+            |labels| Arc::new(StringViewArray::from(labels.to_vec())),
+            |labels| Arc::new(labels.into_iter().collect::<DictionaryArray<Int8Type>>()),
+        ];
+        let expected = read([whole(left), whole(right)], y()).unwrap().studies.remove(0);
+        assert_eq!((expected.rows, expected.items.len(), expected.groups.len()), (4, 3, 3));
+        for make in make {
+            let study = read([make(left), make(right)], y()).unwrap().studies.remove(0);
+            assert_eq!(study.groups, expected.groups);
+        }
+    }
+
+    #[test]
+    fn a_bad_row_is_counted_over_all_batches() {
+        let label = |labels: [&'static str; 4]| Arc::new(StringArray::from(labels.to_vec())) as _;
+        let y = Arc::new(Float64Array::from(vec![1.0, 1.0, 1.0, f64::NAN]));
+        let error = read([label(["a", "b", "c", "a"]), label(["b", "c", "a", "c"])], y);
+        let text = error.unwrap_err().to_string();
+        assert!(text.starts_with("votes, row 4, column 3 (`y`): the outcome is not a"), "{text}");
+    }
+}

@@ -1,0 +1,71 @@
+//! Answers for Python: JSON, and tables that any Arrow library takes without copying.
+
+use arrow_array::RecordBatch;
+use arrow_schema::SchemaRef;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyCapsule};
+use pyo3_arrow::PyTable;
+
+use crate::errors::usage;
+
+/// The answer of a command.
+#[pyclass(frozen, module = "hodgerank._core")]
+pub(crate) struct Answer(Box<dyn hodgerank_commands::Answer>);
+
+impl Answer {
+    pub(crate) fn new(answer: impl hodgerank_commands::Answer + 'static) -> Self {
+        Self(Box::new(answer))
+    }
+}
+
+#[pymethods]
+impl Answer {
+    /// The document that the command line writes with `--format json`.
+    fn json<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let mut bytes = Vec::new();
+        let written = py.detach(|| self.0.write_json(&mut bytes));
+        written.map_err(|error| failed(py, &error))?;
+        Ok(PyBytes::new(py, &bytes))
+    }
+
+    /// The table that the command line writes with `--format parquet`.
+    fn table(&self, py: Python<'_>) -> PyResult<Table> {
+        let batch = py.detach(|| self.0.batch()).map_err(|error| failed(py, &error))?;
+        Ok(Table { schema: batch.schema(), batches: vec![batch] })
+    }
+
+    /// Charts as SVG, one for each study; empty where the command draws none.
+    fn pictures(&self, py: Python<'_>) -> Vec<String> {
+        py.detach(|| self.0.pictures())
+    }
+}
+
+fn failed(py: Python<'_>, error: &std::io::Error) -> PyErr {
+    usage(py, &format!("the answer cannot be handed over: {error}"), "please report this")
+}
+
+/// A table for other libraries.
+#[pyclass(frozen, module = "hodgerank._core")]
+pub(crate) struct Table {
+    pub(crate) schema: SchemaRef,
+    pub(crate) batches: Vec<RecordBatch>,
+}
+
+#[pymethods]
+impl Table {
+    /// The Arrow PyCapsule interface.
+    #[pyo3(signature = (requested_schema = None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyCapsule>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let table = PyTable::try_new(self.batches.clone(), self.schema.clone())?;
+        let table = Bound::new(py, table)?;
+        table.call_method1("__arrow_c_stream__", (requested_schema,))
+    }
+
+    fn __len__(&self) -> usize {
+        self.batches.iter().map(RecordBatch::num_rows).sum()
+    }
+}

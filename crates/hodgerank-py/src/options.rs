@@ -1,0 +1,126 @@
+//! Keywords as options. The definitions are those of the command line, so names, defaults, checks
+//! and messages are the same; nothing is listed here a second time.
+
+use std::any::TypeId;
+
+use clap::{Arg, ArgAction, Args, Command};
+use hodgerank_commands::{
+    clean, compare, decompose, diagnose, outliers, path, rank, report, simulate,
+};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList, PyTuple};
+
+use crate::errors::usage;
+
+/// The options that these keywords stand for.
+pub(crate) fn parse<T: Args>(keywords: &Bound<'_, PyDict>) -> PyResult<T> {
+    let py = keywords.py();
+    let command = definition::<T>();
+    let mut words = vec!["hodgerank".to_owned()];
+    for (name, value) in keywords {
+        let name = flag(&name.extract::<String>()?);
+        let is_switch = find(&command, &name)
+            .is_some_and(|argument| matches!(argument.get_action(), ArgAction::SetTrue));
+        if value.is_none() {
+            continue;
+        }
+        if is_switch {
+            match value.extract::<bool>() {
+                Ok(true) => words.push(format!("--{name}")),
+                Ok(false) => {}
+                Err(_) => {
+                    let problem = format!("{name} = {value}: expected True or False");
+                    return Err(usage(py, &problem, "leave it out, or give True"));
+                }
+            }
+        } else {
+            words.push(format!("--{name}={}", text(&value)?));
+        }
+    }
+    let matches = command.try_get_matches_from(words);
+    matches.and_then(|matches| T::from_arg_matches(&matches)).map_err(|error| {
+        let message = error.to_string();
+        let message = message.strip_prefix("error: ").unwrap_or(&message);
+        let message = message.split("\n\nUsage:").next().unwrap_or(message);
+        let message =
+            message.split("\n\nFor more information").next().unwrap_or(message).trim_end();
+        usage(py, message, "options are named as the flags are, with underscores for dashes; docs/python.md lists them")
+    })
+}
+
+fn definition<T: Args>() -> Command {
+    T::augment_args(Command::new("hodgerank").disable_help_flag(true).term_width(0))
+}
+
+/// `lambda_` is `lambda`, which Python keeps for itself; dashes are underscores.
+fn flag(keyword: &str) -> String {
+    keyword.trim_end_matches('_').replace('_', "-")
+}
+
+fn find<'a>(command: &'a Command, flag: &str) -> Option<&'a Arg> {
+    command.get_arguments().find(|argument| argument.get_long() == Some(flag))
+}
+
+/// A value as it would be typed; lists are joined by commas, mappings are `key=value`.
+fn text(value: &Bound<'_, PyAny>) -> PyResult<String> {
+    let join = |parts: Vec<String>| parts.join(",");
+    if let Ok(mapping) = value.cast::<PyDict>() {
+        let pair = |(key, value): (Bound<'_, PyAny>, Bound<'_, PyAny>)| {
+            Ok(format!("{}={}", key.str()?.to_cow()?, value.str()?.to_cow()?))
+        };
+        return mapping.iter().map(pair).collect::<PyResult<_>>().map(join);
+    }
+    if value.is_instance_of::<PyList>() || value.is_instance_of::<PyTuple>() {
+        let parts = value.try_iter()?.map(|part| Ok(part?.str()?.to_cow()?.into_owned()));
+        return parts.collect::<PyResult<_>>().map(join);
+    }
+    Ok(value.str()?.to_cow()?.into_owned())
+}
+
+/// Name, kind (`switch`, `number`, `whole`, `list` or `text`), default, values to choose from, help.
+type Described = (String, &'static str, Option<String>, Vec<String>, String);
+
+/// The options of a command.
+#[pyfunction]
+pub(crate) fn options(py: Python<'_>, command: &str) -> PyResult<Vec<Described>> {
+    let definition = match command {
+        "rank" => definition::<rank::RankOptions>(),
+        "outliers" => definition::<outliers::OutliersOptions>(),
+        "clean" => definition::<clean::CleanOptions>(),
+        "compare" => definition::<compare::CompareOptions>(),
+        "decompose" => definition::<decompose::SplitOptions>(),
+        "diagnose" => definition::<diagnose::ExamineOptions>(),
+        "path" => definition::<path::PathOptions>(),
+        "report" => definition::<report::ReportOptions>(),
+        "simulate" => definition::<simulate::StudyOptions>(),
+        other => return Err(usage(py, &format!("there is no command `{other}`"), "name another")),
+    };
+    let describe = |argument: &Arg| {
+        let name = argument.get_long()?.replace('-', "_");
+        let name = if name == "lambda" { "lambda_".to_owned() } else { name };
+        let is_switch = matches!(argument.get_action(), ArgAction::SetTrue);
+        let default = argument.get_default_values().first().filter(|_| !is_switch);
+        let default = default.map(|value| value.to_string_lossy().into_owned());
+        let values = argument.get_possible_values();
+        let values = values.iter().filter(|_| !is_switch).map(|value| value.get_name().to_owned());
+        let help = argument.get_help().map_or(String::new(), ToString::to_string);
+        Some((name, kind(argument), default, values.collect(), help))
+    };
+    Ok(definition.get_arguments().filter_map(describe).collect())
+}
+
+fn kind(argument: &Arg) -> &'static str {
+    let is = |id: TypeId| argument.get_value_parser().type_id() == id;
+    match argument.get_action() {
+        ArgAction::SetTrue => "switch",
+        ArgAction::Append => "list",
+        _ if is(TypeId::of::<f64>()) => "number",
+        _ if [TypeId::of::<usize>(), TypeId::of::<u64>(), TypeId::of::<u32>()]
+            .into_iter()
+            .any(is) =>
+        {
+            "whole"
+        }
+        _ => "text",
+    }
+}

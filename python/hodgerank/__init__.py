@@ -1,0 +1,70 @@
+"""Robust ranking from pairwise votes.
+
+>>> import hodgerank
+>>> hodgerank.rank([("cat", "dog"), ("dog", "cow"), ("cat", "cow")]).items
+['cat', 'dog', 'cow']
+"""
+
+from ._commands import (
+    clean,
+    compare,
+    decompose,
+    diagnose,
+    outliers,
+    path,
+    rank,
+    report,
+    simulate,
+)
+from ._ranker import RobustRanker
+from ._results import (
+    Cleaned,
+    Comparison,
+    Decomposition,
+    Diagnosis,
+    Outliers,
+    Path,
+    Ranking,
+    Report,
+    Rows,
+    Simulation,
+)
+from .errors import (
+    FileError,
+    HodgerankError,
+    HodgerankWarning,
+    InputError,
+    SolverError,
+    UnanswerableError,
+    UsageError,
+)
+
+__all__ = [
+    "Cleaned",
+    "Comparison",
+    "Decomposition",
+    "Diagnosis",
+    "FileError",
+    "HodgerankError",
+    "HodgerankWarning",
+    "InputError",
+    "Outliers",
+    "Path",
+    "Ranking",
+    "Report",
+    "RobustRanker",
+    "Rows",
+    "Simulation",
+    "SolverError",
+    "UnanswerableError",
+    "UsageError",
+    "clean",
+    "compare",
+    "decompose",
+    "diagnose",
+    "outliers",
+    "path",
+    "rank",
+    "report",
+    "simulate",
+]

@@ -1,0 +1,464 @@
+"""What the commands return."""
+
+from __future__ import annotations
+
+import html
+import json
+from functools import cached_property
+from pathlib import Path as FilePath
+from typing import Any, cast
+
+import numpy as np
+
+from . import _core, _html
+from .errors import UsageError
+
+Facts = dict[str, Any]
+"""A part of the JSON document; docs/output.md explains its names."""
+
+
+class Frame:
+    """A table that other libraries can take: ``to_arrow``, ``to_pandas``, ``to_polars``."""
+
+    def _table(self) -> _core.Table:
+        raise NotImplementedError
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """The Arrow PyCapsule interface: ``polars.DataFrame(result)``, ``pyarrow.table(result)``."""
+        return self._table().__arrow_c_stream__(requested_schema)
+
+    def to_arrow(self) -> Any:
+        """As a ``pyarrow.Table``."""
+        import pyarrow
+
+        return pyarrow.table(self._table())
+
+    def to_pandas(self) -> Any:
+        """As a ``pandas.DataFrame``."""
+        return self.to_arrow().to_pandas()
+
+    def to_polars(self) -> Any:
+        """As a ``polars.DataFrame``."""
+        import polars
+
+        return polars.DataFrame(self._table())
+
+
+class Rows(Frame):
+    """Rows of a table handed over: all its columns."""
+
+    def __init__(self, table: _core.Table) -> None:
+        self._rows = table
+
+    def _table(self) -> _core.Table:
+        return self._rows
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __repr__(self) -> str:
+        return f"<{len(self):,} rows>"
+
+
+class Result(Frame):
+    """The answer of a command: a document and a table, each made when it is asked for."""
+
+    def __init__(self, answer: _core.Answer) -> None:
+        self._answer = answer
+
+    def _table(self) -> _core.Table:
+        return self._answer.table()
+
+    @property
+    def json(self) -> str:
+        """The document, to the last byte what the command line writes with ``--format json``."""
+        return self._answer.json().decode()
+
+    @cached_property
+    def document(self) -> Any:
+        """The document as dictionaries and lists."""
+        return json.loads(self._answer.json())
+
+    def _summary(self) -> str:
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        return f"<hodgerank.{type(self).__name__}: {self._summary()}>"
+
+
+class Studies(Result):
+    """An answer about one study, or with ``by`` about several."""
+
+    @cached_property
+    def studies(self) -> list[Facts]:
+        """What is said of each study; with ``by`` each has its value under ``"by"``."""
+        document = cast(Facts, self.document)
+        return cast("list[Facts]", document.get("groups_by", [document]))
+
+    @property
+    def rejected(self) -> Facts:
+        """Rows that were not counted (``on_error="skip"``)."""
+        return cast(Facts, self.document["rejected"])
+
+    def _only(self, name: str) -> Any:
+        """A part of the answer about the only study."""
+        if "groups_by" in self.document:
+            raise UsageError(
+                f"there is one {name} for each value of the by column",
+                "look at .studies, or at the column `by` of .to_pandas()",
+            )
+        return self.document.get(name)
+
+    @property
+    def input(self) -> Facts:
+        """What was read: rows, votes, items, annotators, components."""
+        return cast(Facts, self._only("input"))
+
+    def _counts(self) -> str:
+        studies = self.studies
+        items = sum(study["input"]["items"] for study in studies)
+        votes = sum(study["input"]["comparisons"] for study in studies)
+        several = f" in {len(studies)} studies" if "groups_by" in self.document else ""
+        return f"{items:,} items, {votes:,} votes{several}"
+
+
+class _Judged(Studies):
+    """What is common to answers that flag votes."""
+
+    @property
+    def method(self) -> Facts:
+        """The method, its options and where its path stopped."""
+        return cast(Facts, self._only("method"))
+
+    @property
+    def outliers(self) -> Facts:
+        """How many votes are flagged: ``comparisons`` and ``fraction``."""
+        return cast(Facts, self._only("outliers"))
+
+    @property
+    def status(self) -> str:
+        """How the method ended."""
+        return cast(str, self._only("status"))
+
+    @property
+    def warnings(self) -> list[str]:
+        """What a reader must know."""
+        return cast("list[str]", self._only("warnings"))
+
+    def _flagged(self) -> str:
+        studies = self.studies
+        flagged = sum(study["outliers"]["comparisons"] for study in studies)
+        names = sorted({study["method"]["name"] for study in studies})
+        return f"method {', '.join(names)}, {flagged:,} votes flagged"
+
+
+class Ranking(_Judged):
+    """A ranking, best item first. The table has one row for each item."""
+
+    @property
+    def rows(self) -> list[Facts]:
+        """One row for each item: rank, item, score, component, counts of votes."""
+        return cast("list[Facts]", self._only("ranking"))
+
+    @property
+    def items(self) -> list[str]:
+        """The items, best first."""
+        return [row["item"] for row in self.rows]
+
+    @property
+    def scores(self) -> np.ndarray[Any, np.dtype[np.float64]]:
+        """Their scores, in the same order."""
+        return np.array([row["score"] for row in self.rows], dtype=np.float64)
+
+    @property
+    def ranks(self) -> np.ndarray[Any, np.dtype[np.int64]]:
+        """Their ranks, in the same order. Ranks of different components do not compare."""
+        return np.array([row["rank"] for row in self.rows], dtype=np.int64)
+
+    @property
+    def annotators(self) -> list[Facts] | None:
+        """Who cast the votes, the most suspicious first; None where the votes do not say."""
+        return cast("list[Facts] | None", self._only("annotators"))
+
+    def _summary(self) -> str:
+        text = f"{self._counts()}, {self._flagged()}"
+        if "groups_by" in self.document:
+            return text
+        best = ", ".join(row["item"] for row in self.rows[:3])
+        return f"{text}; best: {best}"
+
+    def _repr_html_(self) -> str:
+        parts = []
+        for study in self.studies:
+            rows = study["ranking"]
+            largest = max((abs(row["score"]) for row in rows), default=0.0)
+            names = ("rank", "item", "score", "", "votes", "wins", "losses", "ties", "flagged")
+            head = "".join(f"<th>{name}</th>" for name in names)
+            body = "".join(
+                f"<tr><td>{row['rank']}</td><td>{html.escape(row['item'])}</td>"
+                f"<td>{row['score']:.4f}</td><td>{_html.bar(row['score'], largest)}</td>"
+                f"<td>{row['comparisons']:,}</td><td>{row['wins']:,}</td>"
+                f"<td>{row['losses']:,}</td><td>{row['ties']:,}</td><td>{row['flagged']:,}</td></tr>"
+                for row in rows[: _html.MOST_ROWS]
+            )
+            by = f"<p><b>{html.escape(study['by'])}</b></p>" if "by" in study else ""
+            more = len(rows) - _html.MOST_ROWS
+            tail = f"<p>… and {more:,} items more</p>" if more > 0 else ""
+            notes = "".join(f"<p>{html.escape(text)}</p>" for text in study["warnings"])
+            parts.append(
+                f"{by}<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{tail}{notes}"
+            )
+        return f"<div><p>{html.escape(self._summary())}</p>{''.join(parts)}</div>"
+
+
+class Outliers(_Judged):
+    """Votes in order of suspicion, or the annotators who cast them."""
+
+    @property
+    def rows(self) -> list[Facts]:
+        """One row for each vote, group of equal votes, or annotator, the most suspicious first."""
+        key = "votes" if any("votes" in study for study in self.studies) else "annotators"
+        return [row for study in self.studies for row in study[key]]
+
+    def _summary(self) -> str:
+        return f"{len(self.rows):,} rows; {self._counts()}, {self._flagged()}"
+
+    def _repr_html_(self) -> str:
+        rows = self.rows
+        names = list(rows[0]) if rows else ["nothing is listed"]
+        values = ([row[name] for name in names] for row in rows)
+        return _html.table(names, values, len(rows), self._summary())
+
+
+class Cleaned(Frame):
+    """The votes without the flagged ones; ``flagged`` has these. Files were written as files."""
+
+    def __init__(
+        self,
+        counts: tuple[int, int, int],
+        kept: _core.Table | None = None,
+        flagged: _core.Table | None = None,
+        output: str | None = None,
+    ) -> None:
+        self.kept_rows, self.flagged_rows, self.flagged_votes = counts
+        self.output = output
+        self._kept = kept
+        self._flagged = flagged
+
+    def _table(self) -> _core.Table:
+        return _in_memory(self._kept)
+
+    @property
+    def flagged(self) -> Rows:
+        """The flagged rows, all columns."""
+        return Rows(_in_memory(self._flagged))
+
+    def __repr__(self) -> str:
+        return (
+            f"<hodgerank.Cleaned: {self.kept_rows:,} rows kept, {self.flagged_rows:,} flagged rows "
+            f"({self.flagged_votes:,} votes) put aside>"
+        )
+
+
+def _in_memory(table: _core.Table | None) -> _core.Table:
+    if table is None:
+        raise UsageError("the cleaned votes are in a file", "read it: its name is .output")
+    return table
+
+
+class Comparison(Result):
+    """Methods side by side. The table has one row for each method and item."""
+
+    @property
+    def comparisons(self) -> list[Facts]:
+        """For each study: items, and for each method ranks, scores and flagged votes."""
+        return cast("list[Facts]", self.document["comparisons"])
+
+    @property
+    def methods(self) -> list[str]:
+        """The methods, in the order asked for."""
+        return [method["name"] for method in self.comparisons[0]["methods"]]
+
+    def kendall(self, study: int = 0) -> np.ndarray[Any, np.dtype[np.float64]]:
+        """Kendall's τ between the methods, in their order."""
+        return np.array(self.comparisons[study]["kendall"], dtype=np.float64)
+
+    def _summary(self) -> str:
+        items = sum(len(study["items"]) for study in self.comparisons)
+        return f"{items:,} items by {', '.join(self.methods)}"
+
+    def _repr_html_(self) -> str:
+        parts = []
+        for study in self.comparisons:
+            methods = study["methods"]
+            lead = next((m for m in methods if m["name"] == study["reference"]), methods[0])
+            order = sorted(range(len(study["items"])), key=lambda i: lead["ranks"][i])
+            rows = ([study["items"][i], *(m["ranks"][i] for m in methods)] for i in order)
+            names = ["item", *(m["name"] for m in methods)]
+            parts.append(_html.table(names, rows, len(order), study.get("by", "ranks")))
+        return "".join(parts)
+
+
+class Decomposition(Studies):
+    """Where the inconsistency lives. The table has the flows on each compared pair."""
+
+    @property
+    def energy(self) -> float:
+        """Σ w y²: what is split."""
+        return cast(float, self._only("energy"))
+
+    @property
+    def shares(self) -> dict[str, float]:
+        """Shares of the energy: bicycles, gradient, curl, harmonic."""
+        return cast("dict[str, float]", self._only("shares"))
+
+    @property
+    def triangles(self) -> list[Facts]:
+        """The worst triangles."""
+        return cast("list[Facts]", self._only("triangles"))
+
+    @property
+    def loops(self) -> list[Facts]:
+        """The strongest harmonic loops."""
+        return cast("list[Facts]", self._only("loops"))
+
+    @property
+    def transitivity(self) -> Facts:
+        """The transitivity satisfaction rate and what it was counted from."""
+        return cast(Facts, self._only("transitivity"))
+
+    def _summary(self) -> str:
+        if "groups_by" in self.document:
+            return self._counts()
+        shares = ", ".join(f"{name} {100 * share:.1f}%" for name, share in self.shares.items())
+        return f"{self._counts()}; {shares}"
+
+    def _repr_html_(self) -> str:
+        rows = [
+            [study.get("by", "all votes"), *study["shares"].values(), study["transitivity"]["rate"]]
+            for study in self.studies
+        ]
+        names = ["study", "bicycles", "gradient", "curl", "harmonic", "transitivity"]
+        return _html.table(names, rows, len(rows), "shares of energy")
+
+
+class Diagnosis(Studies):
+    """Can these votes support a ranking, and can bad ones be found? The table lists all figures."""
+
+    @property
+    def verdict(self) -> Facts:
+        """The answer: can_rank, can_find_outliers, findings, advice."""
+        return cast(Facts, self._only("verdict"))
+
+    @property
+    def can_rank(self) -> bool:
+        """Whether all items can be ranked on one scale."""
+        return cast(bool, self.verdict["can_rank"])
+
+    @property
+    def can_find_outliers(self) -> bool:
+        """Whether bad votes can be told from good ones."""
+        return cast(bool, self.verdict["can_find_outliers"])
+
+    @property
+    def findings(self) -> list[str]:
+        """What was found, in words."""
+        return cast("list[str]", self.verdict["findings"])
+
+    @property
+    def advice(self) -> list[str]:
+        """What to do, in words."""
+        return cast("list[str]", self.verdict["advice"])
+
+    @property
+    def design(self) -> Facts:
+        """Who was compared with whom."""
+        return cast(Facts, self._only("design"))
+
+    def _summary(self) -> str:
+        def said(study: Facts) -> str:
+            verdict = study["verdict"]
+            rank = "can rank" if verdict["can_rank"] else "cannot rank"
+            find = "can find" if verdict["can_find_outliers"] else "cannot find"
+            return f"{rank}, {find} bad votes"
+
+        verdicts = sorted({said(study) for study in self.studies})
+        return f"{self._counts()}; {'; '.join(verdicts)}"
+
+    def _repr_html_(self) -> str:
+        parts = []
+        for study in self.studies:
+            verdict = study["verdict"]
+            points = "".join(f"<li>{html.escape(text)}</li>" for text in verdict["findings"])
+            advice = "".join(f"<li>{html.escape(text)}</li>" for text in verdict["advice"])
+            by = f"<p><b>{html.escape(study['by'])}</b></p>" if "by" in study else ""
+            parts.append(f"{by}<ul>{points}</ul>{'<p>Advice</p><ul>' + advice + '</ul>' if advice else ''}")
+        return f"<div><p>{html.escape(self._summary())}</p>{''.join(parts)}</div>"
+
+
+class Path(Result):
+    """The way from trusting every vote to trusting fewer. The table lists scores or events."""
+
+    @property
+    def studies(self) -> list[Facts]:
+        """The path of each study: parameter, status, lines."""
+        return self.document if isinstance(self.document, list) else [self.document]
+
+    @property
+    def parameter(self) -> str:
+        """What the path runs along: ``lambda`` or ``time``."""
+        return cast(str, self.studies[0]["parameter"])
+
+    @property
+    def status(self) -> str:
+        """How the path ended."""
+        return cast(str, self.studies[0]["status"])
+
+    @cached_property
+    def svg(self) -> list[str]:
+        """The scores along the path, drawn, one SVG for each study."""
+        return self._answer.pictures()
+
+    def _summary(self) -> str:
+        lines = sum(len(study["lines"]) for study in self.studies)
+        return f"{lines:,} lines along {self.parameter}, ended {self.status}"
+
+    def _repr_html_(self) -> str:
+        return "".join(f"<div>{svg}</div>" for svg in self.svg[:10])
+
+
+class Report:
+    """A page that was written."""
+
+    def __init__(self, path: str) -> None:
+        self.path = FilePath(path)
+
+    @property
+    def html(self) -> str:
+        """The page."""
+        return self.path.read_text(encoding="utf-8")
+
+    def __repr__(self) -> str:
+        return f"<hodgerank.Report: {self.path}>"
+
+    def _repr_html_(self) -> str:
+        place = html.escape(str(self.path), quote=True)
+        return f'<p>Report: <a href="{place}" target="_blank">{place}</a></p>'
+
+
+class Simulation(Rows):
+    """A synthetic study: its votes as a table, and the truth behind them."""
+
+    def __init__(
+        self, table: _core.Table, items: list[str], truth: list[float], bad_votes: int
+    ) -> None:
+        super().__init__(table)
+        self.items = items
+        self.truth = dict(zip(items, truth))
+        self.bad_votes = bad_votes
+
+    def __repr__(self) -> str:
+        return (
+            f"<hodgerank.Simulation: {len(self):,} votes on {len(self.items):,} items, "
+            f"{self.bad_votes:,} of them bad>"
+        )
