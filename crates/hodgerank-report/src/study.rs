@@ -66,7 +66,8 @@ pub fn page(findings: &Findings<'_>, limits: &Limits) -> StudyPage {
     let mut order = Order::of(findings, limits.items);
     let stops = Stops::of(findings, limits.stops);
     let suspects = Suspects::of(findings, stops.as_ref(), limits.suspects);
-    let slider = stops.as_ref().map(|stops| slider::slider(findings, &order, stops, &suspects));
+    let slider =
+        stops.as_ref().and_then(|stops| slider::slider(findings, &order, stops, &suspects));
     let sections = sections(findings, &mut order, slider.as_ref(), &suspects);
     let table = findings.ranked.table;
     StudyPage {
@@ -87,7 +88,9 @@ fn sections(
     suspects: &Suspects,
 ) -> Vec<Section> {
     let mut sections = vec![ranking::section(findings, order, slider)];
-    sections.extend(slider.map(|slider| path::section(findings, order, slider)));
+    if let (Some(slider), Some((method, _))) = (slider, &findings.path) {
+        sections.push(path::section(findings, order, slider, *method));
+    }
     sections.push(flagged::section(findings, order, suspects));
     sections.push(methods::section(findings, order));
     sections.extend(annotators::section(findings));
@@ -104,7 +107,8 @@ pub fn figures(findings: &Findings<'_>) -> Vec<Chart> {
     let mut order = Order::of(findings, limits.items);
     let stops = Stops::of(findings, limits.stops);
     let suspects = Suspects::of(findings, stops.as_ref(), limits.suspects);
-    let slider = stops.as_ref().map(|stops| slider::slider(findings, &order, stops, &suspects));
+    let slider =
+        stops.as_ref().and_then(|stops| slider::slider(findings, &order, stops, &suspects));
     let shown = suspects.flagged_in_ranking(findings);
     let sections = sections(findings, &mut order, slider.as_ref(), &shown);
     sections.into_iter().flat_map(|section| section.charts).collect()

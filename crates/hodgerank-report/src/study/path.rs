@@ -1,5 +1,6 @@
 //! Scores along the path: what the slider walks through.
 
+use hodgerank::fit::Method;
 use hodgerank::{ComparisonGraph, Labels, Path, Ranking};
 
 use super::order::{CHART_LABEL, Order, ends, label, rows_note};
@@ -14,8 +15,12 @@ const DRAWN: usize = 60;
 /// Lines with their names at the end.
 const NAMED: usize = 24;
 
-pub(super) fn section(findings: &Findings<'_>, order: &Order, slider: &Slider) -> Section {
-    let (method, _) = findings.path.as_ref().expect("a slider has a path");
+pub(super) fn section(
+    findings: &Findings<'_>,
+    order: &Order,
+    slider: &Slider,
+    method: Method,
+) -> Section {
     let last = slider.share.last().copied().unwrap_or(0.0);
     let parameter = if slider.parameter == "lambda" { "λ falls" } else { "time t grows" };
     let mut text = vec![format!(
@@ -26,7 +31,7 @@ pub(super) fn section(findings: &Findings<'_>, order: &Order, slider: &Slider) -
         percent(last),
         percent(slider.share[slider.chosen]),
     )];
-    if *method != findings.ranked.fit.method {
+    if method != findings.ranked.fit.method {
         text.push(format!(
             "The ranking itself is by {}, which has no path of its own scores: at the report's \
              choice the slider shows that ranking, elsewhere the path of {}.",

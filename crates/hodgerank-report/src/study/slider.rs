@@ -88,16 +88,17 @@ pub(super) fn votes_at_knots(path: &Path, weight: &[f64]) -> Vec<f64> {
     votes
 }
 
-/// What the page needs at each stop. Where the ranking was taken, it is the ranking.
+/// What the page needs at each stop, if there is a path. Where the ranking was taken, it is the
+/// ranking.
 pub(super) fn slider(
     findings: &Findings<'_>,
     order: &Order,
     stops: &Stops,
     suspects: &Suspects,
-) -> Slider {
+) -> Option<Slider> {
+    let (_, path) = findings.path.as_ref()?;
     let ranked = findings.ranked;
     let (graph, groups) = (ranked.graph, ranked.graph.groups());
-    let Some((_, path)) = &findings.path else { unreachable!("stops are those of a path") };
     let count = stops.knots.len();
     let mut slider = Slider {
         parameter: path.parameter.as_str(),
@@ -150,7 +151,7 @@ pub(super) fn slider(
         slider.scores.push(rows().map(|row| rounded(row.score, largest)).collect());
         slider.item_flagged.push(rows().map(|row| row.flagged).collect());
     }
-    slider
+    Some(slider)
 }
 
 /// Shares of Σ w y²: explained by the scores, left by trusted votes, set aside with flagged ones.
