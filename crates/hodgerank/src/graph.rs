@@ -8,15 +8,23 @@ pub use components::Components;
 pub use groups::{Groups, Merged};
 pub use tally::Tally;
 
+use std::sync::Arc;
+
 use crate::error::{Error, Result};
+use crate::team::{Alone, Team};
 
 /// Items, merged votes, the pairs that they fall on, and the connected components.
+///
+/// Where a [`Team`] shares the votes, groups and pairs are those that are here; items, components,
+/// [`ComparisonGraph::votes`] and [`ComparisonGraph::divergence`] are those of all.
 #[derive(Debug, Clone)]
 pub struct ComparisonGraph {
     items: usize,
     groups: Groups,
     pairs: Pairs,
     components: Components,
+    votes: f64,
+    team: Arc<dyn Team>,
 }
 
 /// The edges of the comparison graph: each compared pair once, in order of (left, right).
@@ -69,6 +77,16 @@ impl ComparisonGraph {
     /// # Errors
     /// If a group names an item that does not exist, or there are more than 2³² − 1 of anything.
     pub fn new(items: usize, groups: Groups) -> Result<Self> {
+        Self::shared(items, groups, Arc::new(Alone))
+    }
+
+    /// The same where `team` shares the votes and `groups` are those that are here. Votes on one
+    /// pair must all be with one member.
+    ///
+    /// # Errors
+    /// As [`ComparisonGraph::new`], for the groups that are here. The members must agree on success
+    /// before they go on: one that fails asks nothing more of the team.
+    pub fn shared(items: usize, groups: Groups, team: Arc<dyn Team>) -> Result<Self> {
         for (what, count) in [("items", items), ("groups", groups.len())] {
             if count >= u32::MAX as usize {
                 let (count, max) = (count as u64, u64::from(u32::MAX - 1));
@@ -79,8 +97,9 @@ impl ComparisonGraph {
             return Err(Error::ItemOutOfRange { vote, index: groups.right[vote], items });
         }
         let pairs = Pairs::of(&groups);
-        let components = Components::of(items, &pairs);
-        Ok(Self { items, groups, pairs, components })
+        let components = Components::of(items, &pairs, &*team);
+        let votes = team.sum_of(groups.votes());
+        Ok(Self { items, groups, pairs, components, votes, team })
     }
 
     /// Number of items, compared or not.
@@ -93,6 +112,26 @@ impl ComparisonGraph {
     #[must_use]
     pub fn groups(&self) -> &Groups {
         &self.groups
+    }
+
+    /// How many votes there are, with everyone.
+    #[must_use]
+    pub fn votes(&self) -> f64 {
+        self.votes
+    }
+
+    /// Those who share the votes.
+    #[must_use]
+    pub fn team(&self) -> &dyn Team {
+        &*self.team
+    }
+
+    /// Other groups on the same items, shared by the same team.
+    ///
+    /// # Errors
+    /// As [`ComparisonGraph::shared`].
+    pub(crate) fn with_groups(&self, groups: Groups) -> Result<Self> {
+        Self::shared(self.items, groups, Arc::clone(&self.team))
     }
 
     /// The compared pairs.
@@ -136,6 +175,7 @@ impl ComparisonGraph {
             out[groups.left[g] as usize] += wf;
             out[groups.right[g] as usize] -= wf;
         }
+        self.team.sum(&mut out);
         out
     }
 }

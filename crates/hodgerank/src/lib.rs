@@ -53,6 +53,7 @@ pub mod ranking;
 pub mod select;
 pub mod simulate;
 pub mod solve;
+pub mod team;
 
 pub use comparison::Comparison;
 pub use error::{Error, Result};
@@ -60,3 +61,4 @@ pub use graph::{ComparisonGraph, Components, Groups, Merged, Pairs, Tally};
 pub use labels::{Labels, natural_order};
 pub use path::Path;
 pub use ranking::{RankedItem, Ranking};
+pub use team::{Alone, Team};

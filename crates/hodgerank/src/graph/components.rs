@@ -1,6 +1,7 @@
 //! Which items can be put on one scale, and which pairs hold a component together.
 
 use super::Pairs;
+use crate::team::Team;
 
 /// The connected components, the largest first (then by their smallest item).
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -53,12 +54,12 @@ impl Components {
         }
     }
 
-    pub(super) fn of(items: usize, pairs: &Pairs) -> Self {
+    pub(super) fn of(items: usize, pairs: &Pairs, team: &dyn Team) -> Self {
         let mut forest = DisjointSets::new(items);
         for (&i, &j) in pairs.left.iter().zip(&pairs.right) {
             forest.join(i, j);
         }
-        let root: Vec<u32> = (0..items as u32).map(|i| forest.root(i)).collect();
+        let root = forest.agreed_roots(team);
         let mut size = vec![0_u32; items];
         for &r in &root {
             size[r as usize] += 1;
@@ -98,6 +99,30 @@ impl DisjointSets {
             i = grandparent;
         }
         i
+    }
+
+    fn roots(&mut self) -> Vec<u32> {
+        (0..self.0.len() as u32).map(|i| self.root(i)).collect()
+    }
+
+    /// The roots once everyone's sets are joined.
+    ///
+    /// Each round every item learns the smallest root that anyone has for it and is joined to it.
+    /// A set that does not have its final root yet is joined to another in each round, so that few
+    /// rounds suffice: two or three for vote graphs.
+    fn agreed_roots(&mut self, team: &dyn Team) -> Vec<u32> {
+        loop {
+            let here = self.roots();
+            let mut agreed = here.clone();
+            team.min(&mut agreed);
+            let news = team.max_of(if agreed == here { 0.0 } else { 1.0 });
+            if news == 0.0 {
+                return here;
+            }
+            for (i, &root) in agreed.iter().enumerate() {
+                self.join(i as u32, root);
+            }
+        }
     }
 
     fn join(&mut self, i: u32, j: u32) {
