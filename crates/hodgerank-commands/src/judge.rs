@@ -26,18 +26,50 @@ pub struct JudgedStudy {
     pub table: RankTable,
 }
 
+/// Items and votes of one study as the mathematics wants them. Votes may be shared with others
+/// ([`ComparisonGraph::shared`]); what is counted here is counted over everyone.
+#[derive(Debug)]
+pub struct CountedStudy {
+    /// The value of the `--by` column.
+    pub by: Option<String>,
+    /// Names of the items.
+    pub items: Labels,
+    /// The votes.
+    pub graph: ComparisonGraph,
+    /// Different votes.
+    pub groups: usize,
+    /// Rows counted.
+    pub rows: u64,
+    /// Votes counted.
+    pub comparisons: u64,
+    /// Different annotators.
+    pub annotators: usize,
+}
+
+impl CountedStudy {
+    /// The study of one machine.
+    ///
+    /// # Errors
+    /// If there are too many items or votes to be numbered.
+    pub fn new(study: Study) -> Result<Self, Failure> {
+        let Study { by, items, groups, rows, comparisons, annotators } = study;
+        let (distinct, annotators) = (groups.len(), annotators.len());
+        let graph = ComparisonGraph::new(items.len(), groups)?;
+        Ok(Self { by, items, graph, groups: distinct, rows, comparisons, annotators })
+    }
+}
+
 /// Ranks one study and keeps what it takes to look at single votes.
 ///
 /// # Errors
 /// If an option makes no sense for the votes, or a solver fails.
 pub fn judge(
-    study: Study,
+    study: CountedStudy,
     rejected: u64,
     options: &FitOptions,
     watch: &dyn Watch,
 ) -> Result<JudgedStudy, Failure> {
-    let Study { by, items, groups, rows, comparisons, annotators } = study;
-    let graph = ComparisonGraph::new(items.len(), groups)?;
+    let CountedStudy { by, items, graph, groups, rows, comparisons, annotators } = study;
     let fit = watch.watch(Work::Step("solving"), || fit::fit(&graph, options))??;
     let ranking = Ranking::new(&graph, &fit.scores).with_flagged(&graph, &fit.flagged);
     let input = InputSummary {
@@ -45,7 +77,7 @@ pub fn judge(
         rejected,
         comparisons,
         items: graph.items(),
-        groups: graph.groups().len(),
+        groups,
         annotators,
         components: graph.components().len(),
     };
@@ -55,7 +87,7 @@ pub fn judge(
         method: method_summary(&fit, options),
         ranking: RankedRow::of(&ranking, &items),
         components: component_summaries(&graph),
-        outliers: outlier_summary(&fit, comparisons),
+        outliers: outlier_summary(&graph, &fit, comparisons),
         annotators: None,
         status: fit.status,
         warnings: warnings(&graph, &fit),
@@ -81,8 +113,8 @@ fn method_summary(fit: &Fit, options: &FitOptions) -> MethodSummary {
     }
 }
 
-fn outlier_summary(fit: &Fit, comparisons: u64) -> OutlierSummary {
-    let flagged: f64 = fit.flagged.iter().sum();
+fn outlier_summary(graph: &ComparisonGraph, fit: &Fit, comparisons: u64) -> OutlierSummary {
+    let flagged = graph.team().sum_of(fit.flagged.iter().sum());
     let fraction = if comparisons > 0 { flagged / comparisons as f64 } else { 0.0 };
     OutlierSummary { comparisons: flagged as u64, fraction }
 }
@@ -92,20 +124,18 @@ fn component_summaries(graph: &ComparisonGraph) -> Vec<ComponentSummary> {
     if components.len() <= 1 {
         return Vec::new();
     }
-    let mut summaries: Vec<ComponentSummary> = components
-        .iter()
-        .enumerate()
-        .map(|(c, members)| ComponentSummary {
-            component: c as u32 + 1,
-            items: members.len(),
-            comparisons: 0,
-        })
-        .collect();
     let pairs = graph.pairs();
+    let mut votes = vec![0.0; components.len()];
     for (&left, &weight) in pairs.left.iter().zip(&pairs.weight) {
-        summaries[components.of[left as usize] as usize].comparisons += weight as u64;
+        votes[components.of[left as usize] as usize] += weight;
     }
-    summaries
+    graph.team().sum(&mut votes);
+    let summary = |(c, (members, votes)): (usize, (&[u32], f64))| ComponentSummary {
+        component: c as u32 + 1,
+        items: members.len(),
+        comparisons: votes as u64,
+    };
+    components.iter().zip(votes).enumerate().map(summary).collect()
 }
 
 fn warnings(graph: &ComparisonGraph, fit: &Fit) -> Vec<String> {

@@ -30,7 +30,7 @@ mod words;
 pub use answer::Answer;
 pub use failure::Failure;
 pub use input::{InputFormat, InputOptions, Votes};
-pub use judge::{JudgedStudy, judge};
+pub use judge::{CountedStudy, JudgedStudy, judge};
 pub use method::{MethodName, MethodOptions};
 pub use second_look::SecondLook;
 pub use watch::{Watch, Work};

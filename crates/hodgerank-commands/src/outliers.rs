@@ -14,7 +14,7 @@ use crate::annotators;
 use crate::answer::Answer;
 use crate::failure::Failure;
 use crate::input::{InputOptions, Votes};
-use crate::judge::judge;
+use crate::judge::{CountedStudy, judge};
 use crate::method::MethodOptions;
 use crate::second_look::SecondLook;
 use crate::watch::Watch;
@@ -76,7 +76,7 @@ pub fn outliers(
         let input = votes.read(&options.input, threads, watch)?;
         let rejected = RejectedSummary::from(&input.rejected);
         let list = |study| -> Result<_, Failure> {
-            let judged = judge(study, rejected.rows, &fit, watch)?;
+            let judged = judge(CountedStudy::new(study)?, rejected.rows, &fit, watch)?;
             Ok(suspects::groups(&judged, options.all))
         };
         let lists = input.studies.into_iter().map(list).collect::<Result<Vec<_>, _>>()?;

@@ -12,7 +12,7 @@ use crate::annotators;
 use crate::answer::Answer;
 use crate::failure::Failure;
 use crate::input::{InputOptions, Votes};
-use crate::judge::{JudgedStudy, judge};
+use crate::judge::{CountedStudy, JudgedStudy, judge};
 use crate::method::MethodOptions;
 use crate::second_look::SecondLook;
 use crate::watch::Watch;
@@ -65,7 +65,7 @@ pub fn rank(
     let input = votes.read(&options.input, threads, watch)?;
     check(&input)?;
     let rejected = RejectedSummary::from(&input.rejected);
-    let rank = |study| Ok(judge(study, rejected.rows, &fit, watch)?.table);
+    let rank = |study| Ok(judge(CountedStudy::new(study)?, rejected.rows, &fit, watch)?.table);
     let tables = input.studies.into_iter().map(rank).collect::<Result<_, Failure>>()?;
     Ok(Ranked { tables, rejected })
 }

@@ -8,7 +8,7 @@ use hodgerank_io::{Input, ReadOptions, Rejected, Sources};
 
 use crate::failure::Failure;
 use crate::input::{InputOptions, Votes};
-use crate::judge::{JudgedStudy, judge};
+use crate::judge::{CountedStudy, JudgedStudy, judge};
 use crate::watch::{Watch, Work};
 
 /// Studies that were judged, and the files that they came from.
@@ -49,7 +49,7 @@ impl SecondLook {
         watch.list_rejected(&read.rejected);
         check(&read)?;
         let Input { studies, rejected, tables } = read;
-        let judge = |study| judge(study, rejected.total, fit, watch);
+        let judge = |study| judge(CountedStudy::new(study)?, rejected.total, fit, watch);
         let studies = studies.into_iter().map(judge).collect::<Result<_, _>>()?;
         Ok(Self { sources, options, studies, tables, rejected, bytes })
     }

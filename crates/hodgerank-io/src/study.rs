@@ -31,8 +31,8 @@ pub struct Study {
     pub rows: u64,
     /// Votes counted: rows times their counts.
     pub comparisons: u64,
-    /// Different annotators.
-    pub annotators: usize,
+    /// Names of the annotators.
+    pub annotators: Labels,
 }
 
 /// Rows that were not counted (`--on-error skip`).
@@ -269,7 +269,7 @@ impl Counted {
         let comparisons = parts.iter().map(|part| part.tally.votes()).sum();
         let tallies = parts.into_iter().map(|part| part.tally).collect();
         let groups = Tally::finish(tallies, &new_of);
-        Study { by, items, groups, rows, comparisons, annotators: annotators.len() }
+        Study { by, items, groups, rows, comparisons, annotators }
     }
 }
 

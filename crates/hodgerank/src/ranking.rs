@@ -70,6 +70,7 @@ impl Ranking {
             of_item[groups.left[g] as usize] += votes;
             of_item[groups.right[g] as usize] += votes;
         }
+        graph.team().sum(&mut of_item);
         for row in &mut self.items {
             row.flagged = of_item[row.item as usize] as u64;
         }
@@ -78,35 +79,33 @@ impl Ranking {
 }
 
 fn records(graph: &ComparisonGraph, scores: &[f64]) -> Vec<RankedItem> {
-    let mut items: Vec<RankedItem> = (0..graph.items())
-        .map(|i| RankedItem {
-            rank: 0,
-            item: i as u32,
-            score: scores[i],
-            component: graph.components().of[i] + 1,
-            comparisons: 0,
-            wins: 0,
-            losses: 0,
-            ties: 0,
-            flagged: 0,
-        })
-        .collect();
+    // Wins, losses and ties of each item. Counts are whole numbers, so that sums are exact.
+    let mut votes = vec![0.0; 3 * graph.items()];
     let groups = graph.groups();
     for g in 0..groups.len() {
-        let votes = groups.weight[g] as u64;
         let (left, right) = (groups.left[g] as usize, groups.right[g] as usize);
         for (item, y) in [(left, groups.y[g]), (right, -groups.y[g])] {
-            let record = &mut items[item];
-            record.comparisons += votes;
             let column = match y {
-                y if y > 0.0 => &mut record.wins,
-                y if y < 0.0 => &mut record.losses,
-                _ => &mut record.ties,
+                y if y > 0.0 => 0,
+                y if y < 0.0 => 1,
+                _ => 2,
             };
-            *column += votes;
+            votes[3 * item + column] += groups.weight[g];
         }
     }
-    items
+    graph.team().sum(&mut votes);
+    let record = |(item, votes): (usize, &[f64])| RankedItem {
+        rank: 0,
+        item: item as u32,
+        score: scores[item],
+        component: graph.components().of[item] + 1,
+        comparisons: votes.iter().sum::<f64>() as u64,
+        wins: votes[0] as u64,
+        losses: votes[1] as u64,
+        ties: votes[2] as u64,
+        flagged: 0,
+    };
+    votes.chunks(3).enumerate().map(record).collect()
 }
 
 #[cfg(test)]

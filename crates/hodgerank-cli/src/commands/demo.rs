@@ -9,10 +9,9 @@ use clap::Args;
 use hodgerank::annotators::AnnotatorTallies;
 use hodgerank::fit::FitOptions;
 use hodgerank::simulate::{AnnotatorKind, Noise, SimulateOptions, SimulatedVote, Simulation};
-use hodgerank::{Comparison, Groups, Labels};
+use hodgerank::{Comparison, ComparisonGraph, Groups, Labels};
 use hodgerank_commands::rank::Ranked;
-use hodgerank_commands::{JudgedStudy, annotators, judge, report, simulate};
-use hodgerank_io::Study;
+use hodgerank_commands::{CountedStudy, JudgedStudy, annotators, judge, report, simulate};
 use hodgerank_io::write::{AnnotatorRow, Output, RankTable, RejectedSummary};
 
 use super::rank;
@@ -76,10 +75,12 @@ pub(crate) fn run(options: &DemoOptions, terminal: &Terminal) -> Result<(), Fail
     ));
 
     let comparisons: Vec<Comparison> = votes.iter().map(|vote| vote.comparison()).collect();
-    let study = Study {
+    let groups = Groups::merge(COFFEES.len(), &comparisons)?.groups;
+    let study = CountedStudy {
         by: None,
         items: COFFEES.into_iter().collect::<Labels>(),
-        groups: Groups::merge(COFFEES.len(), &comparisons)?.groups,
+        groups: groups.len(),
+        graph: ComparisonGraph::new(COFFEES.len(), groups)?,
         rows: votes.len() as u64,
         comparisons: votes.len() as u64,
         annotators: simulation.annotators().len(),
