@@ -1,0 +1,1 @@
+//! Ranking over several machines.
