@@ -103,6 +103,14 @@ pub enum Error {
         /// The largest outcome, without its sign.
         largest: f64,
     },
+    /// A kept state that does not belong to this work on these votes.
+    #[error(
+        "the kept state of {work} does not fit these votes and options: begin anew, without resuming"
+    )]
+    UnusableState {
+        /// What the state should have been of.
+        work: &'static str,
+    },
     /// More triangles than the budget lets us visit, and the answer needs all of them.
     #[error(
         "up to {count} triangles, and the budget is {max}: the curl and harmonic parts of this \

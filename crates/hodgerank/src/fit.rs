@@ -7,7 +7,8 @@
 //! | `lbi`, `iss` | share, count, t, scale, cross-validation, auto |
 //! | `iht`, `ilts` | share, count, scale, cross-validation, auto |
 //!
-//! Without a method, `iss` is taken where its cost allows ([`MOST_ISS_COST`]), else `lbi`.
+//! Without a method, `iss` is taken where its cost allows ([`MOST_ISS_COST`]), else `lbi`. Where a
+//! [`Team`] shares the votes, there are `l2`, `ridge`, `hlasso` and `lbi`.
 
 use std::time::Instant;
 
@@ -26,6 +27,7 @@ use crate::solve::lasso_l2::{self, LassoL2Options, Protocol};
 use crate::solve::pc_lasso::{self, PcLassoOptions};
 use crate::solve::trimmed::{self, TrimmedOptions};
 use crate::solve::{L2Options, RidgeOptions, Solution, Status, l2, ridge};
+use crate::team::Team;
 
 /// Multiply-adds up to which `iss` is taken unasked: some ten seconds on one core.
 pub const MOST_ISS_COST: f64 = 1e10;
@@ -46,6 +48,12 @@ pub enum Method {
 }
 
 impl Method {
+    /// Whether it can be done by a team that shares the votes.
+    #[must_use]
+    pub fn can_be_shared(self) -> bool {
+        matches!(self, Self::L2 | Self::Ridge | Self::HuberLasso | Self::Bregman)
+    }
+
     /// Its name on the command line and in outputs.
     #[must_use]
     pub fn as_str(self) -> &'static str {
@@ -122,6 +130,27 @@ impl FitOptions {
         self.bregman_options().validate()
     }
 
+    /// Checks that a team that shares the votes can do what is asked for: each step of the method
+    /// and of the rule must be a sum over the votes.
+    fn check_shared(&self, team: &dyn Team) -> Result<()> {
+        let refused = |option, value: &str, expected| {
+            Err(Error::BadOption { option, value: value.to_owned(), expected })
+        };
+        match (self.method, self.outliers) {
+            _ if team.is_alone() => Ok(()),
+            (Some(method), _) if !method.can_be_shared() => {
+                let expected = "l2, ridge, hlasso or lbi where the votes are shared";
+                refused("method", method.as_str(), expected)
+            }
+            (_, OutlierRule::CrossValidation(_)) => {
+                let expected = "a share, a count, lambda=, time= or scaled= where the votes are \
+                                shared";
+                refused("outliers", "cv", expected)
+            }
+            _ => Ok(()),
+        }
+    }
+
     fn l2_options(&self) -> L2Options {
         let Self { backend, tolerance, max_iterations, .. } = *self;
         L2Options { backend, tolerance, max_iterations }
@@ -190,7 +219,8 @@ pub struct Linear {
 /// If an option makes no sense for the method or the votes, or a solver fails.
 pub fn fit(graph: &ComparisonGraph, options: &FitOptions) -> Result<Fit> {
     let started = Instant::now();
-    options.outliers.validate(graph.groups().votes())?;
+    options.outliers.validate(graph.votes())?;
+    options.check_shared(graph.team())?;
     let l2_options = options.l2_options();
     let mut fit = match options.method {
         Some(Method::L2) => unflagged(graph, Method::L2, l2::solve(graph, &l2_options)?),
@@ -213,9 +243,10 @@ pub fn fit(graph: &ComparisonGraph, options: &FitOptions) -> Result<Fit> {
 /// # Errors
 /// If the method has no path, an option makes no sense for it or the votes, or a solver fails.
 pub fn path(graph: &ComparisonGraph, options: &FitOptions) -> Result<Path> {
-    options.outliers.validate(graph.groups().votes())?;
+    options.outliers.validate(graph.votes())?;
+    options.check_shared(graph.team())?;
     let target = match options.outliers {
-        OutlierRule::Auto => Target::Votes(0.5 * graph.groups().votes()),
+        OutlierRule::Auto => Target::Votes(0.5 * graph.votes()),
         _ => target(graph, options.method, options)?.0,
     };
     let method = options.method.unwrap_or_else(|| default_method(graph, target));
@@ -316,9 +347,8 @@ fn target(
     method: Option<Method>,
     options: &FitOptions,
 ) -> Result<(Target, Option<CrossValidation>)> {
-    let groups = graph.groups();
     let target = match options.outliers {
-        OutlierRule::Share(share) => Target::Votes(share * groups.votes()),
+        OutlierRule::Share(share) => Target::Votes(share * graph.votes()),
         OutlierRule::Count(0) => Target::Nothing,
         OutlierRule::Count(count) => Target::Votes(count as f64),
         OutlierRule::Lambda(lambda) => Target::Value(Parameter::Lambda, lambda),
@@ -352,7 +382,7 @@ fn target(
 fn votes_beyond(graph: &ComparisonGraph, scores: &[f64], lambda: f64) -> Target {
     let gamma = huber_lasso::outliers(graph, scores, lambda);
     let flagged = gamma.iter().zip(&graph.groups().weight).filter(|(gamma, _)| **gamma != 0.0);
-    at_least_one(flagged.map(|(_, weight)| weight).sum())
+    at_least_one(graph.team().sum_of(flagged.map(|(_, weight)| weight).sum()))
 }
 
 fn at_least_one(votes: f64) -> Target {
@@ -364,8 +394,11 @@ fn default_method(graph: &ComparisonGraph, target: Target) -> Method {
         Target::Votes(votes) => votes,
         Target::Nothing => 0.0,
         Target::Value(Parameter::Lambda, _) => return Method::HuberLasso,
-        Target::Value(Parameter::Time, _) => graph.groups().votes() / 2.0,
+        Target::Value(Parameter::Time, _) => graph.votes() / 2.0,
     };
+    if !graph.team().is_alone() {
+        return Method::Bregman;
+    }
     let cheap = inverse_scale_space::cost_estimate(graph, votes) <= MOST_ISS_COST;
     if cheap { Method::InverseScaleSpace } else { Method::Bregman }
 }

@@ -126,12 +126,8 @@ impl ComparisonGraph {
         &*self.team
     }
 
-    /// Other groups on the same items, shared by the same team.
-    ///
-    /// # Errors
-    /// As [`ComparisonGraph::shared`].
-    pub(crate) fn with_groups(&self, groups: Groups) -> Result<Self> {
-        Self::shared(self.items, groups, Arc::clone(&self.team))
+    pub(crate) fn shared_team(&self) -> Arc<dyn Team> {
+        Arc::clone(&self.team)
     }
 
     /// The compared pairs.

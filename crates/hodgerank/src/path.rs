@@ -8,8 +8,11 @@
 //! Memory: 8 bytes a knot, 24 a change, and the snapshots.
 
 use std::ops::Range;
+use std::sync::Arc;
 
-use crate::graph::Groups;
+use crate::error::Result;
+use crate::graph::{ComparisonGraph, Groups};
+use crate::team::{Alone, StateReader, StateWriter, Team};
 
 /// Room for scores along a path. Above it every second snapshot is dropped.
 pub const SNAPSHOT_BYTES: usize = 64 << 20;
@@ -283,9 +286,27 @@ pub struct Recorder {
     flagged: rustc_hash::FxHashSet<u32>,
     ever_flagged_votes: f64,
     ever_flagged: rustc_hash::FxHashSet<u32>,
+    team: Arc<dyn Team>,
+    /// The same with everyone.
+    all_flagged_votes: f64,
 }
 
 impl Recorder {
+    /// A path on `graph`. Where a team shares the votes, everyone records the changes of the groups
+    /// that are with them, and hardly any scores but the last ones.
+    pub(crate) fn on(
+        graph: &ComparisonGraph,
+        parameter: Parameter,
+        between: Between,
+        start: f64,
+        scores: &[f64],
+    ) -> Self {
+        let team = graph.shared_team();
+        let room = if team.is_alone() { SNAPSHOT_BYTES } else { 0 };
+        let recorder = Self::with_budget(parameter, between, start, scores, room);
+        Self { team, ..recorder }
+    }
+
     /// A path that begins at `start` with the scores that trust every vote.
     #[must_use]
     pub fn new(parameter: Parameter, between: Between, start: f64, scores: &[f64]) -> Self {
@@ -316,6 +337,8 @@ impl Recorder {
             flagged: Default::default(),
             ever_flagged_votes: 0.0,
             ever_flagged: Default::default(),
+            team: Arc::new(Alone),
+            all_flagged_votes: 0.0,
         }
     }
 
@@ -346,6 +369,14 @@ impl Recorder {
             }
             self.path.events.push(Event { knot, group, change });
         }
+        self.all_flagged_votes = self.team.sum_of(self.ever_flagged_votes);
+    }
+
+    /// Better scores for the last knot.
+    pub(crate) fn refine(&mut self, scores: &[f64]) {
+        let last = self.path.snapshots.knots.len() - 1;
+        let span = self.path.snapshots.span(last);
+        self.path.snapshots.values[span].copy_from_slice(scores);
     }
 
     /// Whether the sweep has come to where it was to end. λ or t is that of the last knot.
@@ -357,20 +388,63 @@ impl Recorder {
                 let last = self.path.knots[self.path.knots.len() - 1];
                 !self.path.parameter.precedes(last, value)
             }
-            Until::Flagged(votes) => self.ever_flagged_votes >= votes,
+            Until::Flagged(votes) => self.all_flagged_votes >= votes,
         }
     }
 
     /// Votes flagged so far, by groups that entered at some time, whether or not they left again.
     #[must_use]
     pub fn ever_flagged_votes(&self) -> f64 {
-        self.ever_flagged_votes
+        self.all_flagged_votes
     }
 
     /// Whether a group is flagged now.
     #[must_use]
     pub fn is_flagged(&self, group: u32) -> bool {
         self.flagged.contains(&group)
+    }
+
+    /// Writes down how far the path has come.
+    pub(crate) fn save(&self, state: &mut StateWriter) {
+        let Path { knots, events, snapshots, .. } = &self.path;
+        state.numbers(knots.iter());
+        let column = |of: fn(&Event) -> u32| events.iter().map(of).collect::<Vec<_>>();
+        state.indices(&column(|event| event.knot));
+        state.indices(&column(|event| event.group));
+        // A residual is finite, so that infinity can stand for a group that left.
+        let residual = |event: &Event| match event.change {
+            Change::Entered(residual) => residual,
+            Change::Left => f64::INFINITY,
+        };
+        state.numbers(events.iter().map(residual).collect::<Vec<_>>().iter());
+        state.count(u64::from(snapshots.stride));
+        state.indices(&snapshots.knots);
+        state.numbers(snapshots.values.iter());
+    }
+
+    /// Goes back to where a path on the same graph had come.
+    pub(crate) fn restore(&mut self, state: &mut StateReader<'_>, groups: &Groups) -> Result<()> {
+        self.path.knots = state.numbers()?;
+        let (knots, of_group, residuals) = (state.indices()?, state.indices()?, state.numbers()?);
+        self.path.snapshots.stride = state.count()? as u32;
+        self.path.snapshots.knots = state.indices()?;
+        self.path.snapshots.values = state.numbers()?;
+        self.path.events.clear();
+        for ((knot, group), residual) in knots.into_iter().zip(of_group).zip(residuals) {
+            let change = if residual == f64::INFINITY {
+                self.flagged.remove(&group);
+                Change::Left
+            } else {
+                self.flagged.insert(group);
+                if self.ever_flagged.insert(group) {
+                    self.ever_flagged_votes += groups.weight[group as usize];
+                }
+                Change::Entered(residual)
+            };
+            self.path.events.push(Event { knot, group, change });
+        }
+        self.all_flagged_votes = self.team.sum_of(self.ever_flagged_votes);
+        Ok(())
     }
 
     /// The finished path.

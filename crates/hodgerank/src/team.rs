@@ -9,6 +9,10 @@
 //! come out with the same bits everywhere, so that all take the same decisions. In turn all members
 //! must ask for the same things in the same order.
 
+mod state;
+
+pub(crate) use state::{StateReader, StateWriter};
+
 use std::fmt;
 
 /// Those who work together.
@@ -62,6 +66,22 @@ impl Team for Alone {
 }
 
 impl dyn Team + '_ {
+    /// Keeps the state of the work called `work`, if it is time to.
+    pub(crate) fn keep_if_due(&self, work: &str, write: impl FnOnce(&mut StateWriter)) {
+        if let Some(checkpoint) = self.checkpoint()
+            && checkpoint.is_due()
+        {
+            let mut state = StateWriter::default();
+            write(&mut state);
+            checkpoint.keep(work, &state.finish());
+        }
+    }
+
+    /// What an earlier run has kept of the work called `work`.
+    pub(crate) fn kept(&self, work: &str) -> Option<Vec<u8>> {
+        self.checkpoint().and_then(|checkpoint| checkpoint.kept(work))
+    }
+
     /// One number added up over everyone.
     #[must_use]
     pub fn sum_of(&self, value: f64) -> f64 {

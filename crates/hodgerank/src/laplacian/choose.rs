@@ -8,7 +8,7 @@ use super::conjugate_gradient::ConjugateGradient;
 use super::dense::Dense;
 use super::sparse::{Analysis, Fill, Sparse};
 use super::{Backend, BackendChoice, LaplacianBlock, LaplacianSolver};
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// Up to here dense Cholesky takes well under a millisecond and nothing is worth a thought.
 const SMALL: usize = 200;
@@ -48,6 +48,9 @@ pub(super) fn set_up(
     matrix: LaplacianBlock<'_>,
     choice: BackendChoice,
 ) -> Result<Box<dyn LaplacianSolver>> {
+    if !matrix.is_whole() {
+        return iterative(matrix, choice);
+    }
     match choice {
         BackendChoice::Fixed(Backend::Dense) => Ok(Box::new(Dense::new(matrix)?)),
         BackendChoice::Fixed(Backend::Sparse) => {
@@ -61,6 +64,23 @@ pub(super) fn set_up(
         BackendChoice::Auto => {
             Ok(direct(matrix).unwrap_or_else(|| Box::new(ConjugateGradient::new(matrix))))
         }
+    }
+}
+
+/// A matrix that is shared has products only.
+fn iterative(
+    matrix: LaplacianBlock<'_>,
+    choice: BackendChoice,
+) -> Result<Box<dyn LaplacianSolver>> {
+    match choice {
+        BackendChoice::Auto | BackendChoice::Fixed(Backend::ConjugateGradient) => {
+            Ok(Box::new(ConjugateGradient::new(matrix)))
+        }
+        BackendChoice::Fixed(direct) => Err(Error::BadOption {
+            option: "backend",
+            value: direct.as_str().to_owned(),
+            expected: "auto or cg: the votes are shared, and no one has the whole matrix",
+        }),
     }
 }
 

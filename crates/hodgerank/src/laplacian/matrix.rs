@@ -1,10 +1,12 @@
 //! The weighted graph Laplacian L = XᵀWX, stored by rows, one component after the other.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use rayon::prelude::*;
 
 use crate::graph::{ComparisonGraph, Components, Pairs};
+use crate::team::Team;
 
 /// Rows handled by one task. Fixed, so that sums over tasks do not depend on the thread count.
 pub(super) const ROWS_PER_TASK: usize = 2048;
@@ -18,6 +20,9 @@ const MOST_RANGES: usize = 32;
 /// Rows are ordered by component (the largest first) and by item within it, so that each component
 /// is a block of consecutive rows and no component can touch another. An entry costs 12 bytes and
 /// each pair has two; the diagonal is kept apart, as degrees.
+///
+/// Where a [`Team`] shares the votes, the entries are those of the pairs that are here; degrees and
+/// products are those of all.
 #[derive(Debug, Clone)]
 pub struct LaplacianMatrix {
     shift: f64,
@@ -33,6 +38,7 @@ pub struct LaplacianMatrix {
     weights: Vec<f64>,
     /// Votes on all pairs of the row.
     degrees: Vec<f64>,
+    team: Arc<dyn Team>,
 }
 
 /// The rows of one component.
@@ -44,6 +50,7 @@ pub struct LaplacianBlock<'a> {
     neighbours: &'a [u32],
     weights: &'a [f64],
     degrees: &'a [f64],
+    team: &'a dyn Team,
 }
 
 impl LaplacianMatrix {
@@ -66,9 +73,11 @@ impl LaplacianMatrix {
                 *column -= start as u32;
             }
         }
-        let degrees =
+        let mut degrees: Vec<f64> =
             offsets.par_windows(2).map(|row| weights[row[0]..row[1]].iter().sum()).collect();
-        Self { shift, items, block_start, offsets, neighbours, weights, degrees }
+        let team = graph.shared_team();
+        team.sum(&mut degrees);
+        Self { shift, items, block_start, offsets, neighbours, weights, degrees, team }
     }
 
     /// The item of each row.
@@ -104,20 +113,23 @@ impl LaplacianMatrix {
             neighbours: &self.neighbours[entries.clone()],
             weights: &self.weights[entries],
             degrees: &self.degrees[rows],
+            team: &*self.team,
         }
     }
 
     /// out = (L + shift·I)x, both in the order of the rows.
     pub fn multiply(&self, x: &[f64], out: &mut [f64]) {
         for c in 0..self.components() {
-            let (block, rows) = (self.block(c), self.rows(c));
-            let x = &x[rows.clone()];
-            out[rows].par_chunks_mut(ROWS_PER_TASK).enumerate().for_each(|(task, out)| {
-                for (k, out) in out.iter_mut().enumerate() {
-                    *out = block.row_times(task * ROWS_PER_TASK + k, x);
-                }
-            });
+            let rows = self.rows(c);
+            self.block(c).flows_here(&x[rows.clone()], &mut out[rows]);
         }
+        self.team.sum(out);
+        add_shift(self.shift, x, out);
+    }
+
+    /// Those who share the votes.
+    pub(super) fn team(&self) -> &dyn Team {
+        &*self.team
     }
 
     /// Memory in use.
@@ -263,32 +275,63 @@ impl<'a> LaplacianBlock<'a> {
         2.0 * self.degrees.iter().copied().fold(0.0, f64::max) + self.shift
     }
 
-    /// Row `i` of (L + shift·I)x.
+    /// Row `i` of (L + shift·I)x, as far as the pairs here go.
     ///
     /// Written with differences, Σ w (xᵢ − xⱼ), and not as degree·xᵢ − Σ w xⱼ: neighbours have
     /// close scores on long chains, and then differences are exact where products are not.
     #[inline]
     #[must_use]
     pub fn row_times(self, i: usize, x: &[f64]) -> f64 {
+        self.flow_here(i, x) + self.shift * x[i]
+    }
+
+    #[inline]
+    fn flow_here(self, i: usize, x: &[f64]) -> f64 {
         let xi = x[i];
         let row = self.neighbours(i).iter().zip(self.weights(i));
-        let flow: f64 = row.map(|(&j, &w)| w * (xi - x[j as usize])).sum();
-        flow + self.shift * xi
+        row.map(|(&j, &w)| w * (xi - x[j as usize])).sum()
+    }
+
+    /// out = Lx for the pairs here.
+    fn flows_here(self, x: &[f64], out: &mut [f64]) {
+        out.par_chunks_mut(ROWS_PER_TASK).enumerate().for_each(|(task, out)| {
+            for (k, out) in out.iter_mut().enumerate() {
+                *out = self.flow_here(task * ROWS_PER_TASK + k, x);
+            }
+        });
+    }
+
+    /// out = (L + shift·I)x.
+    pub fn multiply(self, x: &[f64], out: &mut [f64]) {
+        self.flows_here(x, out);
+        self.team.sum(out);
+        add_shift(self.shift, x, out);
+    }
+
+    /// Whether all pairs of the component are here.
+    pub(super) fn is_whole(self) -> bool {
+        self.team.is_alone()
     }
 
     /// Writes b − (L + shift·I)x into `out` and returns its norm. Same bits for any thread count.
     pub fn residual(self, x: &[f64], b: &[f64], out: &mut [f64]) -> f64 {
-        let tasks = out.par_chunks_mut(ROWS_PER_TASK).zip(b.par_chunks(ROWS_PER_TASK)).enumerate();
-        let [squares] = in_order(tasks, |(task, (out, b))| {
-            let first = task * ROWS_PER_TASK;
+        self.multiply(x, out);
+        let tasks = out.par_chunks_mut(ROWS_PER_TASK).zip(b.par_chunks(ROWS_PER_TASK));
+        let [squares] = in_order(tasks, |(out, b)| {
             let mut squares = 0.0;
-            for (k, (out, b)) in out.iter_mut().zip(b).enumerate() {
-                *out = b - self.row_times(first + k, x);
+            for (out, b) in out.iter_mut().zip(b) {
+                *out = b - *out;
                 squares += *out * *out;
             }
             [squares]
         });
         squares.sqrt()
+    }
+}
+
+fn add_shift(shift: f64, x: &[f64], out: &mut [f64]) {
+    if shift != 0.0 {
+        out.iter_mut().zip(x).for_each(|(out, x)| *out += shift * x);
     }
 }
 

@@ -123,8 +123,12 @@ impl LaplacianSystem {
         }
         let solve = |(c, (b, x)): (usize, (&mut [f64], &mut [f64]))| self.solve_one(c, b, x, rule);
         // The scope takes a single component into the thread pool too: parallel loops inside it
-        // would else enter the pool one by one, at some microseconds each.
-        rayon::scope(|_| parts.into_par_iter().enumerate().map(solve).collect())
+        // would else enter the pool one by one, at some microseconds each. A team must solve the
+        // components in the same order everywhere.
+        rayon::scope(|_| match self.matrix.team().is_alone() {
+            true => parts.into_par_iter().enumerate().map(solve).collect(),
+            false => parts.into_iter().enumerate().map(solve).collect(),
+        })
     }
 
     fn solve_one(

@@ -11,8 +11,9 @@
 //! | Algorithm 3, [`Algorithm::Exact`] | θᵏ⁺¹ = L†XᵀW(y − γᵏ), zᵏ⁺¹ = zᵏ + Δt (y − Xθᵏ⁺¹ − γᵏ) |
 //! | both | γᵏ⁺¹ = κ shrink(zᵏ⁺¹) |
 //!
-//! Algorithm 4 of the paper is Algorithm 2 on several threads. Both run in that way here, and give
-//! the same bits on any number of them. The paper prints γᵏ⁺¹ = κ shrink(zᵏ). With that delay h < 1
+//! Algorithm 4 of the paper is Algorithm 2 on several workers. Both run in that way here: on the
+//! threads of one machine, with the same bits on any number of them, and on machines that share the
+//! votes ([`crate::team`]), where a step adds up one vector of n numbers. The paper prints γᵏ⁺¹ = κ shrink(zᵏ). With that delay h < 1
 //! would be needed; its own bound h(λ_max(L) + 1) < 2 belongs to the form above. The scores at time
 //! (k + 1)Δt are θᵏ⁺¹, which answers to γᵏ in both. The published table decides this only just: it
 //! is met to its rounding (4.9e-5) so, while θ from γᵏ⁺¹ misses it by 7.2e-5 with Algorithm 3 and
@@ -56,8 +57,9 @@ use crate::error::Result;
 use crate::graph::ComparisonGraph;
 use crate::laplacian::LaplacianSystem;
 use crate::path::{Between, Parameter, Path, PathStatus, Recorder, Until};
+use crate::team::StateReader;
 use options::Steps;
-use step::Iterate;
+use step::{Advance, Iterate};
 
 /// Residuals below this share of the largest outcome, or ten tolerances, are rounding: there is
 /// nothing to explain.
@@ -68,6 +70,8 @@ const END: f64 = 0.01;
 /// Scores bend at the rate κ. A knot at least four times in 1/κ keeps a straight line between two
 /// knots within 1/128 of what is left to go.
 const KNOTS_PER_RELAXATION: f64 = 4.0;
+/// What states of the iteration are kept as.
+const WORK: &str = "lbi";
 /// The end may miss a step of the grid by this share of a step and still be that step.
 const ON_GRID: f64 = 1e-6;
 
@@ -126,8 +130,9 @@ fn run<T>(
     options.validate()?;
     let system = LaplacianSystem::new(graph, 0.0, options.backend)?;
     let mut iterate = Iterate::start(graph, &system, options)?;
-    let recorder = Recorder::new(Parameter::Time, Between::Linear, 0.0, &iterate.theta);
+    let recorder = Recorder::on(graph, Parameter::Time, Between::Linear, 0.0, &iterate.theta);
     let largest_y = graph.groups().y.iter().fold(0.0_f64, |largest, y| largest.max(y.abs()));
+    let largest_y = graph.team().max_of(largest_y);
     let residuals = iterate.residuals();
     let largest_r = residuals.largest;
     if largest_r <= ROUNDING.max(10.0 * options.tolerance) * largest_y {
@@ -150,7 +155,7 @@ fn walk(
     mut recorder: Recorder,
     largest_r: f64,
 ) -> Result<Path> {
-    let groups = iterate.graph.groups();
+    let (groups, team) = (iterate.graph.groups(), iterate.graph.team());
     let end = if let Until::Value(t) = until { t } else { f64::INFINITY };
     let longest_gap = (1.0 / (KNOTS_PER_RELAXATION * kappa * dt)).max(1.0) as u64;
     let mut k = silent_steps(dt, largest_r).min((end / dt + ON_GRID) as u64);
@@ -159,6 +164,14 @@ fn walk(
     iterate.skip_silent_start(t);
     if t > 0.0 {
         recorder.knot(t, &iterate.theta, [], groups);
+    }
+    if let Some(state) = team.kept(WORK) {
+        let mut state = StateReader::new(WORK, &state);
+        (k, last_knot) = (state.count()?, state.count()?);
+        t = state.number()?;
+        iterate.restore(&mut state)?;
+        recorder.restore(&mut state, groups)?;
+        state.finish()?;
     }
     let ending = if until == Until::End { END } else { options.tolerance };
     let status = loop {
@@ -169,19 +182,26 @@ fn walk(
             break PathStatus::IterationLimit;
         }
         let step = dt.min(end - t);
-        let residual = iterate.advance(kappa, step)?;
+        let Advance { residual, any_change } = iterate.advance(kappa, step)?;
         k += 1;
         t = if step < dt { end } else { k as f64 * dt };
         let quiet = residual <= ending * largest_r;
         let stopping = quiet || end - t <= ON_GRID * dt || k - first == options.max_steps as u64;
         let changes = &iterate.changes;
-        if !changes.is_empty() || stopping || k - last_knot >= longest_gap {
+        if any_change || stopping || k - last_knot >= longest_gap {
             recorder.knot(t, &iterate.theta, changes.iter().copied(), groups);
             last_knot = k;
         }
         if quiet {
             break PathStatus::Complete;
         }
+        team.keep_if_due(WORK, |state| {
+            state.count(k);
+            state.count(last_knot);
+            state.number(t);
+            iterate.save(state);
+            recorder.save(state);
+        });
     };
     Ok(recorder.finish(status))
 }

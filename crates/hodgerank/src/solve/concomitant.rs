@@ -31,7 +31,7 @@
 //! | θ, σ | `scores`, `sigma` |
 //! | M | `m` |
 //! | λ = Mσ | `lambda` |
-//! | m | [`crate::Groups::votes`] |
+//! | m | [`ComparisonGraph::votes`] |
 
 use std::time::Instant;
 
@@ -128,7 +128,7 @@ pub fn solve(graph: &ComparisonGraph, options: &ConcomitantOptions) -> Result<Co
     options.validate()?;
     let first = l2::solve(graph, &L2Options::default())?;
     let tree = graph.items() - graph.components().len();
-    let (votes, tree) = (graph.groups().votes(), tree as f64);
+    let (votes, tree) = (graph.votes(), tree as f64);
     let sizes = [root_mean_square(graph, &first.scores), root_mean_square(graph, &[])];
     // Residuals this small beside y are rounding: the votes agree in full.
     if votes <= tree || sizes[0] <= COLLAPSED * sizes[1] {
@@ -215,7 +215,7 @@ impl Profile<'_> {
         let clipped =
             groups.y.iter().zip(&fitted).map(|(y, f)| ((y - f) / sigma).abs().min(self.m));
         let sum: f64 = clipped.zip(&groups.weight).map(|(t, w)| w * t * t).sum();
-        Ok(sum / self.target - 1.0)
+        Ok(self.graph.team().sum_of(sum) / self.target - 1.0)
     }
 
     fn root(&mut self, size: f64, tolerance: f64) -> Result<(f64, ScaleStatus)> {
@@ -269,10 +269,11 @@ fn root_mean_square(graph: &ComparisonGraph, scores: &[f64]) -> f64 {
     let groups = graph.groups();
     let fitted = if scores.is_empty() { vec![0.0; groups.len()] } else { graph.gradient(scores) };
     let r = groups.y.iter().zip(&fitted).map(|(y, f)| y - f);
-    let largest = r.clone().fold(0.0_f64, |most, r| most.max(r.abs()));
+    let team = graph.team();
+    let largest = team.max_of(r.clone().fold(0.0_f64, |most, r| most.max(r.abs())));
     if largest == 0.0 {
         return 0.0;
     }
-    let squares: f64 = r.zip(&groups.weight).map(|(r, w)| w * (r / largest).powi(2)).sum();
-    largest * (squares / groups.votes()).sqrt()
+    let squares = r.zip(&groups.weight).map(|(r, w)| w * (r / largest).powi(2)).sum();
+    largest * (team.sum_of(squares) / graph.votes()).sqrt()
 }

@@ -145,14 +145,14 @@ pub fn path(graph: &ComparisonGraph, options: &HuberLassoOptions, until: Until) 
     options.validate()?;
     let theta = least_squares(graph, options.backend)?;
     let lambda_max = largest_residual(graph, &theta);
-    let start = Recorder::new(Parameter::Lambda, Between::Linear, lambda_max, &theta);
+    let start = Recorder::on(graph, Parameter::Lambda, Between::Linear, lambda_max, &theta);
     if lambda_max == 0.0 || start.reached(until) {
         return Ok(start.finish(PathStatus::Complete));
     }
     match options.knots {
         Knots::Grid { count, ratio } => {
             let lambdas = lambda_grid(lambda_max, count, ratio).skip(1);
-            Ok(grid::walk(graph, &theta, lambda_max, lambdas, start, until, options))
+            grid::walk(graph, &theta, lambda_max, lambdas, start, until, options)
         }
         Knots::Exact { most } => homotopy::walk(graph, &theta, lambda_max, most, start, until),
     }
@@ -203,7 +203,7 @@ pub fn solve_at(
     let mut newton = Newton::new(graph, &start, options.backend);
     let found = newton.approach(lambda, options.tolerance, options.max_iterations);
     let status = if found.converged { Status::Solved } else { Status::IterationLimit };
-    let backends = if graph.groups().is_empty() { vec![] } else { vec![newton.backend()] };
+    let backends = if graph.votes() == 0.0 { vec![] } else { vec![newton.backend()] };
     let info =
         Info { backends, iterations: found.steps, residual: found.kkt, time: started.elapsed() };
     Ok(Solution { scores: newton.theta, status, info })
@@ -227,7 +227,7 @@ pub fn outliers(graph: &ComparisonGraph, scores: &[f64], lambda: f64) -> Vec<f64
 #[must_use]
 pub fn objective(graph: &ComparisonGraph, scores: &[f64], lambda: f64) -> f64 {
     assert_eq!(scores.len(), graph.items(), "one score for each item");
-    pass::objective(graph.groups(), scores, lambda)
+    graph.team().sum_of(pass::objective(graph.groups(), scores, lambda))
 }
 
 fn least_squares(graph: &ComparisonGraph, backend: BackendChoice) -> Result<Vec<f64>> {
@@ -239,5 +239,8 @@ fn least_squares(graph: &ComparisonGraph, backend: BackendChoice) -> Result<Vec<
 fn largest_residual(graph: &ComparisonGraph, theta: &[f64]) -> f64 {
     let groups = graph.groups();
     let largest = (0..groups.len()).fold(0.0, |most, g| residual(groups, theta, g).abs().max(most));
-    if largest > ROUNDING * newton::largest(&groups.y) { largest } else { 0.0 }
+    let mut sizes = [largest, newton::largest(&groups.y)];
+    graph.team().max(&mut sizes);
+    let [largest, largest_y] = sizes;
+    if largest > ROUNDING * largest_y { largest } else { 0.0 }
 }

@@ -52,7 +52,8 @@ fn anderson_morley(graph: &ComparisonGraph) -> f64 {
         votes[i] += w;
         votes[j] += w;
     }
-    ends().map(|(i, j)| votes[i] + votes[j]).fold(0.0, f64::max)
+    graph.team().sum(&mut votes);
+    graph.team().max_of(ends().map(|(i, j)| votes[i] + votes[j]).fold(0.0, f64::max))
 }
 
 fn dot(a: &[f64], b: &[f64]) -> f64 {

@@ -6,6 +6,7 @@ use crate::error::Result;
 use crate::graph::{ComparisonGraph, Groups};
 use crate::laplacian::{LaplacianSystem, StoppingRule};
 use crate::path::Change;
+use crate::team::{StateReader, StateWriter};
 
 /// A linear system for a change of θ is never solved worse than this, however small the change.
 const LOOSEST: f64 = 0.01;
@@ -43,6 +44,15 @@ pub(super) struct Residuals {
     pub(super) typical: f64,
 }
 
+/// What a step found, with everyone.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Advance {
+    /// The largest |y − Xθᵏ − γᵏ|.
+    pub(super) residual: f64,
+    /// Whether the set of outliers changed.
+    pub(super) any_change: bool,
+}
+
 impl<'a> Iterate<'a> {
     /// θ⁰ = L†XᵀWy, z⁰ = 0.
     pub(super) fn start(
@@ -78,8 +88,10 @@ impl<'a> Iterate<'a> {
                 chunk.state.squares += groups.weight[g] * r * r;
             }
         });
-        let squares: f64 = self.chunks.0.iter().map(|chunk| chunk.state.squares).sum();
-        Residuals { largest: self.largest(), typical: (squares / groups.votes()).sqrt() }
+        let squares = self.chunks.0.iter().map(|chunk| chunk.state.squares).sum();
+        let team = self.graph.team();
+        let mean = team.sum_of(squares) / self.graph.votes();
+        Residuals { largest: team.max_of(self.largest()), typical: mean.sqrt() }
     }
 
     fn largest(&self) -> f64 {
@@ -96,8 +108,8 @@ impl<'a> Iterate<'a> {
         });
     }
 
-    /// From step k to k + 1; returns the largest |y − Xθᵏ − γᵏ|.
-    pub(super) fn advance(&mut self, kappa: f64, dt: f64) -> Result<f64> {
+    /// From step k to k + 1.
+    pub(super) fn advance(&mut self, kappa: f64, dt: f64) -> Result<Advance> {
         if self.algorithm == Algorithm::Exact {
             self.follow_gamma()?;
         }
@@ -111,12 +123,31 @@ impl<'a> Iterate<'a> {
             }
         }
         self.chunks.add_up(&mut self.flow);
+        let team = self.graph.team();
+        team.sum(&mut self.flow);
         if self.algorithm == Algorithm::Gradient {
             let h = kappa * dt;
             self.theta.iter_mut().zip(&self.flow).for_each(|(theta, flow)| *theta += h * flow);
         }
         self.collect_changes();
-        Ok(self.largest())
+        let mut found = [self.largest(), f64::from(u8::from(!self.changes.is_empty()))];
+        team.max(&mut found);
+        Ok(Advance { residual: found[0], any_change: found[1] > 0.0 })
+    }
+
+    /// θᵏ, zᵏ and the flow that the next step needs.
+    pub(super) fn save(&self, state: &mut StateWriter) {
+        state.numbers(self.theta.iter());
+        state.numbers(self.flow.iter());
+        for chunk in &self.chunks.0 {
+            state.numbers(chunk.state.z.iter());
+        }
+    }
+
+    pub(super) fn restore(&mut self, state: &mut StateReader<'_>) -> Result<()> {
+        state.numbers_into(&mut self.theta)?;
+        state.numbers_into(&mut self.flow)?;
+        self.chunks.0.iter_mut().try_for_each(|chunk| state.numbers_into(&mut chunk.state.z))
     }
 
     /// θᵏ⁺¹ = θᵏ + L†XᵀW(γᵏ⁻¹ − γᵏ): the change alone, so that little is left to iterate.

@@ -2,11 +2,20 @@
 
 use super::HuberLassoOptions;
 use super::newton::Newton;
+use crate::error::Result;
 use crate::graph::ComparisonGraph;
 use crate::path::{Change, Path, PathStatus, Recorder, Until};
+use crate::team::StateReader;
 
 /// A group enters when its |r| exceeds λ by this share of λ_max: γ is then more than rounding.
 pub(super) const BEYOND: f64 = 1e-9;
+
+/// What states of the walk are kept as.
+const WORK: &str = "hlasso";
+/// The scores at the end of a path are solved to this, in units of [`HuberLassoOptions::tolerance`]:
+/// those before it serve as starts, these are read.
+const POLISH: f64 = 1e-4;
+const POLISH_STEPS: usize = 10;
 
 /// Solves for each λ in turn.
 pub(super) fn walk(
@@ -17,32 +26,58 @@ pub(super) fn walk(
     mut recorder: Recorder,
     until: Until,
     options: &HuberLassoOptions,
-) -> Path {
-    let groups = graph.groups();
+) -> Result<Path> {
+    let (groups, team) = (graph.groups(), graph.team());
     let last = if let Until::Value(value) = until { value } else { 0.0 };
     let mut newton = Newton::new(graph, start, options.backend);
     let mut flagged = vec![false; groups.len()];
     let mut before = Point { lambda: lambda_max, theta: start.to_vec() };
     let mut here = before.clone();
-    for lambda in lambdas {
+    let mut done = 0;
+    if let Some(state) = team.kept(WORK) {
+        let mut state = StateReader::new(WORK, &state);
+        done = state.count()?;
+        for point in [&mut before, &mut here] {
+            point.lambda = state.number()?;
+            state.numbers_into(&mut point.theta)?;
+        }
+        newton.restore(&mut state)?;
+        recorder.restore(&mut state, groups)?;
+        state.finish()?;
+        flagged.iter_mut().zip(0..).for_each(|(flag, g)| *flag = recorder.is_flagged(g));
+    }
+    for lambda in lambdas.skip(done as usize) {
         let lambda = lambda.max(last);
         newton.theta.copy_from_slice(&here.theta);
         extend(&mut newton.theta, &before, &here, lambda);
         let found = newton.minimise(lambda, options.tolerance, options.max_iterations);
         if !found.converged {
-            return recorder.finish(PathStatus::IterationLimit);
+            return Ok(recorder.finish(PathStatus::IterationLimit));
         }
         let limit = lambda + BEYOND * lambda_max;
         let changes = changes(&newton, limit, &mut flagged);
         recorder.knot(lambda, &newton.theta, changes, groups);
+        done += 1;
         if recorder.reached(until) {
+            let tolerance = POLISH * options.tolerance;
+            newton.minimise(lambda, tolerance, POLISH_STEPS);
+            recorder.refine(&newton.theta);
             break;
         }
         std::mem::swap(&mut before, &mut here);
         here.lambda = lambda;
         here.theta.copy_from_slice(&newton.theta);
+        team.keep_if_due(WORK, |state| {
+            state.count(done);
+            for point in [&before, &here] {
+                state.number(point.lambda);
+                state.numbers(point.theta.iter());
+            }
+            newton.save(state);
+            recorder.save(state);
+        });
     }
-    recorder.finish(PathStatus::Complete)
+    Ok(recorder.finish(PathStatus::Complete))
 }
 
 #[derive(Clone)]

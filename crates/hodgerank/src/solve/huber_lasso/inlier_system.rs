@@ -11,11 +11,14 @@
 //! | the same with a [`SampledFactor`] | these took too many steps | the same, twice |
 //!
 //! The last is for meshes, and for small λ: little more than a spanning tree is left then. A factor
-//! serves for as many λ as it takes few steps.
+//! serves for as many λ as it takes few steps. Where a team shares the votes, no one has all the
+//! inliers that a factor is made of, and the diagonal must do.
 
 use super::pass::Pass;
 use super::sampled_factor::SampledFactor;
+use crate::error::Result;
 use crate::laplacian::Backend;
+use crate::team::{StateReader, StateWriter};
 
 /// A library's dense Cholesky is faster from about here on, but conjugate gradients are too.
 const DENSE_MOST_ITEMS: usize = 48;
@@ -78,6 +81,22 @@ impl InlierSystem {
         }
     }
 
+    /// The preconditioner of a team: what later directions depend on.
+    pub(super) fn save(&self, state: &mut StateWriter) {
+        if let Way::ConjugateGradient(vectors) = &self.way {
+            state.count(vectors.seen as u64);
+            state.numbers(vectors.inverse_diagonal.iter());
+        }
+    }
+
+    pub(super) fn restore(&mut self, state: &mut StateReader<'_>) -> Result<()> {
+        if let Way::ConjugateGradient(vectors) = &mut self.way {
+            vectors.seen = state.count()? as usize;
+            state.numbers_into(&mut vectors.inverse_diagonal)?;
+        }
+        Ok(())
+    }
+
     /// Solves for δ until max|b − Aδ| ≤ `target`; a direct way does not stop before.
     pub(super) fn solve(
         &mut self,
@@ -134,12 +153,12 @@ impl Vectors {
         self.r.copy_from_slice(b);
         let steps = match self.factored {
             None => {
-                self.renew_diagonal(pass, degrees);
-                HARD_STEPS
+                self.renew_diagonal(pass, degrees, inliers);
+                if pass.team().is_alone() { HARD_STEPS } else { MOST_STEPS }
             }
             Some(_) => STALE_STEPS,
         };
-        if self.descend(pass, damping, degrees, target, steps, delta) {
+        if self.descend(pass, damping, degrees, target, steps, delta) || !pass.team().is_alone() {
             return;
         }
         self.factor.renew(pass, degrees, damping);
@@ -147,9 +166,9 @@ impl Vectors {
         self.descend(pass, damping, degrees, target, MOST_STEPS, delta);
     }
 
-    fn renew_diagonal(&mut self, pass: &mut Pass<'_>, degrees: &[f64]) {
-        if pass.count().abs_diff(self.seen) as f64 > STALE * self.seen as f64 {
-            self.seen = pass.count();
+    fn renew_diagonal(&mut self, pass: &mut Pass<'_>, degrees: &[f64], inliers: usize) {
+        if inliers.abs_diff(self.seen) as f64 > STALE * self.seen as f64 {
+            self.seen = inliers;
             pass.inlier_degrees(&mut self.inverse_diagonal);
             for (inverse, &degree) in self.inverse_diagonal.iter_mut().zip(degrees) {
                 let diagonal = inverse.max(LEAST_DIAGONAL * degree);
@@ -221,14 +240,15 @@ impl Vectors {
 fn assemble(matrix: &mut [f64], pass: &Pass<'_>, degrees: &[f64], damping: f64) {
     let n = degrees.len();
     matrix.fill(0.0);
-    for (i, &degree) in degrees.iter().enumerate() {
-        matrix[i * n + i] = if degree > 0.0 { damping * degree } else { 1.0 };
-    }
     pass.for_each_inlier(|i, j, w| {
         matrix[i * n + i] += w;
         matrix[j * n + j] += w;
         matrix[j * n + i] -= w;
     });
+    pass.team().sum(matrix);
+    for (i, &degree) in degrees.iter().enumerate() {
+        matrix[i * n + i] += if degree > 0.0 { damping * degree } else { 1.0 };
+    }
 }
 
 /// Cholesky by rows. The constants of a component are nearly in the null space; the damping keeps

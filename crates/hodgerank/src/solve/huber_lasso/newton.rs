@@ -11,8 +11,10 @@
 
 use super::inlier_system::InlierSystem;
 use super::pass::{Pass, residual};
+use crate::error::Result;
 use crate::graph::ComparisonGraph;
 use crate::laplacian::{Backend, BackendChoice};
+use crate::team::{StateReader, StateWriter};
 
 /// Damping where nothing is in the way, and where the model majorises F.
 const LEAST_DAMPING: f64 = 1e-11;
@@ -67,6 +69,8 @@ impl<'a> Newton<'a> {
             degrees[i as usize] += w;
             degrees[j as usize] += w;
         }
+        let team = graph.team();
+        team.sum(&mut degrees);
         let degree = largest(&degrees);
         let dense = match backend {
             BackendChoice::Auto => None,
@@ -75,7 +79,7 @@ impl<'a> Newton<'a> {
         let zeros = || vec![0.0; n];
         Self {
             graph,
-            pass: Pass::new(n, groups),
+            pass: Pass::new(graph),
             system: InlierSystem::new(degrees, dense),
             theta: theta.to_vec(),
             downhill: zeros(),
@@ -84,7 +88,7 @@ impl<'a> Newton<'a> {
             trial_downhill: zeros(),
             damping: LEAST_DAMPING,
             degree,
-            y: largest(&groups.y),
+            y: team.max_of(largest(&groups.y)),
         }
     }
 
@@ -122,7 +126,7 @@ impl<'a> Newton<'a> {
         if !found.converged {
             let groups = self.graph.groups();
             let r = (0..groups.len()).map(|g| residual(groups, &self.theta, g).abs());
-            let mut larger = r.fold(0.0, f64::max);
+            let mut larger = self.graph.team().max_of(r.fold(0.0, f64::max));
             while larger > lambda {
                 found.steps += self.minimise(larger, ON_THE_WAY, max_steps).steps;
                 larger *= DESCENT;
@@ -132,6 +136,17 @@ impl<'a> Newton<'a> {
             found.steps += steps;
         }
         found
+    }
+
+    /// What the search for the next λ depends on, beside θ.
+    pub(super) fn save(&self, state: &mut StateWriter) {
+        state.number(self.damping);
+        self.system.save(state);
+    }
+
+    pub(super) fn restore(&mut self, state: &mut StateReader<'_>) -> Result<()> {
+        self.damping = state.number()?;
+        self.system.restore(state)
     }
 
     fn look(&mut self, lambda: f64) {

@@ -3,11 +3,13 @@
 //! Groups are cut into chunks of fixed length, each with its own sums; the sums are added in the
 //! order of the chunks. So the bytes do not depend on the number of threads. Groups are sorted by
 //! their left item: in a run of groups with the same one, its sum stays in a register, and only
-//! right items are written to memory.
+//! right items are written to memory. Where a team shares the votes, the sums of a pass are added
+//! up over everyone.
 
 use rayon::prelude::*;
 
-use crate::graph::Groups;
+use crate::graph::{ComparisonGraph, Groups};
+use crate::team::Team;
 
 /// Fewest groups that are worth a task, and most tasks.
 const GROUPS_PER_CHUNK: usize = 1 << 14;
@@ -31,6 +33,7 @@ struct Inlier {
 pub(super) struct Pass<'a> {
     groups: &'a Groups,
     chunks: Vec<Chunk>,
+    team: &'a dyn Team,
 }
 
 #[derive(Debug)]
@@ -53,7 +56,8 @@ struct Run {
 }
 
 impl<'a> Pass<'a> {
-    pub(super) fn new(items: usize, groups: &'a Groups) -> Self {
+    pub(super) fn new(graph: &'a ComparisonGraph) -> Self {
+        let (items, groups) = (graph.items(), graph.groups());
         let m = groups.len();
         // As many sums over the items as there are groups, at most.
         let chunks = (m / GROUPS_PER_CHUNK).min(m / items.max(1)).clamp(1, MOST_CHUNKS);
@@ -64,7 +68,7 @@ impl<'a> Pass<'a> {
             inliers: vec![Inlier::default(); bound(c + 1) - bound(c)],
             sums: vec![0.0; if chunks > 1 { items } else { 0 }],
         };
-        Self { groups, chunks: (0..chunks).map(chunk).collect() }
+        Self { groups, chunks: (0..chunks).map(chunk).collect(), team: graph.team() }
     }
 
     /// Writes XᵀWψ(y − Xθ), minus the gradient of the objective, and finds the inliers.
@@ -103,7 +107,12 @@ impl<'a> Pass<'a> {
         });
     }
 
-    /// Calls with left, right and weight of each inlier.
+    /// Those who share the votes.
+    pub(super) fn team(&self) -> &'a dyn Team {
+        self.team
+    }
+
+    /// Calls with left, right and weight of each inlier that is here.
     pub(super) fn for_each_inlier(&self, mut visit: impl FnMut(usize, usize, f64)) {
         for chunk in &self.chunks {
             chunk.for_each_inlier_run(|left, inliers| {
@@ -112,13 +121,14 @@ impl<'a> Pass<'a> {
         }
     }
 
-    /// How many inliers there are.
+    /// How many inliers there are, with everyone.
     pub(super) fn count(&self) -> usize {
         let last = |chunk: &Chunk| chunk.runs.last().map_or(0, |run| run.inliers_end as usize);
-        self.chunks.iter().map(last).sum()
+        let here: usize = self.chunks.iter().map(last).sum();
+        self.team.sum_of(here as f64) as usize
     }
 
-    /// The groups with |r| > `limit` that are not `flagged`, and those that are and have not; each
+    /// The groups here with |r| > `limit` that are not `flagged`, and those that are and have not; each
     /// with its residual, in order.
     pub(super) fn changes(&self, theta: &[f64], limit: f64, flagged: &[bool]) -> Vec<(u32, f64)> {
         let in_chunk = |chunk: &Chunk| chunk.changes(self.groups, theta, limit, flagged);
@@ -129,8 +139,13 @@ impl<'a> Pass<'a> {
         found.concat()
     }
 
-    /// Adds up what the chunks write into their sums, in order.
+    /// Adds up what the chunks write into their sums, in order, and what others have.
     fn sum(&mut self, out: &mut [f64], write: impl Fn(&mut Chunk, &mut [f64]) + Sync) {
+        self.sum_here(out, write);
+        self.team.sum(out);
+    }
+
+    fn sum_here(&mut self, out: &mut [f64], write: impl Fn(&mut Chunk, &mut [f64]) + Sync) {
         if let [chunk] = &mut self.chunks[..] {
             out.fill(0.0);
             return write(chunk, out);

@@ -236,7 +236,7 @@ impl Remaining {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Comparison, Groups};
+    use crate::{Comparison, ComparisonGraph, Groups};
 
     /// max|r − Az| over max|r| with z = (LDLᵀ)⁻¹r, and the entries of L.
     fn error(items: u32, edges: impl IntoIterator<Item = (u32, u32)>) -> (f64, usize) {
@@ -244,7 +244,8 @@ mod tests {
         let groups = Groups::merge(items as usize, &votes).unwrap().groups;
         let n = items as usize;
         let (degrees, damping) = (vec![1.0; n], 1e-3);
-        let mut pass = Pass::new(n, &groups);
+        let graph = ComparisonGraph::new(n, groups).unwrap();
+        let mut pass = Pass::new(&graph);
         let (mut z, mut az) = (vec![0.0; n], vec![0.0; n]);
         pass.downhill(&z, 1.0, &mut az);
         let mut factor = SampledFactor::default();
