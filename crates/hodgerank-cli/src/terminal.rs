@@ -77,10 +77,7 @@ impl Terminal {
     /// Shows the row with its bad part underlined.
     fn point_at(&self, row: &BadRow) {
         let Some((text, fault)) = &row.snippet else { return };
-        let number = match row.position {
-            hodgerank_io::Position::Line(number) | hodgerank_io::Position::Row(number) => number,
-        };
-        let gutter = number.to_string();
+        let gutter = row.position.number().to_string();
         let blank = " ".repeat(gutter.len());
         let shown = |part: &str| part.replace(char::is_control, " ");
         let before = shown(&text[..fault.start]).chars().count();

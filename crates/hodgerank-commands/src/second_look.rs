@@ -52,7 +52,7 @@ impl SecondLook {
         let read = watch.watch(reading, || sources.read(&options, &progress))??;
         watch.list_rejected(&read.rejected);
         check(&read)?;
-        let Input { studies, rejected, tables } = read;
+        let Input { studies, rejected, tables, .. } = read;
         let judge = |study| judge(CountedStudy::new(study)?, rejected.total, fit, watch);
         let studies = studies.into_iter().map(judge).collect::<Result<_, _>>()?;
         Ok(Self { sources, options, studies, tables, rejected, bytes })
