@@ -8,7 +8,7 @@ use hodgerank_commands as commands;
 /// A run's failure. Exit codes: 2 bad input or usage, 3 the data cannot answer the question,
 /// 1 anything else.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum Failure {
+pub enum Failure {
     /// What a command could not do.
     #[error(transparent)]
     Command(commands::Failure),
@@ -62,11 +62,14 @@ impl From<hodgerank_experiment::Error> for Failure {
 }
 
 impl Failure {
-    pub(crate) fn usage(problem: impl Into<String>, help: impl Into<String>) -> Self {
+    /// Options that do not go together, and what to do.
+    pub fn usage(problem: impl Into<String>, help: impl Into<String>) -> Self {
         Self::Command(commands::Failure::usage(problem, help))
     }
 
-    pub(crate) fn exit_code(&self) -> u8 {
+    /// What the program ends with.
+    #[must_use]
+    pub fn exit_code(&self) -> u8 {
         use commands::Failure::{File, Model, Unanswerable, Usage};
         match self {
             Self::Command(File(hodgerank_io::Error::Write { .. })) => 1,
@@ -77,7 +80,9 @@ impl Failure {
         }
     }
 
-    pub(crate) fn help(&self) -> Option<String> {
+    /// What to do about it, where that is not already said.
+    #[must_use]
+    pub fn help(&self) -> Option<String> {
         match self {
             Self::Command(failure) => failure.help(),
             Self::Threads(_) => None,
@@ -92,7 +97,9 @@ impl Failure {
         }
     }
 
-    pub(crate) fn is_closed_pipe(&self) -> bool {
+    /// Whether the reader of our output has gone (`| head`): that is not an error.
+    #[must_use]
+    pub fn is_closed_pipe(&self) -> bool {
         let Self::Command(commands::Failure::File(hodgerank_io::Error::Write { source, .. })) =
             self
         else {

@@ -1,6 +1,7 @@
 //! Messages, errors and progress on standard error.
 
 use std::io::{IsTerminal as _, Write as _};
+use std::process::ExitCode;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
@@ -15,7 +16,8 @@ pub(crate) use hodgerank_report::words::thousands;
 use crate::failure::Failure;
 
 /// Standard error, and what may be printed there.
-pub(crate) struct Terminal {
+#[derive(Debug)]
+pub struct Terminal {
     quiet: bool,
     interactive: bool,
     colour: bool,
@@ -26,7 +28,9 @@ const PATIENCE: Duration = Duration::from_secs(1);
 const REDRAW: Duration = Duration::from_millis(100);
 
 impl Terminal {
-    pub(crate) fn new(quiet: bool) -> Self {
+    /// Standard error as it is; `quiet` says errors only.
+    #[must_use]
+    pub fn new(quiet: bool) -> Self {
         let interactive = std::io::stderr().is_terminal();
         let colour = interactive && std::env::var_os("NO_COLOR").is_none_or(|no| no.is_empty());
         Self { quiet, interactive, colour }
@@ -47,7 +51,7 @@ impl Terminal {
     }
 
     /// Says why the run failed and what to do.
-    pub(crate) fn fail(&self, failure: &Failure) {
+    pub fn fail(&self, failure: &Failure) {
         say(&self.wrap(&format!("{} {failure}", self.paint("error:", "31;1"))));
         if let Some(row) = failure.bad_row() {
             self.point_at(row);
@@ -57,13 +61,23 @@ impl Terminal {
         }
     }
 
+    /// Says how the run went where that needs saying, and what the program ends with.
+    #[must_use]
+    pub fn end(&self, done: Result<(), Failure>) -> ExitCode {
+        match done {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(failure) if failure.is_closed_pipe() => ExitCode::SUCCESS,
+            Err(failure) => {
+                self.fail(&failure);
+                ExitCode::from(failure.exit_code())
+            }
+        }
+    }
+
     /// Shows the row with its bad part underlined.
     fn point_at(&self, row: &BadRow) {
         let Some((text, fault)) = &row.snippet else { return };
-        let number = match row.position {
-            hodgerank_io::Position::Line(number) | hodgerank_io::Position::Row(number) => number,
-        };
-        let gutter = number.to_string();
+        let gutter = row.position.number().to_string();
         let blank = " ".repeat(gutter.len());
         let shown = |part: &str| part.replace(char::is_control, " ");
         let before = shown(&text[..fault.start]).chars().count();

@@ -28,17 +28,38 @@ pub fn check(tables: &[TableHead]) -> Result<(), Failure> {
     }
 }
 
+/// What the annotators of each study did.
+#[derive(Debug)]
+pub struct Tallied {
+    /// Their names, for each study.
+    pub names: Vec<Labels>,
+    /// Their counts, for each study.
+    pub tallies: Vec<AnnotatorTallies>,
+    /// Whether left and right mean anything in all files.
+    pub sides: bool,
+    /// Votes that do not say who cast them.
+    pub unsigned: u64,
+}
+
 /// The annotators of each study, the most suspicious first.
 ///
 /// # Errors
 /// If the second pass fails.
 pub fn list(look: &SecondLook, watch: &dyn Watch) -> Result<Vec<Vec<AnnotatorRow>>, Failure> {
+    tally(look, watch)?.report(watch)
+}
+
+/// Counts what each annotator did.
+///
+/// # Errors
+/// If the second pass fails.
+pub fn tally(look: &SecondLook, watch: &dyn Watch) -> Result<Tallied, Failure> {
     // Winner and loser do not tell who stood on the left.
     let sides = look.tables.iter().all(|table| table.has_sides);
     let mut names: Vec<Labels> = look.studies.iter().map(|_| Labels::new()).collect();
     let mut tallies: Vec<AnnotatorTallies> = vec![AnnotatorTallies::new(); look.studies.len()];
     let mut unsigned = 0;
-    let tally = |vote: &Vote<'_>| {
+    let each = |vote: &Vote<'_>| {
         if vote.annotator.is_empty() {
             unsigned += vote.count;
             return Ok(());
@@ -52,13 +73,23 @@ pub fn list(look: &SecondLook, watch: &dyn Watch) -> Result<Vec<Vec<AnnotatorRow
         Ok(())
     };
     look.pass(watch, |progress| {
-        replay(&look.sources, &look.options, progress, &look.judged(), tally)
+        replay(&look.sources, &look.options, progress, &look.judged(), each)
     })?;
-    if unsigned > 0 {
-        watch.warn(&format!("{} votes do not say who cast them", thousands(unsigned)));
+    Ok(Tallied { names, tallies, sides, unsigned })
+}
+
+impl Tallied {
+    /// What the counts tell of the annotators of each study, the most suspicious first.
+    ///
+    /// # Errors
+    /// If the tests cannot be made.
+    pub fn report(&self, watch: &dyn Watch) -> Result<Vec<Vec<AnnotatorRow>>, Failure> {
+        if self.unsigned > 0 {
+            watch.warn(&format!("{} votes do not say who cast them", thousands(self.unsigned)));
+        }
+        let studies = self.names.iter().zip(&self.tallies);
+        studies.map(|(names, tallies)| rows(tallies, names, self.sides)).collect()
     }
-    let studies = names.iter().zip(tallies);
-    studies.map(|(names, tallies)| rows(&tallies, names, sides)).collect()
 }
 
 /// Counts votes that say the same of one annotator beside the scores; `sides` says whether left and

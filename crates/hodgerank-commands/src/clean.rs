@@ -53,11 +53,24 @@ pub fn clean(
         TableHead::check_alike(&input.tables)?;
         names.into_iter().flatten().try_for_each(|name| check_name(name, &input.tables))
     })?;
-    let done = look.pass(watch, |progress| {
-        write::clean(&look.sources, &look.options, progress, &look.judged(), &look.tables, outputs)
-    })?;
+    let done = write(&look, outputs, watch)?;
     announce(&done, options.flagged.is_some(), watch);
     Ok(done)
+}
+
+/// Reads the files of `look` again, all of one format and with the same columns, and writes the
+/// trusted rows to one output, the flagged ones to another.
+///
+/// # Errors
+/// If reading or writing fails.
+pub fn write(
+    look: &SecondLook,
+    outputs: (Output, Option<Output>),
+    watch: &dyn Watch,
+) -> Result<Cleaned, Failure> {
+    look.pass(watch, |progress| {
+        write::clean(&look.sources, &look.options, progress, &look.judged(), &look.tables, outputs)
+    })
 }
 
 /// Parts a table in memory into trusted and flagged votes.
@@ -96,7 +109,8 @@ fn check_name(name: &str, tables: &[TableHead]) -> Result<(), Failure> {
     }
 }
 
-fn announce(done: &Cleaned, flagged_written: bool, watch: &dyn Watch) {
+/// Says how many rows went where.
+pub fn announce(done: &Cleaned, flagged_written: bool, watch: &dyn Watch) {
     let place = if flagged_written { "put aside" } else { "left out" };
     watch.note(&format!(
         "{} rows kept, {} flagged rows ({} votes) {place}",

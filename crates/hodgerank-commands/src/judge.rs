@@ -1,8 +1,8 @@
 //! A study ranked, and what is said about it.
 
 use hodgerank::fit::{self, Fit, FitOptions, Method};
-use hodgerank::path::Parameter;
-use hodgerank::{ComparisonGraph, Labels, Ranking};
+use hodgerank::path::{Entry, Parameter};
+use hodgerank::{ComparisonGraph, Groups, Labels, Ranking};
 use hodgerank_io::Study;
 use hodgerank_io::write::{
     ComponentSummary, InputSummary, MethodSummary, OutlierSummary, RankTable, RankedRow,
@@ -24,6 +24,24 @@ pub struct JudgedStudy {
     pub fit: Fit,
     /// What is said about them.
     pub table: RankTable,
+}
+
+impl JudgedStudy {
+    /// The same judgement beside other groups of the same items: those of a few files, where the
+    /// team's files were judged together. `flagged` and `entries` are what was said of these groups;
+    /// entries stand in order of suspicion.
+    ///
+    /// # Errors
+    /// If a group names an item that does not exist.
+    pub fn beside(
+        self,
+        groups: Groups,
+        flagged: Vec<f64>,
+        entries: Vec<Entry>,
+    ) -> Result<Self, Failure> {
+        let graph = ComparisonGraph::new(self.items.len(), groups)?;
+        Ok(Self { graph, fit: Fit { flagged, entries, ..self.fit }, ..self })
+    }
 }
 
 /// Items and votes of one study as the mathematics wants them. Votes may be shared with others

@@ -2,6 +2,8 @@
 
 mod suspects;
 
+pub use suspects::{groups, rows};
+
 use std::io;
 
 use arrow_array::RecordBatch;
@@ -80,7 +82,7 @@ pub fn outliers(
             Ok(suspects::groups(&judged, options.all))
         };
         let lists = input.studies.into_iter().map(list).collect::<Result<Vec<_>, _>>()?;
-        return Ok(Outliers::Votes(Lists { lists, schema: suspects::SCHEMA, rejected }));
+        return Ok(Outliers::votes(lists, rejected));
     }
     let look = SecondLook::new(votes, &options.input, &fit, threads, watch, |input| {
         if options.annotators { annotators::check(&input.tables) } else { Ok(()) }
@@ -90,10 +92,24 @@ pub fn outliers(
         let rows = annotators::list(&look, watch)?;
         let listed = look.studies.iter().zip(rows);
         let lists = listed.map(|(study, rows)| Listing::new(&study.table, rows)).collect();
-        return Ok(Outliers::Annotators(Lists { lists, schema: annotators::SCHEMA, rejected }));
+        return Ok(Outliers::annotators(lists, rejected));
     }
     let lists = suspects::rows(&look, options.all, watch)?;
-    Ok(Outliers::Votes(Lists { lists, schema: suspects::SCHEMA, rejected }))
+    Ok(Outliers::votes(lists, rejected))
+}
+
+impl Outliers {
+    /// Lists of votes, or of groups of equal ones.
+    #[must_use]
+    pub fn votes(lists: Vec<Listing<SuspectRow>>, rejected: RejectedSummary) -> Self {
+        Self::Votes(Lists { lists, schema: suspects::SCHEMA, rejected })
+    }
+
+    /// Lists of annotators.
+    #[must_use]
+    pub fn annotators(lists: Vec<Listing<AnnotatorRow>>, rejected: RejectedSummary) -> Self {
+        Self::Annotators(Lists { lists, schema: annotators::SCHEMA, rejected })
+    }
 }
 
 impl<R: ListingRow + Send + Sync> Answer for Lists<R> {

@@ -54,8 +54,12 @@ pub fn rank(
     watch: &dyn Watch,
 ) -> Result<Ranked, Failure> {
     let fit = options.method.fit_options()?;
+    let connected = |study: &Study| {
+        let graph = ComparisonGraph::new(study.items.len(), study.groups.clone())?;
+        check_connected(&graph, &study.items, study.by.as_deref())
+    };
     let check = |input: &Input| match options.require_connected {
-        true => input.studies.iter().try_for_each(check_connected),
+        true => input.studies.iter().try_for_each(connected),
         false => Ok(()),
     };
     if with_annotators {
@@ -80,18 +84,21 @@ fn ranked_with_annotators(look: SecondLook, watch: &dyn Watch) -> Result<Ranked,
     Ok(Ranked { tables: look.studies.into_iter().map(table).collect(), rejected })
 }
 
-fn check_connected(study: &Study) -> Result<(), Failure> {
-    let graph = ComparisonGraph::new(study.items.len(), study.groups.clone())?;
-    if graph.components().len() <= 1 {
-        return Ok(());
-    }
-    Err(disconnected(&graph, &study.items, study.by.as_deref()))
-}
-
-fn disconnected(graph: &ComparisonGraph, items: &Labels, by: Option<&str>) -> Failure {
+/// Refuses votes that do not connect all items (`--require-connected`).
+///
+/// # Errors
+/// [`Failure::Unanswerable`] that lists the components.
+pub fn check_connected(
+    graph: &ComparisonGraph,
+    items: &Labels,
+    by: Option<&str>,
+) -> Result<(), Failure> {
     const LISTED: usize = 10;
     const NAMES: usize = 5;
     let components = graph.components();
+    if components.len() <= 1 {
+        return Ok(());
+    }
     let describe = |(c, members): (usize, &[u32])| {
         let names: Vec<String> =
             members.iter().take(NAMES).map(|&i| visible(items.name(i))).collect();
@@ -109,7 +116,7 @@ fn disconnected(graph: &ComparisonGraph, items: &Labels, by: Option<&str>) -> Fa
     }
     let help = "collect votes between the components, or leave --require-connected out to rank \
                 each on its own";
-    Failure::Unanswerable { problem, help: help.to_owned() }
+    Err(Failure::Unanswerable { problem, help: help.to_owned() })
 }
 
 impl Answer for Ranked {

@@ -1,4 +1,7 @@
 //! Two passes: votes are counted and judged, then every row is looked at beside its group.
+//!
+//! Where many machines share the votes, each looks again at its own files: its studies have the
+//! groups of these files and what the team said of them ([`JudgedStudy::beside`]).
 
 use std::sync::Arc;
 
@@ -24,7 +27,8 @@ pub struct SecondLook {
     pub tables: Vec<TableHead>,
     /// Rows that were not counted.
     pub rejected: Rejected,
-    bytes: u64,
+    /// Bytes to read, as far as that is known; for those who watch.
+    pub bytes: u64,
 }
 
 impl SecondLook {
@@ -48,7 +52,7 @@ impl SecondLook {
         let read = watch.watch(reading, || sources.read(&options, &progress))??;
         watch.list_rejected(&read.rejected);
         check(&read)?;
-        let Input { studies, rejected, tables } = read;
+        let Input { studies, rejected, tables, .. } = read;
         let judge = |study| judge(CountedStudy::new(study)?, rejected.total, fit, watch);
         let studies = studies.into_iter().map(judge).collect::<Result<_, _>>()?;
         Ok(Self { sources, options, studies, tables, rejected, bytes })

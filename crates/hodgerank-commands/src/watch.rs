@@ -52,7 +52,7 @@ impl dyn Watch + '_ {
     }
 
     /// Lists rows that were not counted.
-    pub(crate) fn list_rejected(&self, rejected: &Rejected) {
+    pub fn list_rejected(&self, rejected: &Rejected) {
         if rejected.total == 0 {
             return;
         }

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
 /// Result of the operations of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -127,18 +129,47 @@ impl Error {
         Some(text.to_owned())
     }
 
+    /// The file at fault, where it is one.
+    #[must_use]
+    pub fn file(&self) -> Option<&str> {
+        match self {
+            Self::Open { file, .. }
+            | Self::Read { file, .. }
+            | Self::Empty { file }
+            | Self::NoVotes { file }
+            | Self::WrongFormat { file, .. }
+            | Self::Columns { file, .. }
+            | Self::Write { file, .. } => Some(file),
+            Self::Row(row) => Some(&row.file),
+            Self::NothingLeft { .. }
+            | Self::MixedOutcomes { .. }
+            | Self::Changed
+            | Self::Formats { .. } => None,
+        }
+    }
+
     pub(crate) fn read(file: &Arc<str>, source: impl Into<std::io::Error>) -> Self {
         Self::Read { file: Arc::clone(file), source: source.into() }
     }
 }
 
 /// Where a row stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Position {
     /// Line of a text file, counted from 1, the header included.
     Line(u64),
     /// Row of a table, counted from 1.
     Row(u64),
+}
+
+impl Position {
+    /// The line or row.
+    #[must_use]
+    pub fn number(self) -> u64 {
+        match self {
+            Self::Line(number) | Self::Row(number) => number,
+        }
+    }
 }
 
 impl fmt::Display for Position {
@@ -151,9 +182,10 @@ impl fmt::Display for Position {
 }
 
 /// A row that was not counted, and why.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct BadRow {
     /// The file.
+    #[serde(serialize_with = "write_name", deserialize_with = "read_name")]
     pub file: Arc<str>,
     /// The row in it.
     pub position: Position,
@@ -165,6 +197,14 @@ pub struct BadRow {
     pub problem: Problem,
     /// The row's text, cut to a readable length, and which bytes of it are at fault.
     pub snippet: Option<(String, std::ops::Range<usize>)>,
+}
+
+fn write_name<S: Serializer>(name: &str, to: S) -> Result<S::Ok, S::Error> {
+    to.serialize_str(name)
+}
+
+fn read_name<'a, D: Deserializer<'a>>(from: D) -> Result<Arc<str>, D::Error> {
+    String::deserialize(from).map(Into::into)
 }
 
 impl fmt::Display for BadRow {
@@ -184,7 +224,7 @@ impl fmt::Display for BadRow {
 impl std::error::Error for BadRow {}
 
 /// What can be wrong with a row.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, thiserror::Error)]
 #[non_exhaustive]
 pub enum Problem {
     /// An outcome that is neither a word, nor a label of the row, nor a number.

@@ -3,7 +3,7 @@
 use crate::error::Problem;
 
 /// How to read the outcome column.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
 pub enum OutcomeAs {
     /// The label of one of the two items, else a word, else a number.
     #[default]

@@ -10,6 +10,7 @@ mod parquet;
 mod pump;
 mod replay;
 mod rows;
+mod share;
 mod shield;
 mod source;
 mod text_blocks;
@@ -26,6 +27,7 @@ pub use head::TableHead;
 pub use memory::MemoryTable;
 pub(crate) use replay::{Fate, Visitor, visit};
 pub use replay::{Judged, Replayed, Vote, replay};
+pub use share::{Measured, Share, measure};
 pub use source::{Format, Sources};
 
 /// What to do with a row that makes no sense.
@@ -91,13 +93,24 @@ impl Sources {
     /// # Errors
     /// If a file cannot be read or lacks a column, and for a bad row unless bad rows are skipped.
     pub fn read(&self, options: &ReadOptions, progress: &Arc<Progress>) -> Result<Input> {
+        let input = self.read_part(options, progress)?;
+        input.check()?;
+        Ok(input)
+    }
+
+    /// The same where others read the rest. What depends on everything is not checked: that is
+    /// for whoever hears of all parts ([`Input::check`]).
+    ///
+    /// # Errors
+    /// If a file cannot be read or lacks a column, and for a bad row unless bad rows are skipped.
+    pub fn read_part(&self, options: &ReadOptions, progress: &Arc<Progress>) -> Result<Input> {
         let threads = match options.threads {
             0 => std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
             threads => threads,
         };
         let mut counters: Vec<Counter> = (0..threads).map(|_| Counter::default()).collect();
         let (rejected, tables) = self.each_file(options, progress, &mut counters)?;
-        Counter::finish(counters, options.columns.by.is_some(), rejected, tables)
+        Ok(Counter::finish(counters, options.columns.by.is_some(), rejected, tables))
     }
 
     /// Hands all rows of all files to the sinks, one thread for each.
@@ -123,7 +136,8 @@ impl Sources {
                     }
                 }
                 source::Content::Parquet(handle) => {
-                    parquet::read(&file, &handle, options, progress, sinks)?
+                    let part = source.row_groups();
+                    parquet::read(&file, &handle, part, options, progress, sinks)?
                 }
                 source::Content::ArrowFile(handle) => {
                     ipc::read_file(&file, handle, options, sinks)?

@@ -1,6 +1,7 @@
 //! Votes counted as rows stream by, and what comes out of it: one study, or one for each `--by` value.
 
 use hodgerank::{Groups, Labels, Tally, natural_order};
+use serde::{Deserialize, Serialize};
 
 use crate::columns::{Layout, ROLES, Role};
 use crate::error::{BadRow, Error, Problem, Result};
@@ -16,6 +17,53 @@ pub struct Input {
     pub rejected: Rejected,
     /// What each file is, in the order of the files.
     pub tables: Vec<TableHead>,
+    /// How outcomes were read.
+    pub outcomes: OutcomesSeen,
+}
+
+impl Input {
+    /// Checks what can only be checked of everything that was read.
+    ///
+    /// # Errors
+    /// If outcomes were read in ways that contradict each other, or no row was good.
+    pub fn check(&self) -> Result<()> {
+        self.outcomes.check()?;
+        self.rejected.check_left(!self.studies.is_empty())
+    }
+}
+
+/// How outcomes were read that could have been read otherwise.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OutcomesSeen {
+    /// An outcome read as a label that could have meant something else.
+    pub label_despite: Option<String>,
+    /// An outcome read as a word or number.
+    pub plain: Option<String>,
+}
+
+impl OutcomesSeen {
+    /// What several readers saw. Of several outcomes the smallest is kept, so that the message
+    /// does not depend on who met which.
+    pub fn add(&mut self, other: &Self) {
+        fn smaller(known: &mut Option<String>, other: Option<&String>) {
+            *known = known.iter().chain(other).min().cloned();
+        }
+        smaller(&mut self.label_despite, other.label_despite.as_ref());
+        smaller(&mut self.plain, other.plain.as_ref());
+    }
+
+    /// Checks that all outcomes can have been meant as they were read.
+    ///
+    /// # Errors
+    /// [`Error::MixedOutcomes`]
+    pub fn check(&self) -> Result<()> {
+        match (&self.label_despite, &self.plain) {
+            (Some(label), Some(other)) => {
+                Err(Error::MixedOutcomes { label: label.clone(), other: other.clone() })
+            }
+            _ => Ok(()),
+        }
+    }
 }
 
 /// Items and merged votes of one study.
@@ -36,7 +84,7 @@ pub struct Study {
 }
 
 /// Rows that were not counted (`--on-error skip`).
-#[derive(Debug, Default, Clone)]
+#[derive(Debug, Default, Clone, Serialize, Deserialize)]
 pub struct Rejected {
     /// How many.
     pub total: u64,
@@ -47,6 +95,19 @@ pub struct Rejected {
 impl Rejected {
     /// How many bad rows are listed one by one.
     pub const LISTED: usize = 10;
+
+    /// Checks that something is left, given whether any row was good.
+    ///
+    /// # Errors
+    /// [`Error::NothingLeft`]
+    pub fn check_left(&self, any_good: bool) -> Result<()> {
+        match self.first.first() {
+            Some(first) if !any_good => {
+                Err(Error::NothingLeft { rejected: self.total, first: Box::new(first.clone()) })
+            }
+            _ => Ok(()),
+        }
+    }
 }
 
 /// A row's cells by [`Role`], valid UTF-8; cells of absent columns are empty and not looked at.
@@ -106,10 +167,7 @@ pub(crate) struct Counter {
     studies: Vec<Counted>,
     /// The study of the empty `--by` value: the only one where there is no such column.
     unnamed: Option<usize>,
-    /// An outcome read as a label that could have meant something else.
-    label_despite: Option<String>,
-    /// An outcome read as a word or number.
-    plain: Option<String>,
+    outcomes: OutcomesSeen,
     /// Grows with each new item whose name could be taken for an outcome.
     outcome_like_items: usize,
 }
@@ -174,8 +232,8 @@ impl Counter {
     #[inline]
     fn note(&mut self, how: How, text: &[u8]) {
         let noted = match how {
-            How::LabelDespite => &mut self.label_despite,
-            How::Plain => &mut self.plain,
+            How::LabelDespite => &mut self.outcomes.label_despite,
+            How::Plain => &mut self.outcomes.plain,
             How::Label | How::Tie => return,
         };
         // The smallest, so that the message does not depend on which thread met which first.
@@ -208,13 +266,9 @@ impl Counter {
         has_by: bool,
         rejected: Rejected,
         tables: Vec<TableHead>,
-    ) -> Result<Input> {
-        let first = |pick: fn(&Self) -> &Option<String>| {
-            counters.iter().filter_map(|counter| pick(counter).clone()).min()
-        };
-        if let (Some(label), Some(other)) = (first(|c| &c.label_despite), first(|c| &c.plain)) {
-            return Err(Error::MixedOutcomes { label, other });
-        }
+    ) -> Input {
+        let mut outcomes = OutcomesSeen::default();
+        counters.iter().for_each(|counter| outcomes.add(&counter.outcomes));
         let mut values = Labels::new();
         let mut parts: Vec<Vec<Counted>> = Vec::new();
         for counter in counters {
@@ -234,13 +288,7 @@ impl Counter {
         studies.sort_by(|a, b| {
             natural_order(a.by.as_deref().unwrap_or(""), b.by.as_deref().unwrap_or(""))
         });
-        if studies.is_empty()
-            && let Some(first) = rejected.first.first()
-        {
-            let first = Box::new(first.clone());
-            return Err(Error::NothingLeft { rejected: rejected.total, first });
-        }
-        Ok(Input { studies, rejected, tables })
+        Input { studies, rejected, tables, outcomes }
     }
 }
 

@@ -3,17 +3,19 @@
 use clap::Args;
 use hodgerank_commands::clean::{CleanOptions, clean};
 
-use crate::args::Files;
 use crate::failure::Failure;
+use crate::flags::Files;
 use crate::terminal::Terminal;
 
 /// Flags of `clean`.
 #[derive(Debug, Args)]
-pub(crate) struct CleanArguments {
+pub struct CleanArguments {
+    /// What to read.
     #[command(flatten)]
-    files: Files,
+    pub files: Files,
+    /// How to clean.
     #[command(flatten)]
-    options: CleanOptions,
+    pub options: CleanOptions,
 }
 
 pub(crate) fn run(

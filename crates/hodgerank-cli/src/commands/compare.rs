@@ -7,10 +7,9 @@ use hodgerank_commands::Answer as _;
 use hodgerank_commands::compare::{
     CompareOptions, Compared, Comparison, MethodRanking, compare, long_table,
 };
-use hodgerank_io::write::Output;
 
-use crate::args::{Files, OutputFormat, OutputOptions};
 use crate::failure::Failure;
+use crate::flags::{Files, OutputFormat, OutputOptions};
 use crate::table::{Style, room, visible, write_by};
 use crate::terminal::Terminal;
 
@@ -31,7 +30,7 @@ pub(crate) fn run(
     terminal: &Terminal,
 ) -> Result<(), Failure> {
     let format = arguments.output.format()?;
-    let mut output = Output::create(arguments.output.output.as_deref().unwrap_or("-"))?;
+    let mut output = arguments.output.create()?;
     let compared = compare(&arguments.files.votes(), &arguments.options, threads, terminal)?;
     let Compared { comparisons } = &compared;
     let written = match format {

@@ -5,10 +5,10 @@ mod draw;
 use clap::Args;
 use hodgerank_commands::Answer as _;
 use hodgerank_commands::decompose::{SplitOptions, decompose};
-use hodgerank_io::write::{Output, flow_table};
+use hodgerank_io::write::flow_table;
 
-use crate::args::{Files, OutputFormat, OutputOptions};
 use crate::failure::Failure;
+use crate::flags::{Files, OutputFormat, OutputOptions};
 use crate::table::Style;
 use crate::terminal::Terminal;
 
@@ -29,7 +29,7 @@ pub(crate) fn run(
     terminal: &Terminal,
 ) -> Result<(), Failure> {
     let format = arguments.output.format()?;
-    let mut output = Output::create(arguments.output.output.as_deref().unwrap_or("-"))?;
+    let mut output = arguments.output.create()?;
     let with_flows = matches!(format, OutputFormat::Csv | OutputFormat::Parquet);
     let votes = arguments.files.votes();
     let decomposed = decompose(&votes, &arguments.options, with_flows, threads, terminal)?;

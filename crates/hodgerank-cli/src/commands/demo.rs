@@ -15,8 +15,8 @@ use hodgerank_commands::{CountedStudy, JudgedStudy, annotators, judge, report, s
 use hodgerank_io::write::{AnnotatorRow, Output, RankTable, RejectedSummary};
 
 use super::rank;
-use crate::args::{OutputFormat, OutputOptions};
 use crate::failure::Failure;
+use crate::flags::{OutputFormat, OutputOptions};
 use crate::terminal::{Terminal, thousands};
 
 /// Flags of `demo`.

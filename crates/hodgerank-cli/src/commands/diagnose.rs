@@ -5,10 +5,10 @@ mod draw;
 use clap::Args;
 use hodgerank_commands::Answer as _;
 use hodgerank_commands::diagnose::{ExamineOptions, diagnose};
-use hodgerank_io::write::{OfStudy, Output};
+use hodgerank_io::write::OfStudy;
 
-use crate::args::{Files, OutputFormat, OutputOptions};
 use crate::failure::Failure;
+use crate::flags::{Files, OutputFormat, OutputOptions};
 use crate::table::Style;
 use crate::terminal::Terminal;
 
@@ -29,7 +29,7 @@ pub(crate) fn run(
     terminal: &Terminal,
 ) -> Result<(), Failure> {
     let format = arguments.output.format()?;
-    let mut output = Output::create(arguments.output.output.as_deref().unwrap_or("-"))?;
+    let mut output = arguments.output.create()?;
     let diagnosed = diagnose(&arguments.files.votes(), &arguments.options, threads, terminal)?;
     let studies = &diagnosed.studies;
     let written = match format {

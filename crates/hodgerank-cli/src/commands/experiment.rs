@@ -10,8 +10,8 @@ use hodgerank_experiment::{Claim, Experiment, Findings, Settings};
 use hodgerank_io::write::{Column, Output, Table};
 use hodgerank_report::figure;
 
-use crate::args::OutputOptions;
 use crate::failure::Failure;
+use crate::flags::OutputOptions;
 use crate::table::Style;
 use crate::terminal::{Terminal, Work};
 

@@ -9,20 +9,23 @@ use hodgerank_commands::Answer as _;
 use hodgerank_commands::outliers::{Lists, Outliers, OutliersOptions, outliers};
 use hodgerank_io::write::{Listing, ListingRow, Output};
 
-use crate::args::{Files, OutputFormat, OutputOptions};
 use crate::failure::Failure;
+use crate::flags::{Files, OutputFormat, OutputOptions};
 use crate::table::Style;
 use crate::terminal::Terminal;
 
 /// Flags of `outliers`.
 #[derive(Debug, Args)]
-pub(crate) struct OutliersArguments {
+pub struct OutliersArguments {
+    /// What to read.
     #[command(flatten)]
-    files: Files,
+    pub files: Files,
+    /// What to list.
     #[command(flatten)]
-    options: OutliersOptions,
+    pub options: OutliersOptions,
+    /// What to write.
     #[command(flatten)]
-    output: OutputOptions,
+    pub output: OutputOptions,
 }
 
 pub(crate) fn run(
@@ -31,14 +34,28 @@ pub(crate) fn run(
     terminal: &Terminal,
 ) -> Result<(), Failure> {
     let format = arguments.output.format()?;
-    let output = Output::create(arguments.output.output.as_deref().unwrap_or("-"))?;
-    match outliers(&arguments.files.votes(), &arguments.options, threads, terminal)? {
-        Outliers::Votes(lists) => write(&lists, format, &arguments.output, output),
-        Outliers::Annotators(lists) => write(&lists, format, &arguments.output, output),
+    let output = arguments.output.create()?;
+    let found = outliers(&arguments.files.votes(), &arguments.options, threads, terminal)?;
+    write(&found, format, &arguments.output, output)
+}
+
+/// Writes the lists in the form asked for.
+///
+/// # Errors
+/// If writing fails.
+pub fn write(
+    found: &Outliers,
+    format: OutputFormat,
+    options: &OutputOptions,
+    output: Output,
+) -> Result<(), Failure> {
+    match found {
+        Outliers::Votes(lists) => write_lists(lists, format, options, output),
+        Outliers::Annotators(lists) => write_lists(lists, format, options, output),
     }
 }
 
-fn write<R: ListingRow + draw::Draw + Send + Sync>(
+fn write_lists<R: ListingRow + draw::Draw + Send + Sync>(
     listed: &Lists<R>,
     format: OutputFormat,
     options: &OutputOptions,

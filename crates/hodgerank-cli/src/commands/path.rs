@@ -5,10 +5,9 @@ use std::io;
 use clap::Args;
 use hodgerank_commands::Answer as _;
 use hodgerank_commands::path::{Document, Event, PathOptions, Walked, long_table, path};
-use hodgerank_io::write::Output;
 
-use crate::args::{Files, OutputFormat, OutputOptions};
 use crate::failure::Failure;
+use crate::flags::{Files, OutputFormat, OutputOptions};
 use crate::table::{Style, visible};
 use crate::terminal::Terminal;
 
@@ -29,7 +28,7 @@ pub(crate) fn run(
     terminal: &Terminal,
 ) -> Result<(), Failure> {
     let format = arguments.output.format()?;
-    let mut output = Output::create(arguments.output.output.as_deref().unwrap_or("-"))?;
+    let mut output = arguments.output.create()?;
     let walked = path(&arguments.files.votes(), &arguments.options, threads, terminal)?;
     let Walked { documents, what } = &walked;
     let written = match format {

@@ -2,14 +2,29 @@
 
 use std::io::{self, IsTerminal as _, Write as _};
 
+use clap::Args;
 use hodgerank_commands::Answer as _;
-use hodgerank_commands::rank::{Ranked, rank};
+use hodgerank_commands::rank::{RankOptions, Ranked, rank};
 use hodgerank_io::write::{Output, RankTable};
 
-use crate::args::{OutputFormat, OutputOptions, RankArguments};
 use crate::failure::Failure;
+use crate::flags::{Files, OutputFormat, OutputOptions};
 use crate::table::{self, Style};
 use crate::terminal::{Terminal, thousands};
+
+/// Flags of `rank`.
+#[derive(Debug, Args)]
+pub struct RankArguments {
+    /// What to read.
+    #[command(flatten)]
+    pub files: Files,
+    /// How to rank.
+    #[command(flatten)]
+    pub options: RankOptions,
+    /// What to write.
+    #[command(flatten)]
+    pub output: OutputOptions,
+}
 
 pub(crate) fn run(
     arguments: &RankArguments,
@@ -18,7 +33,7 @@ pub(crate) fn run(
 ) -> Result<(), Failure> {
     // Everything that can be refused is refused before the work.
     let format = arguments.output.format()?;
-    let output = Output::create(arguments.output.output.as_deref().unwrap_or("-"))?;
+    let output = arguments.output.create()?;
     let with_annotators = format == OutputFormat::Json;
     let votes = arguments.files.votes();
     let ranked = rank(&votes, &arguments.options, with_annotators, threads, terminal)?;
@@ -26,7 +41,10 @@ pub(crate) fn run(
 }
 
 /// Writes the tables in the form asked for.
-pub(crate) fn write(
+///
+/// # Errors
+/// If writing fails.
+pub fn write(
     ranked: &Ranked,
     format: OutputFormat,
     options: &OutputOptions,

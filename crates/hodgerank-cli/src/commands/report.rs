@@ -3,8 +3,8 @@
 use clap::Args;
 use hodgerank_commands::report::{ReportOptions, report};
 
-use crate::args::Files;
 use crate::failure::Failure;
+use crate::flags::Files;
 use crate::terminal::Terminal;
 
 /// Flags of `report`.

@@ -47,7 +47,8 @@ impl Order {
 }
 
 /// One line for each group; only groups with flagged votes unless `all` are wanted.
-pub(super) fn groups(study: &JudgedStudy, all: bool) -> Listing<SuspectRow> {
+#[must_use]
+pub fn groups(study: &JudgedStudy, all: bool) -> Listing<SuspectRow> {
     let order = Order::of(study);
     let groups = study.graph.groups();
     let row = |(place, g): (usize, usize)| SuspectRow {
@@ -80,7 +81,10 @@ struct Listed {
 }
 
 /// One line for each row of the input; only flagged ones unless `all` are wanted.
-pub(super) fn rows(
+///
+/// # Errors
+/// If the second pass fails.
+pub fn rows(
     look: &SecondLook,
     all: bool,
     watch: &dyn Watch,

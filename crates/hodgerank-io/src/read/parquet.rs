@@ -29,16 +29,13 @@ const BATCH_ROWS: usize = 1 << 13;
 pub(super) fn read<S: RowSink>(
     file: &Arc<str>,
     handle: &File,
+    part: Option<&[usize]>,
     options: &ReadOptions,
     progress: &Progress,
     sinks: &mut [S],
 ) -> Result<(FileReport, TableHead)> {
     let corrupt = |error: ParquetError| damaged(file, FORMAT, error);
-    let shared = handle.try_clone().and_then(SharedFile::new);
-    let shared = shared.map_err(|source| Error::read(file, source))?;
-    let metadata = decode(file, FORMAT, || {
-        ArrowReaderMetadata::load(&shared, ArrowReaderOptions::new()).map_err(corrupt)
-    })?;
+    let (shared, metadata) = open(file, handle)?;
     let table = Table::new(file, metadata.schema(), &options.columns, S::WHOLE)?;
     let schema = Some(Arc::clone(metadata.schema()));
     let head = TableHead { schema, ..TableHead::new(file, Format::Parquet, &table.layout) };
@@ -50,6 +47,11 @@ pub(super) fn read<S: RowSink>(
     let mask = ProjectionMask::roots(metadata.parquet_schema(), table.wanted.iter().copied());
     let groups = 0..metadata.metadata().num_row_groups();
     let report = pump::run(RowGroups(groups), sinks, options.on_error, 0, |&mut group, sink| {
+        if part.is_some_and(|part| !part.contains(&group)) {
+            // Another reads it; its rows are numbered all the same.
+            let rows = metadata.metadata().row_group(group).num_rows().max(0) as u64;
+            return Ok(PieceReport { rows, span: rows, ..PieceReport::default() });
+        }
         let builder =
             ParquetRecordBatchReaderBuilder::new_with_metadata(shared.clone(), metadata.clone());
         let builder = builder
@@ -67,6 +69,23 @@ pub(super) fn read<S: RowSink>(
         Ok(report)
     })?;
     Ok((report, head))
+}
+
+/// The sizes of a file's row groups, compressed as they are.
+pub(super) fn row_group_bytes(file: &Arc<str>, handle: &File) -> Result<Vec<u64>> {
+    let (_, metadata) = open(file, handle)?;
+    let groups = metadata.metadata().row_groups().iter();
+    Ok(groups.map(|group| group.compressed_size().max(0) as u64).collect())
+}
+
+fn open(file: &Arc<str>, handle: &File) -> Result<(SharedFile, ArrowReaderMetadata)> {
+    let shared = handle.try_clone().and_then(SharedFile::new);
+    let shared = shared.map_err(|source| Error::read(file, source))?;
+    let metadata = decode(file, FORMAT, || {
+        let loaded = ArrowReaderMetadata::load(&shared, ArrowReaderOptions::new());
+        loaded.map_err(|error| damaged(file, FORMAT, error))
+    })?;
+    Ok((shared, metadata))
 }
 
 /// Asks for the wanted text columns as dictionaries, which is how Parquet stores them.

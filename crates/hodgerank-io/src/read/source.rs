@@ -59,6 +59,8 @@ pub(super) type BoxedRead = Box<dyn Read + Send>;
 pub(super) struct Opened<'a> {
     pub(super) name: Arc<str>,
     pub(super) content: Content<'a>,
+    /// Compressed as a whole, so that it must be read from front to back.
+    pub(super) compressed: bool,
 }
 
 pub(super) enum Content<'a> {
@@ -91,6 +93,8 @@ pub(super) enum Source {
         path: String,
         /// A copy of what can be read only once.
         copy: Option<File>,
+        /// The row groups to read of a Parquet file; all where this is not said.
+        row_groups: Option<Vec<usize>>,
     },
     Table(Arc<MemoryTable>),
 }
@@ -99,7 +103,9 @@ impl Sources {
     /// Files to read once; `-` is standard input.
     #[must_use]
     pub fn once(files: &[String]) -> Self {
-        Self(files.iter().map(|path| Source::File { path: path.clone(), copy: None }).collect())
+        let source =
+            |path: &String| Source::File { path: path.clone(), copy: None, row_groups: None };
+        Self(files.iter().map(source).collect())
     }
 
     /// Files to read more than once. Standard input and pipes are copied to temporary files.
@@ -115,7 +121,7 @@ impl Sources {
                 _ => None,
             };
             let copy = copy.transpose().map_err(|source| Error::read(&name_of(path), source))?;
-            Ok(Source::File { path: path.clone(), copy })
+            Ok(Source::File { path: path.clone(), copy, row_groups: None })
         };
         files.iter().map(source).collect::<Result<_>>().map(Self)
     }
@@ -135,10 +141,19 @@ impl Source {
         progress: &Arc<Progress>,
     ) -> Result<Opened<'_>> {
         match self {
-            Self::File { path, copy } => open(path, copy.as_ref(), format, progress),
+            Self::File { path, copy, .. } => open(path, copy.as_ref(), format, progress),
             Self::Table(table) => {
-                Ok(Opened { name: Arc::clone(table.name()), content: Content::Table(table) })
+                let (name, content) = (Arc::clone(table.name()), Content::Table(table));
+                Ok(Opened { name, content, compressed: false })
             }
+        }
+    }
+
+    /// The row groups to read, where not all are wanted.
+    pub(super) fn row_groups(&self) -> Option<&[usize]> {
+        match self {
+            Self::File { row_groups, .. } => row_groups.as_deref(),
+            Self::Table(_) => None,
         }
     }
 }
@@ -206,7 +221,7 @@ fn open<'a>(
         Format::Arrow => Content::ArrowStream(reader),
         text => Content::Text(text, reader),
     };
-    Ok(Opened { name, content })
+    Ok(Opened { name, content, compressed })
 }
 
 /// The content decides where it can; then the flag, the name's ending, and a look at the text.

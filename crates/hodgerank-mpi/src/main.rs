@@ -1,0 +1,63 @@
+//! The `hodgerank-mpi` program.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use clap::FromArgMatches as _;
+use hodgerank_cli::{Failure, Terminal};
+use hodgerank_mpi::agree::{Failed, agree};
+use hodgerank_mpi::fingerprint::Fingerprint;
+use hodgerank_mpi::flags::{Arguments, Command};
+use hodgerank_mpi::session::{Session, Voice, default_threads};
+use hodgerank_mpi::{World, rank};
+
+fn main() -> ExitCode {
+    let world = match World::start() {
+        Ok(world) => Arc::new(world),
+        Err(failure) => return Terminal::new(false).end(Err(failure)),
+    };
+    let done = catch_unwind(AssertUnwindSafe(|| program(&world)));
+    // A rank that broke cannot agree on anything any more, and the others would wait for it.
+    let Ok(code) = done else { world.abort(101) };
+    // What was said is out before the first rank ends: mpirun then ends the others.
+    world.barrier();
+    code
+}
+
+fn program(world: &Arc<World>) -> ExitCode {
+    let parsed = Arguments::clap().try_get_matches().and_then(|matches| {
+        let arguments = Arguments::from_arg_matches(&matches)?;
+        Ok((matches, arguments))
+    });
+    let (matches, arguments) = match parsed {
+        Ok(parsed) => parsed,
+        Err(error) => {
+            if world.is_first() {
+                // Where nobody listens any more, nothing is printed.
+                let _ = error.print();
+            }
+            return ExitCode::from(error.exit_code() as u8);
+        }
+    };
+    let work = || {
+        let threads = agree(world, arguments.run.start_threads(default_threads(world)))?;
+        let voice = Arc::new(Voice::new(world, arguments.run.quiet));
+        let session = Session { world: Arc::clone(world), voice, threads };
+        let options = |name: &str| match matches.subcommand_matches(name) {
+            Some(matches) => Ok(Fingerprint::of_options(name, matches)),
+            None => Err(Failure::usage(format!("the flags of {name} are not there"), "")),
+        };
+        match &arguments.command {
+            Command::Rank(flags) => {
+                let options = agree(world, options("rank"))?;
+                rank::run(&session, &flags.rank, &flags.checkpoint, options)
+            }
+        }
+    };
+    match work() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(Failed::Here(failure)) => Terminal::new(arguments.run.quiet).end(Err(failure)),
+        Err(Failed::Elsewhere { exit_code }) => ExitCode::from(exit_code),
+    }
+}

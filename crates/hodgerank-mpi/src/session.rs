@@ -1,0 +1,64 @@
+//! What every command of the program works with.
+
+use std::sync::Arc;
+
+use hodgerank_cli::Terminal;
+use hodgerank_commands::{Watch, Work};
+
+use crate::world::World;
+
+/// The ranks, this rank's voice, and its threads.
+#[derive(Debug)]
+pub struct Session {
+    /// All ranks.
+    pub world: Arc<World>,
+    /// Who hears of notes and warnings.
+    pub voice: Arc<Voice>,
+    /// Threads of this rank.
+    pub threads: usize,
+}
+
+/// Speaks on rank 0 and is silent elsewhere, so that everything is said once.
+pub struct Voice(Option<Terminal>);
+
+impl Voice {
+    /// The voice of this rank.
+    #[must_use]
+    pub fn new(world: &World, quiet: bool) -> Self {
+        Self(world.is_first().then(|| Terminal::new(quiet)))
+    }
+}
+
+impl Watch for Voice {
+    fn note(&self, text: &str) {
+        if let Some(terminal) = &self.0 {
+            Watch::note(terminal, text);
+        }
+    }
+
+    fn warn(&self, text: &str) {
+        if let Some(terminal) = &self.0 {
+            Watch::warn(terminal, text);
+        }
+    }
+
+    fn during(&self, what: Work<'_>, work: &mut dyn FnMut()) {
+        match &self.0 {
+            Some(terminal) => terminal.during(what, work),
+            None => work(),
+        }
+    }
+}
+
+impl std::fmt::Debug for Voice {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(if self.0.is_some() { "speaking" } else { "silent" })
+    }
+}
+
+/// Threads of a rank where nothing is said: the node's cores, shared by its ranks.
+#[must_use]
+pub fn default_threads(world: &World) -> usize {
+    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    (cores / world.ranks_here()).max(1)
+}

@@ -1,0 +1,44 @@
+//! The ranks as the team of the solvers.
+
+use std::sync::Arc;
+
+use hodgerank::team::{Checkpoint, Team};
+
+use crate::world::World;
+
+/// The ranks of a run, who share the votes of a comparison graph.
+#[derive(Debug)]
+pub struct MpiTeam {
+    world: Arc<World>,
+    checkpoint: Option<Arc<dyn Checkpoint>>,
+}
+
+impl MpiTeam {
+    /// All ranks, with a place for the state of long work if there is one.
+    #[must_use]
+    pub fn new(world: Arc<World>, checkpoint: Option<Arc<dyn Checkpoint>>) -> Self {
+        Self { world, checkpoint }
+    }
+}
+
+impl Team for MpiTeam {
+    fn sum(&self, values: &mut [f64]) {
+        self.world.sum(values);
+    }
+
+    fn max(&self, values: &mut [f64]) {
+        self.world.max(values);
+    }
+
+    fn min(&self, values: &mut [u32]) {
+        self.world.min(values);
+    }
+
+    fn is_alone(&self) -> bool {
+        self.world.size() == 1
+    }
+
+    fn checkpoint(&self) -> Option<&dyn Checkpoint> {
+        self.checkpoint.as_deref()
+    }
+}
