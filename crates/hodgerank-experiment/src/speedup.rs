@@ -72,7 +72,7 @@ pub fn run(settings: &Settings, progress: &Progress<'_>) -> Result<Findings> {
     let mut times = Vec::new();
     for &items in sizes {
         let merged = votes(items, settings.seed)?;
-        let apart = ComparisonGraph::new(items, one_by_one(&merged))?;
+        let apart = ComparisonGraph::new(items, merged.one_by_one())?;
         times.push(measure(&apart, "apart", runs, &pools, &steps)?);
         drop(apart);
         let merged = ComparisonGraph::new(items, merged)?;
@@ -98,17 +98,6 @@ fn votes(items: usize, seed: u64) -> Result<Groups> {
         tally.add(vote.left, vote.right, vote.y, 1);
     }
     Ok(Tally::finish(vec![tally], &[(0..items as u32).collect()]))
-}
-
-/// One group for each vote, in the same order.
-fn one_by_one(merged: &Groups) -> Groups {
-    fn spread<T: Copy>(merged: &Groups, column: &[T]) -> Vec<T> {
-        let votes = column.iter().zip(&merged.weight);
-        votes.flat_map(|(&value, &weight)| std::iter::repeat_n(value, weight as usize)).collect()
-    }
-    let left = spread(merged, &merged.left);
-    let weight = vec![1.0; left.len()];
-    Groups { left, right: spread(merged, &merged.right), y: spread(merged, &merged.y), weight }
 }
 
 fn measure(

@@ -106,6 +106,20 @@ impl Groups {
         }
     }
 
+    /// The same votes with one group for each, in the same order. For experiments on the cost of
+    /// not merging.
+    #[must_use]
+    pub fn one_by_one(&self) -> Self {
+        fn spread<T: Copy>(merged: &Groups, column: &[T]) -> Vec<T> {
+            let votes = column.iter().zip(&merged.weight);
+            let one_by_one = |(&value, &weight)| std::iter::repeat_n(value, weight as usize);
+            votes.flat_map(one_by_one).collect()
+        }
+        let left = spread(self, &self.left);
+        let weight = vec![1.0; left.len()];
+        Self { left, right: spread(self, &self.right), y: spread(self, &self.y), weight }
+    }
+
     /// The group of a vote on (left, right) with outcome `y`, in either orientation.
     #[must_use]
     pub fn find(&self, left: u32, right: u32, y: f64) -> Option<usize> {
@@ -195,6 +209,10 @@ mod tests {
         let apart = Groups::keep_apart(3, &votes).unwrap();
         assert_eq!(apart.groups.len(), 5);
         assert_eq!(apart.groups.votes(), merged.groups.votes());
+        let one_by_one = merged.groups.one_by_one();
+        assert_eq!(one_by_one.left, [0, 0, 0, 0, 0, 1, 1]);
+        assert_eq!(one_by_one.y, [-1.0, 1.0, 1.0, 1.0, 1.0, 0.0, 0.0]);
+        assert_eq!(one_by_one.votes(), merged.groups.votes());
     }
 
     #[test]
