@@ -31,7 +31,7 @@ fn program(world: &Arc<World>) -> ExitCode {
         let arguments = Arguments::from_arg_matches(&matches)?;
         Ok((matches, arguments))
     });
-    let (matches, arguments) = match parsed {
+    let (matches, mut arguments) = match parsed {
         Ok(parsed) => parsed,
         Err(error) => {
             if world.is_first() {
@@ -45,19 +45,22 @@ fn program(world: &Arc<World>) -> ExitCode {
         Some(Fingerprint::of_options(flags.find_subcommand(name)?, matches))
     });
     let fingerprint = command.unwrap_or_default();
+    let quiet = arguments.run.quiet;
     let work = || {
         let threads = agree(world, arguments.run.start_threads(default_threads(world)))?;
-        let voice = Arc::new(Voice::new(world, arguments.run.quiet));
+        let voice = Arc::new(Voice::new(world, quiet));
         let session = Session { world: Arc::clone(world), voice, threads };
-        match &arguments.command {
+        match &mut arguments.command {
             Command::Rank(flags) => {
+                // mpirun gives every rank a terminal of no width, wherever its output goes.
+                flags.rank.output.plain = true;
                 rank::run(&session, &flags.rank, &flags.checkpoint, fingerprint)
             }
         }
     };
     match work() {
         Ok(()) => ExitCode::SUCCESS,
-        Err(Failed::Here(failure)) => Terminal::new(arguments.run.quiet).end(Err(failure)),
+        Err(Failed::Here(failure)) => Terminal::new(quiet).end(Err(failure)),
         Err(Failed::Elsewhere { exit_code }) => ExitCode::from(exit_code),
     }
 }
