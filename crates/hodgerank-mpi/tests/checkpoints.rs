@@ -7,14 +7,14 @@ use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
 use support::files::{separated, votes};
-use support::{Place, assert_same};
+use support::{Place, assert_same, turn};
 
 /// Long enough to be killed in its midst: small steps of time on many votes.
-const WORK: [&str; 4] = ["--method=lbi", "--algorithm=2", "--outliers=30%", "--kappa=400"];
+const WORK: [&str; 4] = ["--method=lbi", "--algorithm=2", "--outliers=30%", "--kappa=100"];
 
 fn files(place: &Place) -> Vec<String> {
-    let votes = votes(150, 40_000);
-    let parts = votes.chunks(14_000).enumerate();
+    let votes = votes(100, 20_000);
+    let parts = votes.chunks(7000).enumerate();
     parts.map(|(k, part)| place.put(&format!("{k}.csv"), separated(part, ","))).collect()
 }
 
@@ -30,6 +30,7 @@ const KEEP: [&str; 2] = ["--checkpoint=kept", "--every=0.01s"];
 
 /// Kills one of the ranks as soon as a state was kept, and waits for all to end.
 fn kill_one_rank(place: &Place, ranks: usize, words: &[&str]) {
+    let _turn = turn();
     let mut child = place.command(ranks, words).stderr(Stdio::piped()).spawn().unwrap();
     let begun = Instant::now();
     while !place.has("kept/manifest.json") {

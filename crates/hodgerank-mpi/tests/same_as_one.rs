@@ -133,7 +133,8 @@ fn outcomes_of_many_values_and_items_of_many_names() {
         place.put("b.csv", format!("{head}{}", rows(6000, 20_000))),
         place.put("c.csv", format!("{head}{}", rows(100, 300))),
     ];
-    compare(&place, &files, &[3], &[], &[WAYS[0], WAYS[3]]);
+    // One machine uses conjugate gradients here too, and by default stops them earlier.
+    compare(&place, &files, &[3], &["--tolerance=1e-13"], &[WAYS[0], WAYS[1]]);
 }
 
 #[test]
@@ -161,9 +162,10 @@ fn bad_votes() -> Vec<Vote> {
 fn the_default_is_lbi() {
     let place = Place::new();
     let files = csv_files(&place, &votes(12, 900), 2);
-    let one = one_machine(&files, &["--method=lbi"]);
+    let one = one_machine(&files, &["--method=lbi", "--outliers=5%"]);
     for ranks in [1, 2] {
-        assert_same(&place.rank(ranks, &files, &[]), &one, &format!("{ranks} ranks"));
+        let many = place.rank(ranks, &files, &["--outliers=5%"]);
+        assert_same(&many, &one, &format!("{ranks} ranks"));
     }
 }
 

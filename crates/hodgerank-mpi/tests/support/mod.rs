@@ -6,7 +6,7 @@ pub(crate) mod files;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use clap::Parser;
 use hodgerank_commands::rank::{RankOptions, Ranked, rank};
@@ -45,8 +45,16 @@ pub(crate) fn mpirun(ranks: usize, program: &Path) -> Command {
     command.args(["--oversubscribe", "--bind-to", "none"]).arg(program);
     // Machines for tests often know one user only.
     command.env("OMPI_ALLOW_RUN_AS_ROOT", "1").env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
+    // A rank that waits lets others work: the machine may be busy, or have fewer cores than ranks.
+    command.env("OMPI_MCA_mpi_yield_when_idle", "1");
     command.stdin(Stdio::null());
     command
+}
+
+/// Ranks wait busily, so runs beside each other would only slow each other down.
+pub(crate) fn turn() -> MutexGuard<'static, ()> {
+    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+    ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// A folder with files, in which the program runs.
@@ -83,9 +91,7 @@ impl Place {
     }
 
     pub(crate) fn run<S: AsRef<str>>(&self, ranks: usize, arguments: &[S]) -> Run {
-        // Ranks wait busily, so runs beside each other would only slow each other down.
-        static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
-        let _turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+        let _turn = turn();
         let output = self.command(ranks, arguments).output().expect("timeout and mpirun are there");
         let code = output.status.code();
         let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
