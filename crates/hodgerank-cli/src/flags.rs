@@ -60,6 +60,9 @@ pub struct OutputOptions {
     /// Rows shown in a table, 0 for all; other formats always have all
     #[arg(long, value_name = "N", default_value_t = 1000)]
     pub top: usize,
+    /// Plain text even where standard output looks like a terminal; not a flag.
+    #[arg(skip)]
+    pub plain: bool,
 }
 
 /// What a result can be written as.

@@ -199,7 +199,8 @@ impl World {
         world.all_reduce_into(&[longest][..], &mut rounds[..], SystemOperation::max());
         let mut received: Vec<Vec<u8>> =
             coming.iter().map(|&size| Vec::with_capacity(size as usize)).collect();
-        let (mut outgoing, mut incoming) = (Vec::new(), Vec::new());
+        // Never without memory: an empty vector's address, 1, is what Open MPI takes for "in place".
+        let (mut outgoing, mut incoming) = (Vec::with_capacity(1), Vec::with_capacity(1));
         for round in 0..rounds[0] as usize {
             let part = |size: u64| (size as usize).saturating_sub(round * share).min(share);
             let sent: Vec<i32> = sizes.iter().map(|&size| part(size) as i32).collect();
