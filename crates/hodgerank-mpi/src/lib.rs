@@ -19,6 +19,7 @@ pub mod dictionary;
 pub mod exchange;
 pub mod fingerprint;
 pub mod flags;
+pub mod memory;
 pub mod rank;
 pub mod reading;
 pub mod session;

@@ -9,6 +9,7 @@ use hodgerank_cli::{Failure, RankArguments, write_ranking};
 use hodgerank_commands::rank::{Ranked, check_connected};
 use hodgerank_commands::{MethodOptions, Watch, judge, places};
 use hodgerank_io::write::RejectedSummary;
+use hodgerank_report::words::thousands;
 
 use crate::agree::{Failed, agree};
 use crate::checkpoint::Checkpoints;
@@ -16,7 +17,7 @@ use crate::fingerprint::Fingerprint;
 use crate::flags::CheckpointOptions;
 use crate::session::Session;
 use crate::shards::Plan;
-use crate::{MpiTeam, reading, studies};
+use crate::{MpiTeam, memory, reading, studies};
 
 /// Ranks the items of all files; rank 0 writes.
 ///
@@ -73,6 +74,10 @@ pub fn run(
     agree(world, written)?;
     if let Some(kept) = kept {
         kept.remove();
+    }
+    if let Some(bytes) = memory::most_bytes_of_a_rank(world) {
+        let megabytes = thousands(bytes.div_ceil(1_000_000));
+        voice.note(&format!("{} ranks, each of which held at most {megabytes} MB", world.size()));
     }
     Ok(())
 }

@@ -34,8 +34,10 @@ impl Team for MpiTeam {
         self.world.min(values);
     }
 
+    /// One rank with all votes may do as one machine does, unless its work is to be taken up again:
+    /// what is kept of it is what a team needs.
     fn is_alone(&self) -> bool {
-        self.world.size() == 1
+        self.world.size() == 1 && self.checkpoint.is_none()
     }
 
     fn checkpoint(&self) -> Option<&dyn Checkpoint> {

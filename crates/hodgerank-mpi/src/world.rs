@@ -29,7 +29,8 @@ pub struct World {
     /// Ranks on this node, and this rank's place among them.
     ranks_here: usize,
     place_here: usize,
-    turn: Mutex<()>,
+    /// Whose turn it is to call MPI, and room for what comes of a sum.
+    turn: Mutex<Vec<f64>>,
     _universe: Universe,
 }
 
@@ -54,7 +55,7 @@ impl World {
             size: world.size() as usize,
             ranks_here: here.size() as usize,
             place_here: here.rank() as usize,
-            turn: Mutex::new(()),
+            turn: Mutex::new(Vec::new()),
             _universe: universe,
         })
     }
@@ -101,12 +102,12 @@ impl World {
 
     /// Adds up over everyone: the same bits everywhere, which MPI demands of its libraries.
     pub fn sum(&self, values: &mut [f64]) {
-        self.all_reduce(values, SystemOperation::sum());
+        self.reduce_numbers(values, SystemOperation::sum());
     }
 
     /// The largest over everyone.
     pub fn max(&self, values: &mut [f64]) {
-        self.all_reduce(values, SystemOperation::max());
+        self.reduce_numbers(values, SystemOperation::max());
     }
 
     /// The smallest over everyone.
@@ -119,18 +120,19 @@ impl World {
         self.all_reduce(values, SystemOperation::sum());
     }
 
-    fn all_reduce<T: Equivalence + Copy>(&self, values: &mut [T], operation: SystemOperation) {
-        if self.size == 1 {
-            return;
-        }
+    /// Solvers ask for this at each step, so that its room is kept.
+    fn reduce_numbers(&self, values: &mut [f64], operation: SystemOperation) {
+        let (mut room, world) = self.turn();
+        reduce(&world, values, &mut room, operation);
+    }
+
+    fn all_reduce<T: Equivalence + Copy + Default>(
+        &self,
+        values: &mut [T],
+        operation: SystemOperation,
+    ) {
         let (_turn, world) = self.turn();
-        let most = CHUNK / size_of::<T>();
-        let mut result: Vec<T> = values[..values.len().min(most)].to_vec();
-        for chunk in values.chunks_mut(most) {
-            let result = &mut result[..chunk.len()];
-            world.all_reduce_into(&*chunk, result, operation);
-            chunk.copy_from_slice(result);
-        }
+        reduce(&world, values, &mut Vec::new(), operation);
     }
 
     /// The bytes of rank `root`, for everyone.
@@ -225,10 +227,29 @@ impl World {
         received
     }
 
-    fn turn(&self) -> (MutexGuard<'_, ()>, SimpleCommunicator) {
-        // The lock protects no data, so a panic elsewhere spoils nothing.
+    fn turn(&self) -> (MutexGuard<'_, Vec<f64>>, SimpleCommunicator) {
+        // The room holds nothing between calls, so a panic elsewhere spoils nothing.
         let turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
         (turn, SimpleCommunicator::world())
+    }
+}
+
+/// Reduces values over everyone, in place.
+fn reduce<T: Equivalence + Copy + Default>(
+    world: &SimpleCommunicator,
+    values: &mut [T],
+    room: &mut Vec<T>,
+    operation: SystemOperation,
+) {
+    if world.size() == 1 {
+        return;
+    }
+    let most = CHUNK / size_of::<T>();
+    room.resize(values.len().min(most).max(room.len()), T::default());
+    for chunk in values.chunks_mut(most) {
+        let reduced = &mut room[..chunk.len()];
+        world.all_reduce_into(&*chunk, reduced, operation);
+        chunk.copy_from_slice(reduced);
     }
 }
 
