@@ -164,16 +164,16 @@ impl Path {
     /// The groups that are flagged at λ or t, ascending.
     #[must_use]
     pub fn flagged_at(&self, value: f64) -> Vec<u32> {
-        let mut flagged = std::collections::BTreeSet::new();
         let passed =
-            |event: &&Event| !self.parameter.precedes(value, self.knots[event.knot as usize]);
-        for event in self.events.iter().take_while(passed) {
-            match event.change {
-                Change::Entered(_) => flagged.insert(event.group),
-                Change::Left => flagged.remove(&event.group),
-            };
-        }
-        flagged.into_iter().collect()
+            |event: &Event| !self.parameter.precedes(value, self.knots[event.knot as usize]);
+        let events = &self.events[..self.events.partition_point(passed)];
+        let mut flags: Vec<(u32, bool)> =
+            events.iter().map(|event| (event.group, event.change != Change::Left)).collect();
+        // Stable, so that the last change of a group comes last and decides.
+        flags.sort_by_key(|&(group, _)| group);
+        let of_group = flags.chunk_by(|a, b| a.0 == b.0);
+        let last = of_group.filter_map(|changes| changes.last().filter(|&&(_, flagged)| flagged));
+        last.map(|&(group, _)| group).collect()
     }
 
     /// Votes flagged at λ or t.

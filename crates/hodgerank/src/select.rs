@@ -19,7 +19,7 @@ use crate::graph::ComparisonGraph;
 use crate::solve::{L2Options, l2};
 
 use cross_validation::CrossValidationOptions;
-use lapse::Lapse;
+use lapse::{Lapse, SidedEstimate};
 use likelihood::{Rate, SidedVotes, likeliest, small_rise};
 
 pub use rule::share;
@@ -113,16 +113,20 @@ fn auto_sided(graph: &ComparisonGraph, size: f64) -> Auto {
     let mut votes = SidedVotes::new(graph);
     // From scores of zero the first step is a least-squares fit.
     let start = likelihood::least_squares(&mut votes);
-    let first = lapse::estimate_sided(&votes, &start, size);
+    let first = lapse::estimate_sided(&votes, &start, size).lapse;
     if first.scale == 0.0 {
         return Auto { votes: 0.0, lapse: first, rounds: 0 };
     }
-    let scaled: Vec<f64> = start.iter().map(|score| score / first.scale).collect();
-    let found = likeliest(&mut votes, scaled, first.rate.max(FIRST_RATE), Rate::Free, small_rise);
+    let in_units = |scores: &[f64], scale: f64| -> Vec<f64> {
+        scores.iter().map(|score| score / scale).collect()
+    };
+    let (start, rate) = (in_units(&start, first.scale), first.rate.max(FIRST_RATE));
+    let found = likeliest(&mut votes, start, rate, Rate::Free, small_rise);
+    let SidedEstimate { lapse, honest_scale } = lapse::estimate_sided(&votes, &found.scores, size);
+    let start = in_units(&found.scores, if honest_scale > 0.0 { honest_scale } else { 1.0 });
     let enough = |value: f64| small_rise(value).max(GAIN_DIGITS * (found.value - value));
-    let honest = likeliest(&mut votes, found.scores.clone(), 0.0, Rate::Fixed, enough);
-    let gain = found.value - honest.value;
-    let lapse = lapse::estimate_sided(&votes, &found.scores, size).tested(gain, size);
+    let honest = likeliest(&mut votes, start, 0.0, Rate::Fixed, enough);
+    let lapse = lapse.tested(found.value - honest.value, size);
     // A vote with the ranking is never a lapse, however far the items are apart.
     let flagged = votes.look(|pairs| {
         let far = pairs.agreement(&found.scores).filter(|&(d, ..)| d > lapse.lambda - size);

@@ -107,9 +107,10 @@ impl ConjugateGradient {
 
 /// q ← Ap; returns pᵀq.
 fn apply(matrix: LaplacianBlock<'_>, p: &[f64], q: &mut [f64]) -> f64 {
-    let tasks = q.par_chunks_mut(ROWS_PER_TASK).enumerate();
+    let length = matrix.rows_per_task();
+    let tasks = q.par_chunks_mut(length).enumerate();
     let [pq] = in_order(tasks, |(task, q)| {
-        let first = task * ROWS_PER_TASK;
+        let first = task * length;
         let mut pq = 0.0;
         for (k, q) in q.iter_mut().enumerate() {
             *q = matrix.row_times(first + k, p);

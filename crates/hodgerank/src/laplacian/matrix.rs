@@ -8,6 +8,8 @@ use crate::graph::{ComparisonGraph, Components, Pairs};
 
 /// Rows handled by one task. Fixed, so that sums over tasks do not depend on the thread count.
 pub(super) const ROWS_PER_TASK: usize = 2048;
+/// Where rows are long, a task that multiplies has fewer: about this many entries.
+const ENTRIES_PER_TASK: usize = 1 << 16;
 
 /// Entries (12 bytes each) filled by one task while the matrix is built, and most such tasks.
 const ENTRIES_PER_RANGE: usize = 1 << 20;
@@ -112,9 +114,10 @@ impl LaplacianMatrix {
         for c in 0..self.components() {
             let (block, rows) = (self.block(c), self.rows(c));
             let x = &x[rows.clone()];
-            out[rows].par_chunks_mut(ROWS_PER_TASK).enumerate().for_each(|(task, out)| {
+            let length = block.rows_per_task();
+            out[rows].par_chunks_mut(length).enumerate().for_each(|(task, out)| {
                 for (k, out) in out.iter_mut().enumerate() {
-                    *out = block.row_times(task * ROWS_PER_TASK + k, x);
+                    *out = block.row_times(task * length + k, x);
                 }
             });
         }
@@ -224,6 +227,12 @@ impl<'a> LaplacianBlock<'a> {
         self.neighbours.len()
     }
 
+    /// Rows that one task multiplies: the shape of the matrix alone says how many.
+    pub(super) fn rows_per_task(self) -> usize {
+        let rows = ENTRIES_PER_TASK * self.len() / self.entries().max(1);
+        rows.clamp(1, ROWS_PER_TASK)
+    }
+
     /// What is added to the diagonal of the Laplacian.
     #[must_use]
     pub fn shift(self) -> f64 {
@@ -278,9 +287,10 @@ impl<'a> LaplacianBlock<'a> {
 
     /// Writes b − (L + shift·I)x into `out` and returns its norm. Same bits for any thread count.
     pub fn residual(self, x: &[f64], b: &[f64], out: &mut [f64]) -> f64 {
-        let tasks = out.par_chunks_mut(ROWS_PER_TASK).zip(b.par_chunks(ROWS_PER_TASK)).enumerate();
+        let length = self.rows_per_task();
+        let tasks = out.par_chunks_mut(length).zip(b.par_chunks(length)).enumerate();
         let [squares] = in_order(tasks, |(task, (out, b))| {
-            let first = task * ROWS_PER_TASK;
+            let first = task * length;
             let mut squares = 0.0;
             for (k, (out, b)) in out.iter_mut().zip(b).enumerate() {
                 *out = b - self.row_times(first + k, x);

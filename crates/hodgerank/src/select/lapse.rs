@@ -63,7 +63,7 @@ pub struct Lapse {
 #[must_use]
 pub fn estimate(graph: &ComparisonGraph, scores: &[f64]) -> Lapse {
     match vote_size(graph.groups()) {
-        Some(size) => estimate_sided(&SidedVotes::new(graph), scores, size),
+        Some(size) => estimate_sided(&SidedVotes::new(graph), scores, size).lapse,
         None => estimate_graded(graph.groups(), scores),
     }
 }
@@ -84,19 +84,28 @@ struct Bin {
     against: f64,
 }
 
-/// The same for votes of one size.
-pub(super) fn estimate_sided(votes: &SidedVotes<'_>, scores: &[f64], size: f64) -> Lapse {
+/// Lapses of votes with sides, and the scale that all disagreement would have if it were honest.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct SidedEstimate {
+    pub(super) lapse: Lapse,
+    pub(super) honest_scale: f64,
+}
+
+/// As [`estimate`], for votes of this size; scales are zero where nothing tells the items apart.
+pub(super) fn estimate_sided(votes: &SidedVotes<'_>, scores: &[f64], size: f64) -> SidedEstimate {
     let bins = distance_bins(votes, scores);
     let total: f64 = bins.iter().map(|bin| bin.agree + bin.against).sum();
     let spread = bins.last().map_or(0.0, |bin| bin.at);
     if total == 0.0 || spread == 0.0 {
-        return Lapse { rate: 0.0, scale: 0.0, lambda: f64::INFINITY, gain: 0.0 };
+        let lapse = Lapse { rate: 0.0, scale: 0.0, lambda: f64::INFINITY, gain: 0.0 };
+        return SidedEstimate { lapse, honest_scale: 0.0 };
     }
     let curve = Curve { bins: &bins, scales: (spread * 1e-3).ln()..(spread * 1e2).ln() };
-    let honest = curve.value(0.0, curve.best_scale(0.0));
+    let honest_scale = curve.best_scale(0.0);
     let (rate, scale) = curve.best();
-    let value = curve.value(rate, scale);
-    Lapse { rate, scale, lambda: f64::INFINITY, gain: 0.0 }.tested(value - honest, size)
+    let gain = curve.value(rate, scale) - curve.value(0.0, honest_scale);
+    let lapse = Lapse { rate, scale, lambda: f64::INFINITY, gain }.tested(gain, size);
+    SidedEstimate { lapse, honest_scale }
 }
 
 impl Lapse {
@@ -150,7 +159,7 @@ fn bin_of(x: f64, largest: f64) -> usize {
     ((x * (BINS as f64 / largest)) as usize).min(BINS - 1)
 }
 
-/// The same for graded votes.
+/// As [`estimate`], for graded votes.
 pub(super) fn estimate_graded(votes: &Groups, scores: &[f64]) -> Lapse {
     let none = Lapse { rate: 0.0, scale: 0.0, lambda: f64::INFINITY, gain: 0.0 };
     let residual = |g: usize| {
@@ -222,8 +231,8 @@ fn weighted_log(w: f64, p: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::simulate::{Noise, SimulateOptions, Simulation};
     use crate::Comparison;
+    use crate::simulate::{Noise, SimulateOptions, Simulation};
 
     fn study(options: &SimulateOptions) -> (ComparisonGraph, Vec<f64>) {
         let mut simulation = Simulation::new(options).unwrap();

@@ -20,7 +20,7 @@
 mod direction;
 mod pass;
 
-pub(super) use pass::{Sides, SidedVotes};
+pub(super) use pass::{SidedVotes, Sides};
 
 use super::lapse::LARGEST_RATE;
 use direction::RateChange;
@@ -122,3 +122,6 @@ fn at(votes: &mut SidedVotes<'_>, scores: &[f64], rate: f64) -> (Slopes, f64) {
 pub(super) fn small_rise(value: f64) -> f64 {
     SMALL_RISE.max(SMALL_SHARE * value.abs())
 }
+
+#[cfg(test)]
+mod tests;

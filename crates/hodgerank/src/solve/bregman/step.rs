@@ -151,6 +151,9 @@ impl<'a> Iterate<'a> {
     }
 }
 
+/// Groups worked on side by side, for the processor to take several at once.
+const BLOCK: usize = 8;
+
 /// zᵏ⁺¹ from zᵏ and θ, who crosses ±1, and XᵀW f into the flow: f = y − Xθᵏ − γᵏ for the gradient
 /// step, f = γᵏ − γᵏ⁺¹ (zero for most groups) where θ is solved for in the next step.
 fn pass<const EXACT: bool>(
@@ -165,26 +168,45 @@ fn pass<const EXACT: bool>(
     let (left, right) = (&groups.left[range.clone()], &groups.right[range.clone()]);
     let (y, weight) = (&groups.y[range.clone()], &groups.weight[range.clone()]);
     flow.fill(0.0);
-    *largest = 0.0;
-    let columns = left.iter().zip(right).zip(y.iter().zip(weight)).zip(z);
-    for (k, (((&i, &j), (&y, &w)), z)) in columns.enumerate() {
-        let (i, j) = (i as usize, j as usize);
-        let r = y - (theta[i] - theta[j]);
-        let old = *z;
-        let gamma = kappa * shrink(old);
-        let rest = r - gamma;
-        *z = old + dt * rest;
-        *largest = largest.max(rest.abs());
-        let f = if EXACT { gamma - kappa * shrink(*z) } else { rest };
-        if !EXACT || f != 0.0 {
-            flow[i - *first_item] += w * f;
-            flow[j - *first_item] -= w * f;
+    let mut largest_of = [0.0_f64; BLOCK];
+    for (block, z) in z.chunks_mut(BLOCK).enumerate() {
+        let start = block * BLOCK;
+        let here = start..start + z.len();
+        let (mut r, mut f) = ([0.0; BLOCK], [0.0; BLOCK]);
+        let ends = left[here.clone()].iter().zip(&right[here.clone()]);
+        for (r, ((&i, &j), &y)) in r.iter_mut().zip(ends.zip(&y[here])) {
+            *r = y - (theta[i as usize] - theta[j as usize]);
         }
-        if (old.abs() > 1.0) != (z.abs() > 1.0) {
-            let change = if z.abs() > 1.0 { Change::Entered(r) } else { Change::Left };
-            changes.push(((range.start + k) as u32, change));
+        // Whether a group is or becomes an outlier; most blocks have none.
+        let mut outside = false;
+        let mut old = [0.0; BLOCK];
+        old[..z.len()].copy_from_slice(z);
+        let mut new = [0.0; BLOCK];
+        for k in 0..BLOCK {
+            let gamma = kappa * shrink(old[k]);
+            let rest = r[k] - gamma;
+            new[k] = old[k] + dt * rest;
+            largest_of[k] = largest_of[k].max(rest.abs());
+            f[k] = if EXACT { gamma - kappa * shrink(new[k]) } else { rest };
+            outside |= (old[k].abs() > 1.0) | (new[k].abs() > 1.0);
+        }
+        z.copy_from_slice(&new[..z.len()]);
+        if EXACT && !outside {
+            continue;
+        }
+        for k in 0..z.len() {
+            let (i, j, w) =
+                (left[start + k] as usize, right[start + k] as usize, weight[start + k]);
+            flow[i - *first_item] += w * f[k];
+            flow[j - *first_item] -= w * f[k];
+            if (old[k].abs() > 1.0) != (new[k].abs() > 1.0) {
+                let inside = new[k].abs() <= 1.0;
+                let change = if inside { Change::Left } else { Change::Entered(r[k]) };
+                changes.push(((range.start + start + k) as u32, change));
+            }
         }
     }
+    *largest = largest_of.iter().fold(0.0, |a, &b| b.max(a));
 }
 
 /// sign(z) max(|z| − 1, 0).
