@@ -280,10 +280,14 @@ impl Snapshots {
 #[derive(Debug, Clone)]
 pub struct Recorder {
     path: Path,
-    flagged: rustc_hash::FxHashSet<u32>,
+    /// A byte for each group: one of the three below.
+    flags: Vec<u8>,
     ever_flagged_votes: f64,
-    ever_flagged: rustc_hash::FxHashSet<u32>,
 }
+
+const NEVER_FLAGGED: u8 = 0;
+const FLAGGED: u8 = 1;
+const TRUSTED_AGAIN: u8 = 2;
 
 impl Recorder {
     /// A path that begins at `start` with the scores that trust every vote.
@@ -311,12 +315,7 @@ impl Recorder {
             status: PathStatus::Complete,
             snapshots,
         };
-        Self {
-            path,
-            flagged: Default::default(),
-            ever_flagged_votes: 0.0,
-            ever_flagged: Default::default(),
-        }
+        Self { path, flags: Vec::new(), ever_flagged_votes: 0.0 }
     }
 
     /// Passes a knot: λ or t, the scores there, and what changed. `groups` gives the votes.
@@ -330,18 +329,20 @@ impl Recorder {
         let knot = self.path.knots.len() as u32;
         self.path.knots.push(value);
         self.path.snapshots.push(knot, scores);
+        self.flags.resize(groups.len(), NEVER_FLAGGED);
         for (group, change) in changes {
+            let flag = &mut self.flags[group as usize];
             match change {
                 Change::Entered(_) => {
-                    debug_assert!(!self.flagged.contains(&group), "entered twice");
-                    self.flagged.insert(group);
-                    if self.ever_flagged.insert(group) {
+                    debug_assert!(*flag != FLAGGED, "entered twice");
+                    if *flag == NEVER_FLAGGED {
                         self.ever_flagged_votes += groups.weight[group as usize];
                     }
+                    *flag = FLAGGED;
                 }
                 Change::Left => {
-                    debug_assert!(self.flagged.contains(&group), "left without having entered");
-                    self.flagged.remove(&group);
+                    debug_assert!(*flag == FLAGGED, "left without having entered");
+                    *flag = TRUSTED_AGAIN;
                 }
             }
             self.path.events.push(Event { knot, group, change });
@@ -370,7 +371,7 @@ impl Recorder {
     /// Whether a group is flagged now.
     #[must_use]
     pub fn is_flagged(&self, group: u32) -> bool {
-        self.flagged.contains(&group)
+        self.flags.get(group as usize) == Some(&FLAGGED)
     }
 
     /// The finished path.

@@ -21,7 +21,7 @@
 //! In both cases the lapses must earn their parameter: unless the likelihood with ε rises over that
 //! without by [`LEAST_GAIN`], nothing is flagged. Clean data so flags next to nothing.
 //!
-//! Cost: one pass over the groups into 512 bins; the fits are on bins. Failure modes: a lapse
+//! Cost: two passes over the votes for 512 bins; the fits are on bins. Failure modes: a lapse
 //! rate near one half cannot be told from pure noise; scores must not themselves be tilted by the
 //! lapses, so [`super::auto`] estimates scores and lapses together, and the test compares the
 //! likelihoods of the two whole models.

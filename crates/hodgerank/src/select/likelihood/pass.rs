@@ -121,15 +121,17 @@ impl<'a> SidedVotes<'a> {
         let bound = |c: usize| m * c / chunks;
         let chunk = |c: usize| {
             let range = bound(c)..bound(c + 1);
-            let side = |sign: f64| -> Vec<f64> {
-                let of_pair = |p: usize| {
-                    let votes = pairs.first_group[p] as usize..pairs.first_group[p + 1] as usize;
-                    let sided = votes.filter(|&g| sign * groups.y[g] > 0.0);
-                    sided.map(|g| groups.weight[g]).sum()
-                };
-                range.clone().map(of_pair).collect()
+            // No branch on the side of a vote, which is hard to guess.
+            let of_pair = |p: usize| {
+                let (mut wins, mut losses) = (0.0, 0.0);
+                for g in pairs.first_group[p] as usize..pairs.first_group[p + 1] as usize {
+                    let (y, weight) = (groups.y[g], groups.weight[g]);
+                    wins += if y > 0.0 { weight } else { 0.0 };
+                    losses += if y < 0.0 { weight } else { 0.0 };
+                }
+                (wins, losses)
             };
-            let (wins, losses) = (side(1.0), side(-1.0));
+            let (wins, losses): (Vec<f64>, Vec<f64>) = range.clone().map(of_pair).unzip();
             let many = |&k: &u32| !(few(wins[k as usize]) && few(losses[k as usize]));
             Chunk {
                 first: range.start,

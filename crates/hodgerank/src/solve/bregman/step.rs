@@ -168,45 +168,62 @@ fn pass<const EXACT: bool>(
     let (left, right) = (&groups.left[range.clone()], &groups.right[range.clone()]);
     let (y, weight) = (&groups.y[range.clone()], &groups.weight[range.clone()]);
     flow.fill(0.0);
-    let mut largest_of = [0.0_f64; BLOCK];
-    for (block, z) in z.chunks_mut(BLOCK).enumerate() {
-        let start = block * BLOCK;
-        let here = start..start + z.len();
-        let (mut r, mut f) = ([0.0; BLOCK], [0.0; BLOCK]);
-        let ends = left[here.clone()].iter().zip(&right[here.clone()]);
-        for (r, ((&i, &j), &y)) in r.iter_mut().zip(ends.zip(&y[here])) {
+    let mut block = Block::default();
+    for start in (0..z.len()).step_by(BLOCK) {
+        let here = start..z.len().min(start + BLOCK);
+        let (left, right) = (&left[here.clone()], &right[here.clone()]);
+        for (r, ((&i, &j), &y)) in
+            block.r.iter_mut().zip(left.iter().zip(right).zip(&y[here.clone()]))
+        {
             *r = y - (theta[i as usize] - theta[j as usize]);
         }
-        // Whether a group is or becomes an outlier; most blocks have none.
-        let mut outside = false;
-        let mut old = [0.0; BLOCK];
-        old[..z.len()].copy_from_slice(z);
-        let mut new = [0.0; BLOCK];
-        for k in 0..BLOCK {
-            let gamma = kappa * shrink(old[k]);
-            let rest = r[k] - gamma;
-            new[k] = old[k] + dt * rest;
-            largest_of[k] = largest_of[k].max(rest.abs());
-            f[k] = if EXACT { gamma - kappa * shrink(new[k]) } else { rest };
-            outside |= (old[k].abs() > 1.0) | (new[k].abs() > 1.0);
-        }
-        z.copy_from_slice(&new[..z.len()]);
+        block.old.iter_mut().zip(&z[here.clone()]).for_each(|(old, z)| *old = *z);
+        let outside = block.advance::<EXACT>(kappa, dt);
+        z[here.clone()].iter_mut().zip(&block.new).for_each(|(z, new)| *z = *new);
         if EXACT && !outside {
             continue;
         }
-        for k in 0..z.len() {
-            let (i, j, w) =
-                (left[start + k] as usize, right[start + k] as usize, weight[start + k]);
-            flow[i - *first_item] += w * f[k];
-            flow[j - *first_item] -= w * f[k];
-            if (old[k].abs() > 1.0) != (new[k].abs() > 1.0) {
-                let inside = new[k].abs() <= 1.0;
-                let change = if inside { Change::Left } else { Change::Entered(r[k]) };
+        for (k, (&i, &j)) in left.iter().zip(right).enumerate() {
+            let wf = weight[start + k] * block.f[k];
+            flow[i as usize - *first_item] += wf;
+            flow[j as usize - *first_item] -= wf;
+            let (was, is) = (block.old[k].abs() > 1.0, block.new[k].abs() > 1.0);
+            if was != is {
+                let change = if is { Change::Entered(block.r[k]) } else { Change::Left };
                 changes.push(((range.start + start + k) as u32, change));
             }
         }
     }
-    *largest = largest_of.iter().fold(0.0, |a, &b| b.max(a));
+    *largest = block.largest.iter().fold(0.0, |a, &b| b.max(a));
+}
+
+/// A few groups side by side, in columns. Behind the last group stand old ones, which add nothing.
+#[derive(Default)]
+struct Block {
+    r: [f64; BLOCK],
+    old: [f64; BLOCK],
+    new: [f64; BLOCK],
+    f: [f64; BLOCK],
+    largest: [f64; BLOCK],
+}
+
+impl Block {
+    /// zᵏ⁺¹ and f; whether a group is or becomes an outlier, which in most blocks none does.
+    #[inline]
+    fn advance<const EXACT: bool>(&mut self, kappa: f64, dt: f64) -> bool {
+        let mut outermost = [0.0_f64; BLOCK];
+        for k in 0..BLOCK {
+            let (r, old) = (self.r[k], self.old[k]);
+            let gamma = kappa * shrink(old);
+            let rest = r - gamma;
+            let new = old + dt * rest;
+            self.new[k] = new;
+            self.f[k] = if EXACT { gamma - kappa * shrink(new) } else { rest };
+            self.largest[k] = self.largest[k].max(rest.abs());
+            outermost[k] = old.abs().max(new.abs());
+        }
+        outermost.iter().any(|&z| z > 1.0)
+    }
 }
 
 /// sign(z) max(|z| − 1, 0).
