@@ -31,6 +31,9 @@ pub(super) fn groups(tallies: &[Tally], new_of: &[Vec<u32>]) -> Groups {
     let mut sides: Vec<u64> = tallies.iter().flat_map(outcomes).flat_map(both_sides).collect();
     sides.sort_unstable();
     sides.dedup();
+    if sides.is_empty() {
+        return Groups::default();
+    }
     let views: Vec<View<'_>> = tallies
         .iter()
         .zip(new_of)
@@ -62,16 +65,19 @@ fn both_sides(y: f64) -> [u64; 2] {
 
 fn walk(views: &[View<'_>], items: &[u32], sides: &[u64], rows: std::ops::Range<usize>) -> Groups {
     let mut filled = Groups::with_capacity(PAIRS_PER_TASK);
-    let mut counts = vec![0; sides.len()];
+    // Counts of a whole row before any is looked at: so that cache misses overlap.
+    let mut counts = vec![0; items.len() * sides.len()];
     for a in rows {
-        for b in a + 1..items.len() {
-            for view in views {
-                view.count(a, b, &mut counts);
-            }
-            for (count, &bits) in counts.iter_mut().zip(sides) {
-                if *count > 0 {
-                    filled.push((items[a], items[b], bits), *count);
-                    *count = 0;
+        let others = &items[a + 1..];
+        let counts = &mut counts[..others.len() * sides.len()];
+        counts.fill(0);
+        for view in views {
+            view.count_row(a, sides.len(), counts);
+        }
+        for (&other, counts) in others.iter().zip(counts.chunks_exact(sides.len())) {
+            for (&count, &bits) in counts.iter().zip(sides) {
+                if count > 0 {
+                    filled.push((items[a], other, bits), count);
                 }
             }
         }
@@ -95,15 +101,17 @@ impl<'a> View<'a> {
         Self { tally, own, forward: table(0), backward: table(1) }
     }
 
-    /// Adds the votes on items `a` and `b` of the list, by outcome.
-    #[inline]
-    fn count(&self, a: usize, b: usize, counts: &mut [u64]) {
-        let (Some(i), Some(j)) = (self.own[a], self.own[b]) else { return };
-        let (place, tables) =
-            if i < j { (triangle(i, j), &self.forward) } else { (triangle(j, i), &self.backward) };
-        for (count, table) in counts.iter_mut().zip(tables) {
-            if let Some(outcome) = *table {
-                *count += self.tally.dense_count(outcome, place);
+    /// Adds the votes on item `a` of the list and each one behind it, by outcome.
+    fn count_row(&self, a: usize, sides: usize, counts: &mut [u64]) {
+        let Some(i) = self.own[a] else { return };
+        let tables = [&self.forward[..], &self.backward[..]];
+        for (own, counts) in self.own[a + 1..].iter().zip(counts.chunks_exact_mut(sides)) {
+            let Some(j) = *own else { continue };
+            let place = triangle(i.min(j), i.max(j));
+            for (count, table) in counts.iter_mut().zip(tables[usize::from(i > j)]) {
+                if let Some(outcome) = *table {
+                    *count += self.tally.dense_count(outcome, place);
+                }
             }
         }
     }

@@ -38,6 +38,8 @@ pub(in crate::select) struct SidedVotes<'a> {
 #[derive(Debug)]
 struct Chunk {
     first: usize,
+    /// Left items, and where the pairs of each end, counted from the first.
+    runs: Vec<(u32, u32)>,
     wins: Vec<f64>,
     losses: Vec<f64>,
     /// Pairs, counted from the first, with too many votes for [`power`].
@@ -133,8 +135,13 @@ impl<'a> SidedVotes<'a> {
             };
             let (wins, losses): (Vec<f64>, Vec<f64>) = range.clone().map(of_pair).unzip();
             let many = |&k: &u32| !(few(wins[k as usize]) && few(losses[k as usize]));
+            let ends = pairs.left[range.clone()].chunk_by(|a, b| a == b).scan(0, |end, run| {
+                *end += run.len() as u32;
+                Some((run[0], *end))
+            });
             Chunk {
                 first: range.start,
+                runs: ends.collect(),
                 many: (0..range.len() as u32).filter(many).collect(),
                 wins,
                 losses,
@@ -259,21 +266,19 @@ impl Chunk {
     }
 
     fn times_information(&mut self, pairs: &Pairs, x: &[f64]) {
-        let Self { first, weights, product, .. } = self;
-        let range = *first..*first + weights.len();
-        let (left, right) = (&pairs.left[range.clone()], &pairs.right[range]);
+        let Self { first, runs, weights, product, .. } = self;
+        let right = &pairs.right[*first..*first + weights.len()];
         product.fill(0.0);
         let mut start = 0;
-        for run in left.chunk_by(|a, b| a == b) {
-            let end = start + run.len();
-            let i = run[0] as usize;
-            let (x_left, mut sum) = (x[i], 0.0);
+        for &(left, end) in &*runs {
+            let (left, end) = (left as usize, end as usize);
+            let (x_left, mut sum) = (x[left], 0.0);
             for (&j, &weight) in right[start..end].iter().zip(&weights[start..end]) {
                 let flow = f64::from(weight) * (x_left - x[j as usize]);
                 sum += flow;
                 product[j as usize] -= flow;
             }
-            product[i] += sum;
+            product[left] += sum;
             start = end;
         }
     }
