@@ -7,26 +7,20 @@
 //! With t = exp(θ_j − θ_i): F = 1/(1 + t), and t is a product of two numbers that belong to the
 //! items, so that a pair needs no exponential. Its logarithms are taken of products of many pairs.
 
+mod block;
+
 use rayon::prelude::*;
 
 use crate::graph::{ComparisonGraph, Pairs};
+use block::{BLOCK, Block, Lanes, Sums, Whole, few};
 
 /// Fewest pairs that are worth a task, and most tasks.
 const PAIRS_PER_CHUNK: usize = 1 << 14;
 const MOST_CHUNKS: usize = 64;
 /// Items added up by one task.
 const ITEMS_PER_TASK: usize = 1 << 14;
-/// Beyond 30 scales the logistic function is 0 or 1 to the last digit but one.
-const FARTHEST: f64 = 30.0;
 /// exp of scores further than this from zero could leave the range of 64-bit numbers in products.
 const LARGEST_SCORE: f64 = 300.0;
-/// Pairs worked on side by side, and in how many parts their sums are kept.
-const BLOCK: usize = 32;
-const LANES: usize = 8;
-/// Below this the logarithm of a product is taken. Probabilities are above e⁻³⁰, and of a block at
-/// most BLOCK/LANES pairs with three votes of each side go into a product: it stays above zero.
-const SMALL_PRODUCT: f64 = 1e-140;
-
 /// Votes on each pair of items, by side, and the working weights at the point looked at last.
 #[derive(Debug)]
 pub(in crate::select) struct SidedVotes<'a> {
@@ -78,22 +72,6 @@ impl Sides<'_> {
             (d.abs(), agree, wins + losses - agree)
         })
     }
-}
-
-/// What pairs add to an item.
-#[derive(Debug, Clone, Copy, Default)]
-struct Sums {
-    gradient: f64,
-    cross: f64,
-    degree: f64,
-}
-
-/// What pairs add to the whole.
-#[derive(Debug, Clone, Copy, Default)]
-struct Whole {
-    value: f64,
-    rate_gradient: f64,
-    rate_information: f64,
 }
 
 /// Σ over pairs of log P, its gradient and its expected information (the negative Hessian with
@@ -282,137 +260,4 @@ impl Chunk {
             start = end;
         }
     }
-}
-
-impl Sums {
-    #[inline]
-    fn add(&mut self, other: Self) {
-        self.gradient += other.gradient;
-        self.cross += other.cross;
-        self.degree += other.degree;
-    }
-
-    /// The same for the other item of the pair.
-    #[inline]
-    fn mirrored(self) -> Self {
-        Self { gradient: -self.gradient, cross: -self.cross, degree: self.degree }
-    }
-}
-
-/// A few pairs side by side, in columns, for the processor to take several at once.
-#[derive(Debug)]
-struct Block {
-    /// exp(θ_j − θ_i).
-    t: [f64; BLOCK],
-    wins: [f64; BLOCK],
-    losses: [f64; BLOCK],
-    gradient: [f64; BLOCK],
-    cross: [f64; BLOCK],
-    degree: [f64; BLOCK],
-    p: [f64; BLOCK],
-    q: [f64; BLOCK],
-}
-
-impl Default for Block {
-    fn default() -> Self {
-        let [t, wins, losses, gradient, cross, degree, p, q] = [[0.0; BLOCK]; 8];
-        Self { t, wins, losses, gradient, cross, degree, p, q }
-    }
-}
-
-impl Block {
-    fn load(&mut self, wins: &[f64], losses: &[f64]) {
-        if wins.len() < BLOCK {
-            (self.wins, self.losses) = ([0.0; BLOCK], [0.0; BLOCK]);
-        }
-        self.wins[..wins.len()].copy_from_slice(wins);
-        self.losses[..losses.len()].copy_from_slice(losses);
-    }
-
-    #[inline]
-    fn sums(&self, k: usize) -> Sums {
-        Sums { gradient: self.gradient[k], cross: self.cross[k], degree: self.degree[k] }
-    }
-
-    /// votes·log P of pair `k`, as far as [`power`] leaves it out.
-    fn logarithms(&self, k: usize) -> f64 {
-        let of_side = |votes: f64, p: f64| if few(votes) { 0.0 } else { votes * p.ln() };
-        of_side(self.wins[k], self.p[k]) + of_side(self.losses[k], self.q[k])
-    }
-
-    fn work(&mut self, rate: f64, whole: &mut Lanes) {
-        let (least, most) = ((-FARTHEST).exp(), FARTHEST.exp());
-        let share = 1.0 - 2.0 * rate;
-        let Self { t, wins, losses, gradient, cross, degree, p, q } = self;
-        for first in (0..BLOCK).step_by(LANES) {
-            for lane in 0..LANES {
-                let k = first + lane;
-                let (wins, losses) = (wins[k], losses[k]);
-                let t = t[k].max(least).min(most);
-                let f = 1.0 / (1.0 + t);
-                let g = t * f;
-                let (p_k, q_k) = (rate + share * f, rate + share * g);
-                // ∂P/∂d and ∂P/∂ε.
-                let (slope, tilt) = (share * f * g, g - f);
-                let inverse = 1.0 / (p_k * q_k);
-                let pull = (wins * q_k - losses * p_k) * inverse;
-                let information = (wins + losses) * inverse;
-                gradient[k] = slope * pull;
-                cross[k] = information * slope * tilt;
-                degree[k] = information * slope * slope;
-                whole.rate_gradient[lane] += tilt * pull;
-                whole.rate_information[lane] += information * tilt * tilt;
-                whole.product[lane] *= power(p_k, wins) * power(q_k, losses);
-                (p[k], q[k]) = (p_k, q_k);
-            }
-        }
-        if whole.product.iter().any(|&product| product < SMALL_PRODUCT) {
-            whole.take_logarithms();
-        }
-    }
-}
-
-/// Sums over pairs, each in several parts that do not wait for each other.
-struct Lanes {
-    value: f64,
-    product: [f64; LANES],
-    rate_gradient: [f64; LANES],
-    rate_information: [f64; LANES],
-}
-
-impl Default for Lanes {
-    fn default() -> Self {
-        let zero = [0.0; LANES];
-        Self { value: 0.0, product: [1.0; LANES], rate_gradient: zero, rate_information: zero }
-    }
-}
-
-impl Lanes {
-    fn take_logarithms(&mut self) {
-        self.value += self.product.iter().map(|product| product.ln()).sum::<f64>();
-        self.product = [1.0; LANES];
-    }
-
-    fn add_up(mut self) -> Whole {
-        self.take_logarithms();
-        Whole {
-            value: self.value,
-            rate_gradient: self.rate_gradient.iter().sum(),
-            rate_information: self.rate_information.iter().sum(),
-        }
-    }
-}
-
-/// Whether votes go into a product.
-#[inline]
-fn few(votes: f64) -> bool {
-    votes == 0.0 || votes == 1.0 || votes == 2.0 || votes == 3.0
-}
-
-/// p to the power of a few votes; 1 if there are more.
-#[inline]
-fn power(p: f64, votes: f64) -> f64 {
-    let one = if votes == 1.0 || votes == 3.0 { p } else { 1.0 };
-    let two = if votes == 2.0 || votes == 3.0 { p * p } else { 1.0 };
-    one * two
 }

@@ -59,9 +59,8 @@ fn solve(mut a: Vec<Vec<f64>>, mut b: Vec<f64>) -> Vec<f64> {
         b.swap(k, pivot);
         for i in k + 1..n {
             let factor = a[i][k] / a[k][k];
-            for j in k..n {
-                a[i][j] -= factor * a[k][j];
-            }
+            let pivot = a[k].clone();
+            a[i].iter_mut().zip(&pivot).for_each(|(a, pivot)| *a -= factor * pivot);
             b[i] -= factor * b[k];
         }
     }

@@ -212,7 +212,7 @@ impl Block {
     #[inline]
     fn advance<const EXACT: bool>(&mut self, kappa: f64, dt: f64) -> bool {
         let mut outermost = [0.0_f64; BLOCK];
-        for k in 0..BLOCK {
+        for (k, outermost) in outermost.iter_mut().enumerate() {
             let (r, old) = (self.r[k], self.old[k]);
             let gamma = kappa * shrink(old);
             let rest = r - gamma;
@@ -220,7 +220,7 @@ impl Block {
             self.new[k] = new;
             self.f[k] = if EXACT { gamma - kappa * shrink(new) } else { rest };
             self.largest[k] = self.largest[k].max(rest.abs());
-            outermost[k] = old.abs().max(new.abs());
+            *outermost = old.abs().max(new.abs());
         }
         outermost.iter().any(|&z| z > 1.0)
     }
