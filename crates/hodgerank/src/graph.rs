@@ -54,7 +54,13 @@ impl Pairs {
     }
 
     fn of(groups: &Groups) -> Self {
-        let mut pairs = Self::default();
+        let most = groups.len();
+        let mut pairs = Self {
+            left: Vec::with_capacity(most),
+            right: Vec::with_capacity(most),
+            weight: Vec::with_capacity(most),
+            first_group: Vec::with_capacity(most + 1),
+        };
         for g in 0..groups.len() {
             let (left, right) = (groups.left[g], groups.right[g]);
             if pairs.left.last() == Some(&left) && pairs.right.last() == Some(&right) {

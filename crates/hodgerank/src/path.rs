@@ -167,16 +167,16 @@ impl Path {
     /// The groups that are flagged at λ or t, ascending.
     #[must_use]
     pub fn flagged_at(&self, value: f64) -> Vec<u32> {
-        let mut flagged = std::collections::BTreeSet::new();
         let passed =
-            |event: &&Event| !self.parameter.precedes(value, self.knots[event.knot as usize]);
-        for event in self.events.iter().take_while(passed) {
-            match event.change {
-                Change::Entered(_) => flagged.insert(event.group),
-                Change::Left => flagged.remove(&event.group),
-            };
-        }
-        flagged.into_iter().collect()
+            |event: &Event| !self.parameter.precedes(value, self.knots[event.knot as usize]);
+        let events = &self.events[..self.events.partition_point(passed)];
+        let mut flags: Vec<(u32, bool)> =
+            events.iter().map(|event| (event.group, event.change != Change::Left)).collect();
+        // Stable, so that the last change of a group comes last and decides.
+        flags.sort_by_key(|&(group, _)| group);
+        let of_group = flags.chunk_by(|a, b| a.0 == b.0);
+        let last = of_group.filter_map(|changes| changes.last().filter(|&&(_, flagged)| flagged));
+        last.map(|&(group, _)| group).collect()
     }
 
     /// Votes flagged at λ or t.
@@ -283,13 +283,17 @@ impl Snapshots {
 #[derive(Debug, Clone)]
 pub struct Recorder {
     path: Path,
-    flagged: rustc_hash::FxHashSet<u32>,
+    /// A byte for each group: one of the three below.
+    flags: Vec<u8>,
     ever_flagged_votes: f64,
-    ever_flagged: rustc_hash::FxHashSet<u32>,
     team: Arc<dyn Team>,
     /// The same with everyone.
     all_flagged_votes: f64,
 }
+
+const NEVER_FLAGGED: u8 = 0;
+const FLAGGED: u8 = 1;
+const TRUSTED_AGAIN: u8 = 2;
 
 impl Recorder {
     /// A path on `graph`. Where a team shares the votes, everyone records the changes of the groups
@@ -332,14 +336,8 @@ impl Recorder {
             status: PathStatus::Complete,
             snapshots,
         };
-        Self {
-            path,
-            flagged: Default::default(),
-            ever_flagged_votes: 0.0,
-            ever_flagged: Default::default(),
-            team: Arc::new(Alone),
-            all_flagged_votes: 0.0,
-        }
+        let (flags, team): (_, Arc<dyn Team>) = (Vec::new(), Arc::new(Alone));
+        Self { path, flags, ever_flagged_votes: 0.0, team, all_flagged_votes: 0.0 }
     }
 
     /// Passes a knot: λ or t, the scores there, and what changed. `groups` gives the votes.
@@ -354,22 +352,28 @@ impl Recorder {
         self.path.knots.push(value);
         self.path.snapshots.push(knot, scores);
         for (group, change) in changes {
-            match change {
-                Change::Entered(_) => {
-                    debug_assert!(!self.flagged.contains(&group), "entered twice");
-                    self.flagged.insert(group);
-                    if self.ever_flagged.insert(group) {
-                        self.ever_flagged_votes += groups.weight[group as usize];
-                    }
-                }
-                Change::Left => {
-                    debug_assert!(self.flagged.contains(&group), "left without having entered");
-                    self.flagged.remove(&group);
-                }
-            }
-            self.path.events.push(Event { knot, group, change });
+            self.record(Event { knot, group, change }, groups);
         }
         self.all_flagged_votes = self.team.sum_of(self.ever_flagged_votes);
+    }
+
+    fn record(&mut self, event: Event, groups: &Groups) {
+        self.flags.resize(groups.len(), NEVER_FLAGGED);
+        let flag = &mut self.flags[event.group as usize];
+        match event.change {
+            Change::Entered(_) => {
+                debug_assert!(*flag != FLAGGED, "entered twice");
+                if *flag == NEVER_FLAGGED {
+                    self.ever_flagged_votes += groups.weight[event.group as usize];
+                }
+                *flag = FLAGGED;
+            }
+            Change::Left => {
+                debug_assert!(*flag == FLAGGED, "left without having entered");
+                *flag = TRUSTED_AGAIN;
+            }
+        }
+        self.path.events.push(event);
     }
 
     /// Better scores for the last knot.
@@ -401,7 +405,7 @@ impl Recorder {
     /// Whether a group is flagged now.
     #[must_use]
     pub fn is_flagged(&self, group: u32) -> bool {
-        self.flagged.contains(&group)
+        self.flags.get(group as usize) == Some(&FLAGGED)
     }
 
     /// Writes down how far the path has come.
@@ -431,17 +435,9 @@ impl Recorder {
         self.path.snapshots.values = state.numbers()?;
         self.path.events.clear();
         for ((knot, group), residual) in knots.into_iter().zip(of_group).zip(residuals) {
-            let change = if residual == f64::INFINITY {
-                self.flagged.remove(&group);
-                Change::Left
-            } else {
-                self.flagged.insert(group);
-                if self.ever_flagged.insert(group) {
-                    self.ever_flagged_votes += groups.weight[group as usize];
-                }
-                Change::Entered(residual)
-            };
-            self.path.events.push(Event { knot, group, change });
+            let change =
+                if residual == f64::INFINITY { Change::Left } else { Change::Entered(residual) };
+            self.record(Event { knot, group, change }, groups);
         }
         self.all_flagged_votes = self.team.sum_of(self.ever_flagged_votes);
         Ok(())

@@ -19,8 +19,8 @@ use crate::graph::ComparisonGraph;
 use crate::solve::{L2Options, l2};
 
 use cross_validation::CrossValidationOptions;
-use lapse::Lapse;
-use likelihood::{SidedVotes, small_rise};
+use lapse::{Lapse, SidedEstimate};
+use likelihood::{Rate, SidedVotes, likeliest, small_rise};
 
 pub use rule::share;
 
@@ -84,12 +84,9 @@ pub struct Auto {
     pub votes: f64,
     /// The last estimate. For votes with sides its units are those of the likeliest scores.
     pub lapse: Lapse,
-    /// Rounds made until the estimate, or the flags, stood still.
+    /// Steps made until the likelihoods, or rounds until the flags, stood still.
     pub rounds: usize,
 }
-
-/// Rounds after which what still changes is taken as it is.
-const MOST_ROUNDS: usize = 10;
 
 /// How many votes are lapses.
 ///
@@ -99,63 +96,66 @@ const MOST_ROUNDS: usize = 10;
 /// # Errors
 /// If a fit fails.
 pub fn auto(graph: &ComparisonGraph) -> Result<Auto> {
-    let scores = l2::solve(graph, &L2Options::default())?.scores;
-    match lapse::vote_size(graph.groups()) {
-        Some(size) => auto_sided(graph, &scores, size),
-        None => auto_graded(graph, scores),
+    match lapse::vote_size(graph) {
+        Some(size) => Ok(auto_sided(graph, size)),
+        None => auto_graded(graph),
     }
 }
 
 /// Lapse rate from which the search starts at least: at a rate of zero it would not leave.
 const FIRST_RATE: f64 = 0.05;
 
-/// Uphill in the scores and in (ε, s) by turns, from the least-squares scores.
-fn auto_sided(graph: &ComparisonGraph, l2_scores: &[f64], size: f64) -> Result<Auto> {
-    let groups = graph.groups();
-    let votes = SidedVotes::new(graph.items(), groups);
-    let mut lapse = lapse::estimate(groups, l2_scores);
-    if lapse.scale == 0.0 {
-        return Ok(Auto { votes: 0.0, lapse, rounds: 1 });
+/// The gain decides by its size alone, so it needs no more digits than this.
+const GAIN_DIGITS: f64 = 0.01;
+
+/// The whole models with lapses and without, uphill from the least-squares scores.
+fn auto_sided(graph: &ComparisonGraph, size: f64) -> Auto {
+    let mut votes = SidedVotes::new(graph);
+    // From scores of zero the first step is a least-squares fit.
+    let start = likelihood::least_squares(&mut votes);
+    let first = lapse::estimate_sided(&votes, &start, size).lapse;
+    if first.scale == 0.0 {
+        return Auto { votes: 0.0, lapse: first, rounds: 0 };
     }
-    let mut scores: Vec<f64> = l2_scores.iter().map(|score| score / lapse.scale).collect();
-    let honest = votes.likeliest(0.0, &scores)?.value;
-    let mut rate = lapse.rate.max(FIRST_RATE);
-    let mut value = f64::NEG_INFINITY;
-    let mut rounds = 0;
-    loop {
-        rounds += 1;
-        let found = votes.likeliest(rate, &scores)?;
-        lapse = lapse::estimate(groups, &found.scores);
-        let rise = found.value - value;
-        value = value.max(found.value);
-        if rise < small_rise(found.value).max(0.1) || lapse.rate == 0.0 || rounds == MOST_ROUNDS {
-            scores = found.scores;
-            break;
-        }
-        rate = lapse.rate;
-        scores = found.scores.iter().map(|score| score / lapse.scale).collect();
-    }
-    lapse = lapse.tested(value - honest, size);
+    let in_units = |scores: &[f64], scale: f64| -> Vec<f64> {
+        scores.iter().map(|score| score / scale).collect()
+    };
+    let (start, rate) = (in_units(&start, first.scale), first.rate.max(FIRST_RATE));
+    let found = likeliest(&mut votes, start, rate, Rate::Free, small_rise);
+    let SidedEstimate { lapse, honest_scale } = lapse::estimate_sided(&votes, &found.scores, size);
+    let start = in_units(&found.scores, if honest_scale > 0.0 { honest_scale } else { 1.0 });
+    let enough = |value: f64| small_rise(value).max(GAIN_DIGITS * (found.value - value));
+    let honest = likeliest(&mut votes, start, 0.0, Rate::Fixed, enough);
+    let lapse = lapse.tested(found.value - honest.value, size);
     // A vote with the ranking is never a lapse, however far the items are apart.
-    let against = graph.gradient(&scores).into_iter().zip(&groups.y).map(|(d, y)| -d * y / size);
-    let flagged = against.zip(&groups.weight).filter(|(a, _)| *a > lapse.lambda - size);
-    Ok(Auto { votes: flagged.map(|(_, w)| w).sum(), lapse, rounds })
+    let flagged = votes.look(|pairs| {
+        let far = pairs.agreement(&found.scores).filter(|&(d, ..)| d > lapse.lambda - size);
+        far.map(|(_, _, against)| against).sum::<f64>()
+    });
+    let flagged = graph.team().sum_of(flagged.iter().sum());
+    Auto { votes: flagged, lapse, rounds: found.steps + honest.steps }
 }
+
+/// Rounds after which what still changes is taken as it is.
+const MOST_ROUNDS: usize = 10;
 
 /// Fit, estimate, leave out what was flagged, fit again.
 ///
 /// The first fit counts every vote, so lapses shrink its scores; each round without the flagged
 /// votes gives back some of what they took. The estimate itself always sees all votes.
-fn auto_graded(graph: &ComparisonGraph, mut scores: Vec<f64>) -> Result<Auto> {
-    let groups = graph.groups();
+fn auto_graded(graph: &ComparisonGraph) -> Result<Auto> {
+    let mut scores = l2::solve(graph, &L2Options::default())?.scores;
+    let (groups, team) = (graph.groups(), graph.team());
     let mut flagged: Vec<bool> = vec![false; groups.len()];
     let mut rounds = 1;
     loop {
-        let lapse = lapse::estimate(groups, &scores);
+        let lapse = lapse::estimate_graded(graph, &scores);
         let residual = groups.y.iter().zip(graph.gradient(&scores)).map(|(y, d)| (y - d).abs());
         let now: Vec<bool> = residual.map(|r| r > lapse.lambda).collect();
         let votes = now.iter().zip(&groups.weight).filter(|(flag, _)| **flag).map(|(_, w)| w).sum();
-        let settled = now == flagged || rounds == MOST_ROUNDS;
+        let votes = team.sum_of(votes);
+        let changed = team.max_of(if now == flagged { 0.0 } else { 1.0 });
+        let settled = changed == 0.0 || rounds == MOST_ROUNDS;
         flagged = now;
         let found = Auto { votes, lapse, rounds };
         if settled {
@@ -163,7 +163,7 @@ fn auto_graded(graph: &ComparisonGraph, mut scores: Vec<f64>) -> Result<Auto> {
         }
         let kept = flagged.iter().zip(&groups.weight).map(|(flag, w)| if *flag { 0.0 } else { *w });
         let rest = groups.reweighted(&kept.collect::<Vec<_>>());
-        let rest = ComparisonGraph::new(graph.items(), rest)?;
+        let rest = ComparisonGraph::shared(graph.items(), rest, graph.shared_team())?;
         if rest.components().len() > graph.components().len() {
             return Ok(found);
         }

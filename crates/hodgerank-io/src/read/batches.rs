@@ -9,7 +9,9 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef, RecordBatch, types};
+use arrow_array::{Array, ArrayRef, LargeStringArray, StringArray, StringViewArray};
+use arrow_array::{RecordBatch, types};
+use arrow_buffer::NullBuffer;
 use arrow_schema::{DataType, Schema};
 
 use super::pump::PieceReport;
@@ -135,9 +137,12 @@ impl Table {
     ) -> Result<(), (Role, Problem, String)> {
         let mut cells: Cells<'_> = [b""; ROLES];
         for ((role, column), scratch) in Role::ALL.into_iter().zip(columns).zip(scratch) {
+            if matches!(column, Column::Absent) {
+                continue;
+            }
             match column.text(row, scratch) {
                 Some(text) => cells[role as usize] = text.as_bytes(),
-                None if matches!(column, Column::Absent) || role == Role::Annotator => {}
+                None if role == Role::Annotator => {}
                 None => return Err((role, Problem::Missing, String::new())),
             }
         }
@@ -192,40 +197,54 @@ fn check_type(file: &Arc<str>, schema: &Schema, place: usize, role: Role) -> Res
 /// One column of a batch, whatever its type.
 enum Column<'a> {
     Absent,
-    Text(Box<dyn Fn(usize) -> &'a str + 'a>, &'a ArrayRef),
-    Whole(Box<dyn Fn(usize) -> i128 + 'a>, &'a ArrayRef),
-    Decimal(Box<dyn Fn(usize) -> f64 + 'a>, &'a ArrayRef),
-    Truth(Box<dyn Fn(usize) -> bool + 'a>, &'a ArrayRef),
+    Text(Texts<'a>, Nulls<'a>),
+    Whole(Box<dyn Fn(usize) -> i128 + 'a>, Nulls<'a>),
+    Decimal(Box<dyn Fn(usize) -> f64 + 'a>, Nulls<'a>),
+    Truth(Box<dyn Fn(usize) -> bool + 'a>, Nulls<'a>),
     /// Keys (meaningless where the row is null) and the values behind them.
     Dictionary {
         keys: Cow<'a, [i32]>,
         array: &'a ArrayRef,
+        nulls: Nulls<'a>,
         values: Box<Column<'a>>,
         dictionary: &'a ArrayRef,
     },
 }
 
+/// Which rows are null; none where no row is.
+type Nulls<'a> = Option<&'a NullBuffer>;
+
+/// Text of any layout. Labels are most of what is read, so no call goes through a pointer.
+enum Texts<'a> {
+    Small(&'a StringArray),
+    Large(&'a LargeStringArray),
+    View(&'a StringViewArray),
+}
+
+impl<'a> Texts<'a> {
+    #[inline]
+    fn value(&self, row: usize) -> &'a str {
+        match self {
+            Self::Small(texts) => texts.value(row),
+            Self::Large(texts) => texts.value(row),
+            Self::View(texts) => texts.value(row),
+        }
+    }
+}
+
 impl<'a> Column<'a> {
     fn new(array: &'a ArrayRef) -> Result<Self, String> {
+        let nulls = array.nulls();
         macro_rules! whole {
             ($kind:ty) => {{
                 let values = array.as_primitive::<$kind>().values();
-                Self::Whole(Box::new(move |row| i128::from(values[row])), array)
+                Self::Whole(Box::new(move |row| i128::from(values[row])), nulls)
             }};
         }
         Ok(match array.data_type() {
-            DataType::Utf8 => {
-                let texts = array.as_string::<i32>();
-                Self::Text(Box::new(move |row| texts.value(row)), array)
-            }
-            DataType::LargeUtf8 => {
-                let texts = array.as_string::<i64>();
-                Self::Text(Box::new(move |row| texts.value(row)), array)
-            }
-            DataType::Utf8View => {
-                let texts = array.as_string_view();
-                Self::Text(Box::new(move |row| texts.value(row)), array)
-            }
+            DataType::Utf8 => Self::Text(Texts::Small(array.as_string()), nulls),
+            DataType::LargeUtf8 => Self::Text(Texts::Large(array.as_string()), nulls),
+            DataType::Utf8View => Self::Text(Texts::View(array.as_string_view()), nulls),
             DataType::Int8 => whole!(types::Int8Type),
             DataType::Int16 => whole!(types::Int16Type),
             DataType::Int32 => whole!(types::Int32Type),
@@ -236,15 +255,15 @@ impl<'a> Column<'a> {
             DataType::UInt64 => whole!(types::UInt64Type),
             DataType::Float32 => {
                 let values = array.as_primitive::<types::Float32Type>().values();
-                Self::Decimal(Box::new(move |row| f64::from(values[row])), array)
+                Self::Decimal(Box::new(move |row| f64::from(values[row])), nulls)
             }
             DataType::Float64 => {
                 let values = array.as_primitive::<types::Float64Type>().values();
-                Self::Decimal(Box::new(move |row| values[row]), array)
+                Self::Decimal(Box::new(move |row| values[row]), nulls)
             }
             DataType::Boolean => {
                 let values = array.as_boolean();
-                Self::Truth(Box::new(move |row| values.value(row)), array)
+                Self::Truth(Box::new(move |row| values.value(row)), nulls)
             }
             DataType::Dictionary(_, _) => {
                 let any = array.as_any_dictionary();
@@ -256,7 +275,7 @@ impl<'a> Column<'a> {
                     None if dictionary.is_empty() => vec![0; array.len()].into(),
                     None => any.normalized_keys().into_iter().map(|key| key as i32).collect(),
                 };
-                Self::Dictionary { keys, array, values, dictionary }
+                Self::Dictionary { keys, array, nulls, values, dictionary }
             }
             other => return Err(other.to_string()),
         })
@@ -268,16 +287,16 @@ impl<'a> Column<'a> {
         scratch.clear();
         match self {
             Self::Absent => return None,
-            Self::Text(_, array)
-            | Self::Whole(_, array)
-            | Self::Decimal(_, array)
-            | Self::Truth(_, array)
-            | Self::Dictionary { array, .. }
-                if array.is_null(row) =>
+            Self::Text(_, Some(nulls))
+            | Self::Whole(_, Some(nulls))
+            | Self::Decimal(_, Some(nulls))
+            | Self::Truth(_, Some(nulls))
+            | Self::Dictionary { nulls: Some(nulls), .. }
+                if nulls.is_null(row) =>
             {
                 return None;
             }
-            Self::Text(value, _) => return Some(value(row)),
+            Self::Text(texts, _) => return Some(texts.value(row)),
             Self::Dictionary { keys, values, .. } => {
                 return values.text(keys[row] as usize, scratch);
             }
@@ -353,7 +372,7 @@ impl<'c, 'a> Keyed<'c, 'a> {
     /// `None` where the column is no dictionary or has nulls.
     fn new(column: &'c Column<'a>) -> Option<Self> {
         match column {
-            Column::Dictionary { keys, array, values, dictionary }
+            Column::Dictionary { keys, array, values, dictionary, .. }
                 if array.logical_null_count() == 0 =>
             {
                 Some(Self { keys, values, dictionary })

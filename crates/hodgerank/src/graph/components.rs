@@ -56,8 +56,13 @@ impl Components {
 
     pub(super) fn of(items: usize, pairs: &Pairs, team: &dyn Team) -> Self {
         let mut forest = DisjointSets::new(items);
+        let mut sets = items;
         for (&i, &j) in pairs.left.iter().zip(&pairs.right) {
-            forest.join(i, j);
+            // Most pairs of a well-connected graph come when all is joined already.
+            if sets == 1 {
+                break;
+            }
+            sets -= usize::from(forest.join(i, j));
         }
         let root = forest.agreed_roots(team);
         let mut size = vec![0_u32; items];
@@ -125,9 +130,11 @@ impl DisjointSets {
         }
     }
 
-    fn join(&mut self, i: u32, j: u32) {
+    /// Whether they were apart.
+    fn join(&mut self, i: u32, j: u32) -> bool {
         let (a, b) = (self.root(i), self.root(j));
         self.0[a.max(b) as usize] = a.min(b);
+        a != b
     }
 }
 

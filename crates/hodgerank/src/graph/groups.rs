@@ -148,6 +148,15 @@ impl Groups {
         self.weight.push(count as f64);
     }
 
+    /// Lists of groups one after the other.
+    pub(super) fn concatenated(lists: &[Self]) -> Self {
+        let ((left, right), (y, weight)) = rayon::join(
+            || rayon::join(|| chain(lists, |list| &list.left), || chain(lists, |list| &list.right)),
+            || rayon::join(|| chain(lists, |list| &list.y), || chain(lists, |list| &list.weight)),
+        );
+        Self { left, right, y, weight }
+    }
+
     pub(super) fn with_capacity(groups: usize) -> Self {
         Self {
             left: Vec::with_capacity(groups),
@@ -156,6 +165,10 @@ impl Groups {
             weight: Vec::with_capacity(groups),
         }
     }
+}
+
+fn chain<T: Copy>(lists: &[Groups], column: impl Fn(&Groups) -> &Vec<T>) -> Vec<T> {
+    lists.iter().map(|list| column(list).as_slice()).collect::<Vec<_>>().concat()
 }
 
 pub(super) fn check(vote: usize, comparison: &Comparison, items: usize) -> Result<()> {

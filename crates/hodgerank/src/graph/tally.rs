@@ -8,6 +8,9 @@
 //!
 //! Each thread counts into a tally of its own; [`Tally::finish`] brings them together.
 
+mod dense;
+
+use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 use super::groups::{Groups, Key, order_bits};
@@ -116,30 +119,26 @@ impl Tally {
     /// Brings tallies together into groups. `new_of[t][i]` is the final index of item `i` of
     /// tally `t`. The result depends only on the votes, not on who counted which.
     #[must_use]
-    pub fn finish(tallies: Vec<Self>, new_of: &[Vec<u32>]) -> Groups {
-        let lists: Vec<Groups> = std::thread::scope(|scope| {
-            let workers: Vec<_> = tallies
-                .into_iter()
-                .zip(new_of)
-                .map(|(tally, new_of)| scope.spawn(move || tally.into_groups(new_of)))
-                .collect();
-            let joined = workers.into_iter().map(std::thread::ScopedJoinHandle::join);
-            joined
-                .map(|list| list.unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
-                .collect()
-        });
-        lists.into_iter().reduce(|a, b| merge_sorted(&a, &b)).unwrap_or_default()
+    pub fn finish(mut tallies: Vec<Self>, new_of: &[Vec<u32>]) -> Groups {
+        tallies.par_iter_mut().for_each(Self::settle);
+        let dense = dense::groups(&tallies, new_of);
+        let lists: Vec<Groups> = tallies
+            .into_par_iter()
+            .zip(new_of)
+            .map(|(tally, new_of)| tally.into_sparse_groups(new_of))
+            .collect();
+        let lists = std::iter::once(dense).chain(lists).filter(|list| !list.is_empty());
+        lists.reduce(|a, b| merge_sorted(&a, &b)).unwrap_or_default()
     }
 
-    fn into_groups(mut self, new_of: &[u32]) -> Groups {
-        self.settle();
-        let mut rest = self.sparse_entries(new_of);
-        let dense = self.dense_groups(new_of);
+    /// The votes that went into hash maps.
+    fn into_sparse_groups(self, new_of: &[u32]) -> Groups {
+        let mut entries = self.sparse_entries(new_of);
         drop(self);
-        rest.sort_unstable();
-        let mut sparse = Groups::with_capacity(rest.len());
+        entries.sort_unstable();
+        let mut sparse = Groups::with_capacity(entries.len());
         let mut last = None;
-        for (key, count) in rest {
+        for (key, count) in entries {
             if last == Some(key) {
                 *sparse.weight.last_mut().expect("a group was pushed") += count as f64;
             } else {
@@ -147,11 +146,7 @@ impl Tally {
                 last = Some(key);
             }
         }
-        match (dense.is_empty(), sparse.is_empty()) {
-            (_, true) => dense,
-            (true, _) => sparse,
-            _ => merge_sorted(&dense, &sparse),
-        }
+        sparse
     }
 
     fn sparse_entries(&self, new_of: &[u32]) -> Vec<(Key, u64)> {
@@ -167,30 +162,6 @@ impl Tally {
         renumbered.collect()
     }
 
-    /// Walks the triangular tables in the final order of items and outcomes: nothing is sorted.
-    fn dense_groups(&self, new_of: &[u32]) -> Groups {
-        let mut items: Vec<u32> = (0..new_of.len().min(DENSE_ITEMS as usize) as u32).collect();
-        items.sort_unstable_by_key(|&old| new_of[old as usize]);
-        let mut filled = Groups::with_capacity(self.dense_len());
-        // Tables by outcome, once as counted and once as seen from the other side.
-        let forward = self.tables_by_outcome(|y| y);
-        let backward = self.tables_by_outcome(|y| positive_zero(-y));
-        for (place, &i) in items.iter().enumerate() {
-            for &j in &items[place + 1..] {
-                let (at, tables) =
-                    if i < j { (triangle(i, j), &forward) } else { (triangle(j, i), &backward) };
-                for table in tables {
-                    let count = self.dense_count(table.outcome, at);
-                    if count > 0 {
-                        let key = (new_of[i as usize], new_of[j as usize], table.bits);
-                        filled.push(key, count);
-                    }
-                }
-            }
-        }
-        filled
-    }
-
     fn dense_count(&self, outcome: u32, place: usize) -> u64 {
         let count = self.dense[outcome as usize].get(place).copied().unwrap_or(0);
         let carried = if self.carried.is_empty() {
@@ -201,25 +172,6 @@ impl Tally {
         };
         256 * u64::from(carried) + u64::from(count)
     }
-
-    fn tables_by_outcome(&self, side: fn(f64) -> f64) -> Vec<OutcomeTable> {
-        let seen = self.outcomes.iter().take(DENSE_OUTCOMES as usize).zip(0..);
-        let mut tables: Vec<OutcomeTable> =
-            seen.map(|(&y, outcome)| OutcomeTable { bits: order_bits(side(y)), outcome }).collect();
-        tables.sort_unstable_by_key(|table| table.bits);
-        tables
-    }
-
-    /// Roughly how many groups the tables hold: for reserving room.
-    fn dense_len(&self) -> usize {
-        self.dense.iter().flatten().filter(|&&count| count > 0).count()
-    }
-}
-
-/// An outcome in the order in which groups are sorted.
-struct OutcomeTable {
-    bits: u64,
-    outcome: u32,
 }
 
 #[inline]

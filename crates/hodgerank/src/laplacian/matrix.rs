@@ -10,6 +10,8 @@ use crate::team::Team;
 
 /// Rows handled by one task. Fixed, so that sums over tasks do not depend on the thread count.
 pub(super) const ROWS_PER_TASK: usize = 2048;
+/// Where rows are long, a task that multiplies has fewer: about this many entries.
+const ENTRIES_PER_TASK: usize = 1 << 16;
 
 /// Entries (12 bytes each) filled by one task while the matrix is built, and most such tasks.
 const ENTRIES_PER_RANGE: usize = 1 << 20;
@@ -236,6 +238,12 @@ impl<'a> LaplacianBlock<'a> {
         self.neighbours.len()
     }
 
+    /// Rows that one task multiplies: the shape of the matrix alone says how many.
+    pub(super) fn rows_per_task(self) -> usize {
+        let rows = ENTRIES_PER_TASK * self.len() / self.entries().max(1);
+        rows.clamp(1, ROWS_PER_TASK)
+    }
+
     /// What is added to the diagonal of the Laplacian.
     #[must_use]
     pub fn shift(self) -> f64 {
@@ -294,9 +302,10 @@ impl<'a> LaplacianBlock<'a> {
 
     /// out = Lx for the pairs here.
     fn flows_here(self, x: &[f64], out: &mut [f64]) {
-        out.par_chunks_mut(ROWS_PER_TASK).enumerate().for_each(|(task, out)| {
+        let length = self.rows_per_task();
+        out.par_chunks_mut(length).enumerate().for_each(|(task, out)| {
             for (k, out) in out.iter_mut().enumerate() {
-                *out = self.flow_here(task * ROWS_PER_TASK + k, x);
+                *out = self.flow_here(task * length + k, x);
             }
         });
     }

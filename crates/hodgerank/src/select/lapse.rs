@@ -21,7 +21,7 @@
 //! In both cases the lapses must earn their parameter: unless the likelihood with ε rises over that
 //! without by [`LEAST_GAIN`], nothing is flagged. Clean data so flags next to nothing.
 //!
-//! Cost: one pass over the groups into 512 bins; the fits are on bins. Failure modes: a lapse
+//! Cost: two passes over the votes for 512 bins; the fits are on bins. Failure modes: a lapse
 //! rate near one half cannot be told from pure noise; scores must not themselves be tilted by the
 //! lapses, so [`super::auto`] estimates scores and lapses together, and the test compares the
 //! likelihoods of the two whole models.
@@ -32,14 +32,19 @@
 //! | s, σ | `scale` |
 //! | λ | `lambda` |
 
-use crate::graph::Groups;
+mod curve;
+
+use super::likelihood::{SidedVotes, Sides};
+use crate::graph::ComparisonGraph;
+use crate::team::Team;
+use curve::Curve;
 
 /// Rise of the log-likelihood that lapses must bring: a test of ε > 0 at about one in a thousand.
 pub const LEAST_GAIN: f64 = 4.8;
 
 const BINS: usize = 512;
 /// A lapse rate of one half makes votes meaningless.
-const LARGEST_RATE: f64 = 0.45;
+pub(super) const LARGEST_RATE: f64 = 0.45;
 
 /// What the votes say about lapses.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -55,20 +60,25 @@ pub struct Lapse {
     pub gain: f64,
 }
 
-/// Estimates lapses from `votes` given the scores of a fit to them.
+/// Estimates lapses from the votes of a graph given the scores of a fit to them.
 #[must_use]
-pub fn estimate(votes: &Groups, scores: &[f64]) -> Lapse {
-    match vote_size(votes) {
-        Some(size) => estimate_sided(votes, scores, size),
-        None => estimate_graded(votes, scores),
+pub fn estimate(graph: &ComparisonGraph, scores: &[f64]) -> Lapse {
+    match vote_size(graph) {
+        Some(size) => estimate_sided(&SidedVotes::new(graph), scores, size).lapse,
+        None => estimate_graded(graph, scores),
     }
 }
 
 /// Whether all votes that are no ties have the same size, and which.
-pub(super) fn vote_size(votes: &Groups) -> Option<f64> {
-    let mut sizes = votes.y.iter().map(|y| y.abs()).filter(|&size| size > 0.0);
-    let first = sizes.next()?;
-    sizes.all(|size| size == first).then_some(first)
+pub(super) fn vote_size(graph: &ComparisonGraph) -> Option<f64> {
+    let sizes = graph.groups().y.iter().map(|y| y.abs()).filter(|&size| size > 0.0);
+    // The largest, and the smallest as the largest of what is below zero.
+    let mut ends = [f64::NEG_INFINITY; 2];
+    for size in sizes {
+        ends = [ends[0].max(size), ends[1].max(-size)];
+    }
+    graph.team().max(&mut ends);
+    (ends[0] == -ends[1]).then_some(ends[0])
 }
 
 /// Votes in a bin.
@@ -80,31 +90,28 @@ struct Bin {
     against: f64,
 }
 
-fn estimate_sided(votes: &Groups, scores: &[f64], size: f64) -> Lapse {
+/// Lapses of votes with sides, and the scale that all disagreement would have if it were honest.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct SidedEstimate {
+    pub(super) lapse: Lapse,
+    pub(super) honest_scale: f64,
+}
+
+/// As [`estimate`], for votes of this size; scales are zero where nothing tells the items apart.
+pub(super) fn estimate_sided(votes: &SidedVotes<'_>, scores: &[f64], size: f64) -> SidedEstimate {
     let bins = distance_bins(votes, scores);
     let total: f64 = bins.iter().map(|bin| bin.agree + bin.against).sum();
     let spread = bins.last().map_or(0.0, |bin| bin.at);
     if total == 0.0 || spread == 0.0 {
-        return Lapse { rate: 0.0, scale: 0.0, lambda: f64::INFINITY, gain: 0.0 };
+        let lapse = Lapse { rate: 0.0, scale: 0.0, lambda: f64::INFINITY, gain: 0.0 };
+        return SidedEstimate { lapse, honest_scale: 0.0 };
     }
-    let likelihood = |rate: f64, scale: f64| -> f64 {
-        bins.iter()
-            .map(|bin| {
-                let agree = rate + (1.0 - 2.0 * rate) * logistic(bin.at / scale);
-                weighted_log(bin.agree, agree) + weighted_log(bin.against, 1.0 - agree)
-            })
-            .sum()
-    };
-    // log s spans honest disagreement from none to a coin's; the likelihood has one peak in it.
-    let scales = (spread * 1e-3).ln()..(spread * 1e2).ln();
-    let best_scale = |rate: f64| {
-        let (log_scale, value) = maximise(scales.clone(), |s| likelihood(rate, s.exp()));
-        (log_scale.exp(), value)
-    };
-    let (_, honest) = best_scale(0.0);
-    let (rate, value) = maximise(0.0..LARGEST_RATE, |rate| best_scale(rate).1);
-    let (scale, _) = best_scale(rate);
-    Lapse { rate, scale, lambda: f64::INFINITY, gain: 0.0 }.tested(value - honest, size)
+    let curve = Curve { bins: &bins, scales: (spread * 1e-3).ln()..(spread * 1e2).ln() };
+    let honest_scale = curve.best_scale(0.0);
+    let (rate, scale) = curve.best();
+    let gain = curve.value(rate, scale) - curve.value(0.0, honest_scale);
+    let lapse = Lapse { rate, scale, lambda: f64::INFINITY, gain }.tested(gain, size);
+    SidedEstimate { lapse, honest_scale }
 }
 
 impl Lapse {
@@ -119,33 +126,36 @@ impl Lapse {
     }
 }
 
-/// Votes that are no ties, by the distance of their items.
-fn distance_bins(votes: &Groups, scores: &[f64]) -> Vec<Bin> {
-    let distance = |g: usize| {
-        let d = scores[votes.left[g] as usize] - scores[votes.right[g] as usize];
-        if votes.y[g] > 0.0 { d } else { -d }
+/// Votes by the distance of their items.
+fn distance_bins(votes: &SidedVotes<'_>, scores: &[f64]) -> Vec<Bin> {
+    let voted = |&(_, agree, against): &(f64, f64, f64)| agree + against > 0.0;
+    let largest_of = |pairs: Sides<'_>| {
+        pairs.agreement(scores).filter(voted).fold(0.0, |largest: f64, (d, ..)| largest.max(d))
     };
-    let sided = || (0..votes.len()).filter(|&g| votes.y[g] != 0.0);
-    let largest = sided().map(|g| distance(g).abs()).fold(0.0, f64::max);
+    let largest = votes.look(largest_of).into_iter().fold(0.0, f64::max);
+    let largest = votes.team().max_of(largest);
     if largest == 0.0 {
         return Vec::new();
     }
+    let parts = votes.look(|pairs| {
+        let mut bins = [Bin::default(); BINS];
+        for (d, agree, against) in pairs.agreement(scores) {
+            let bin = &mut bins[bin_of(d, largest)];
+            bin.at += (agree + against) * d;
+            bin.agree += agree;
+            bin.against += against;
+        }
+        bins
+    });
     let mut bins = vec![Bin::default(); BINS];
-    for g in sided() {
-        let (d, w) = (distance(g), votes.weight[g]);
-        let bin = &mut bins[bin_of(d.abs(), largest)];
-        bin.at += w * d.abs();
-        // A vote on two items of equal score agrees half.
-        let agree = if d > 0.0 {
-            w
-        } else if d < 0.0 {
-            0.0
-        } else {
-            w / 2.0
-        };
-        bin.agree += agree;
-        bin.against += w - agree;
+    for part in &parts {
+        for (bin, part) in bins.iter_mut().zip(part) {
+            bin.at += part.at;
+            bin.agree += part.agree;
+            bin.against += part.against;
+        }
     }
+    add_up(&mut bins, votes.team());
     bins.retain(|bin| bin.agree + bin.against > 0.0);
     for bin in &mut bins {
         bin.at /= bin.agree + bin.against;
@@ -153,32 +163,46 @@ fn distance_bins(votes: &Groups, scores: &[f64]) -> Vec<Bin> {
     bins
 }
 
-fn bin_of(x: f64, largest: f64) -> usize {
-    ((x / largest * BINS as f64) as usize).min(BINS - 1)
+/// Adds up everyone's bins.
+fn add_up(bins: &mut [Bin], team: &dyn Team) {
+    let column = |of: fn(&Bin) -> f64| bins.iter().map(of).collect::<Vec<_>>();
+    let mut sums =
+        [column(|bin| bin.at), column(|bin| bin.agree), column(|bin| bin.against)].concat();
+    team.sum(&mut sums);
+    let (at, counts) = sums.split_at(bins.len());
+    let (agree, against) = counts.split_at(bins.len());
+    for (k, bin) in bins.iter_mut().enumerate() {
+        *bin = Bin { at: at[k], agree: agree[k], against: against[k] };
+    }
 }
 
-fn estimate_graded(votes: &Groups, scores: &[f64]) -> Lapse {
+fn bin_of(x: f64, largest: f64) -> usize {
+    ((x * (BINS as f64 / largest)) as usize).min(BINS - 1)
+}
+
+/// As [`estimate`], for graded votes.
+pub(super) fn estimate_graded(graph: &ComparisonGraph, scores: &[f64]) -> Lapse {
+    let (votes, team) = (graph.groups(), graph.team());
     let none = Lapse { rate: 0.0, scale: 0.0, lambda: f64::INFINITY, gain: 0.0 };
     let residual = |g: usize| {
         let d = scores[votes.left[g] as usize] - scores[votes.right[g] as usize];
         (votes.y[g] - d).abs()
     };
-    let range = (0..votes.len()).map(residual).fold(0.0, f64::max);
+    let range = team.max_of((0..votes.len()).map(residual).fold(0.0, f64::max));
     if range == 0.0 {
         return none;
     }
     // Bins grow with the residual, so that small noise beside large outliers is still resolved.
     let mut bins = vec![Bin::default(); BINS];
-    let mut total = 0.0;
-    let mut squares = 0.0;
     for g in 0..votes.len() {
         let (r, w) = (residual(g), votes.weight[g]);
         let bin = &mut bins[bin_of((r / range).sqrt(), 1.0)];
         bin.at += w * r * r;
         bin.agree += w;
-        total += w;
-        squares += w * r * r;
     }
+    add_up(&mut bins, team);
+    let total: f64 = bins.iter().map(|bin| bin.agree).sum();
+    let squares: f64 = bins.iter().map(|bin| bin.at).sum();
     bins.retain(|bin| bin.agree > 0.0);
     for bin in &mut bins {
         bin.at /= bin.agree;
@@ -220,35 +244,9 @@ fn estimate_graded(votes: &Groups, scores: &[f64]) -> Lapse {
     Lapse { rate, scale: sigma, lambda, gain }
 }
 
-fn logistic(x: f64) -> f64 {
-    1.0 / (1.0 + (-x).exp())
-}
-
 /// w·log p, where no votes cost nothing and an impossible vote costs dearly but not infinitely.
 fn weighted_log(w: f64, p: f64) -> f64 {
     if w == 0.0 { 0.0 } else { w * p.max(1e-12).ln() }
-}
-
-/// The maximum of a function with one peak, by golden sections.
-fn maximise(range: std::ops::Range<f64>, f: impl Fn(f64) -> f64) -> (f64, f64) {
-    const GOLDEN: f64 = 0.618_033_988_749_894_9;
-    let (mut low, mut high) = (range.start, range.end);
-    let (mut a, mut b) = (high - GOLDEN * (high - low), low + GOLDEN * (high - low));
-    let (mut fa, mut fb) = (f(a), f(b));
-    for _ in 0..40 {
-        if fa > fb {
-            (high, b, fb) = (b, a, fa);
-            a = high - GOLDEN * (high - low);
-            fa = f(a);
-        } else {
-            (low, a, fa) = (a, b, fb);
-            b = low + GOLDEN * (high - low);
-            fb = f(b);
-        }
-    }
-    // The edge itself may be the best: a rate of exactly zero, say.
-    let candidates = [range.start, range.end, 0.5 * (low + high)].map(|x| (x, f(x)));
-    candidates.into_iter().max_by(|x, y| x.1.total_cmp(&y.1)).expect("three candidates")
 }
 
 #[cfg(test)]
@@ -257,10 +255,12 @@ mod tests {
     use crate::simulate::{Noise, SimulateOptions, Simulation};
     use crate::{Comparison, Groups};
 
-    fn study(options: &SimulateOptions) -> (Groups, Vec<f64>) {
+    fn study(options: &SimulateOptions) -> (ComparisonGraph, Vec<f64>) {
         let mut simulation = Simulation::new(options).unwrap();
         let votes: Vec<Comparison> = simulation.by_ref().map(|vote| vote.comparison()).collect();
-        (Groups::merge(options.items, &votes).unwrap().groups, simulation.truth().to_vec())
+        let groups = Groups::merge(options.items, &votes).unwrap().groups;
+        let graph = ComparisonGraph::new(options.items, groups).unwrap();
+        (graph, simulation.truth().to_vec())
     }
 
     #[test]

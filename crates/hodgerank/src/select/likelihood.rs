@@ -1,139 +1,122 @@
-//! Scores of greatest likelihood under Bradley–Terry with lapses.
+//! Scores and lapse rate of greatest likelihood under Bradley–Terry with lapses.
 //!
 //! With d = θ_i − θ_j, P(i is preferred) = ε + (1 − 2ε) F(d), F the logistic function. Scores are
 //! in units of the scale s. The objective has a weak prior, without which items that always win
 //! would run away:
 //!
-//! ℓ(θ) = Σ_pairs [wins·log P + losses·log(1 − P)] − ½ a ‖θ‖².
+//! ℓ(θ, ε) = Σ_pairs [wins·log P + losses·log(1 − P)] − ½ a ‖θ‖².
 //!
-//! Fisher scoring: each step is a weighted least-squares fit with a ridge, with working weights
-//! v = (w)(P′)²/(P(1 − P)) and working responses d + (wins/w − P)/P′, halved until ℓ rises.
+//! Optimality: ∂ℓ/∂θ = 0, and ∂ℓ/∂ε = 0 where the rate is free and inside its bounds.
 //!
-//! Cost: a linear system in the items for each step, a handful of steps. Ties do not count.
+//! Fisher scoring: each step solves a linear system with the expected information ([`direction`]),
+//! for the scores and the rate together, and is halved until ℓ rises. One pass over the pairs
+//! ([`pass`]) gives ℓ, its gradient and the information at a point.
+//!
+//! Cost: for each step one pass and a handful of products with the information, each O(pairs);
+//! some five steps. Ties do not count.
 //!
 //! Failure modes: with ε > 0, ℓ has more than one peak; the start decides which one is found.
 
-use rayon::prelude::*;
+mod direction;
+mod pass;
 
-use crate::error::Result;
-use crate::graph::{ComparisonGraph, Groups};
-use crate::solve::{RidgeOptions, ridge};
+pub(super) use pass::{SidedVotes, Sides};
+
+use super::lapse::LARGEST_RATE;
+use direction::RateChange;
+use pass::Slopes;
 
 /// The prior's a: weak, scores have a standard deviation of ten scales. A stronger one makes votes
 /// that hardly ever disagree look noisier than they are, and hides their lapses.
 const PRIOR: f64 = 0.01;
-const MOST_STEPS: usize = 12;
+/// Some five steps do where votes are many; where an item has a dozen, scores keep drifting apart.
+const MOST_STEPS: usize = 30;
 const MOST_HALVINGS: usize = 6;
 /// A rise of ℓ that no longer matters beside [`super::lapse::LEAST_GAIN`], or beside ℓ itself:
 /// among millions of votes lapses raise it by thousands.
-const SMALL_RISE: f64 = 0.02;
+const SMALL_RISE: f64 = 0.002;
 const SMALL_SHARE: f64 = 1e-7;
-/// A step is one of several: it needs no more digits than this.
-const STEP_TOLERANCE: f64 = 1e-6;
-/// Pairs whose log-likelihood one task adds up. Fixed, so that sums do not depend on threads.
-const PAIRS_PER_TASK: usize = 1 << 16;
+/// A step may make the rate this much smaller: a longer one could end at zero, which ℓ need not
+/// want once the scores have moved too.
+const LEAST_OF_RATE: f64 = 0.25;
 
-/// Votes on each pair of items, by side.
-#[derive(Debug, Clone, Default)]
-pub(super) struct SidedVotes {
-    items: usize,
-    left: Vec<u32>,
-    right: Vec<u32>,
-    wins: Vec<f64>,
-    losses: Vec<f64>,
-}
-
-/// Scores, and the ℓ that they reach.
+/// Scores and lapse rate, and the ℓ that they reach.
 #[derive(Debug, Clone)]
 pub(super) struct Likeliest {
     pub(super) scores: Vec<f64>,
+    pub(super) rate: f64,
     pub(super) value: f64,
+    /// Steps that it took.
+    pub(super) steps: usize,
 }
 
-impl SidedVotes {
-    /// The votes of `groups` that are no ties. Groups on one pair stand side by side.
-    pub(super) fn new(items: usize, groups: &Groups) -> Self {
-        let mut votes = Self { items, ..Self::default() };
-        for g in (0..groups.len()).filter(|&g| groups.y[g] != 0.0) {
-            let pair = (groups.left[g], groups.right[g]);
-            if votes.left.last().zip(votes.right.last()) != Some((&pair.0, &pair.1)) {
-                votes.left.push(pair.0);
-                votes.right.push(pair.1);
-                votes.wins.push(0.0);
-                votes.losses.push(0.0);
-            }
-            let side = if groups.y[g] > 0.0 { &mut votes.wins } else { &mut votes.losses };
-            *side.last_mut().expect("a pair was pushed") += groups.weight[g];
-        }
-        votes
-    }
+/// Which parameters a climb may change besides the scores.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Rate {
+    Fixed,
+    Free,
+}
 
-    /// The scores of greatest likelihood for lapse rate `rate`, uphill from `start`.
-    pub(super) fn likeliest(&self, rate: f64, start: &[f64]) -> Result<Likeliest> {
-        let mut best = Likeliest { scores: start.to_vec(), value: self.value(rate, start) };
-        for _ in 0..MOST_STEPS {
-            let mut scores = self.step(rate, &best.scores)?;
-            let mut value = self.value(rate, &scores);
-            for _ in 0..MOST_HALVINGS {
-                if value > best.value {
-                    break;
-                }
-                scores.iter_mut().zip(&best.scores).for_each(|(to, from)| *to = 0.5 * (*to + from));
-                value = self.value(rate, &scores);
-            }
-            let rise = value - best.value;
-            if rise > 0.0 {
-                best = Likeliest { scores, value };
-            }
-            if rise < small_rise(best.value) {
+/// Least-squares scores, in units in which they are the first step from zero: all that is known
+/// there is who won more often.
+pub(super) fn least_squares(votes: &mut SidedVotes<'_>) -> Vec<f64> {
+    let slopes = votes.slopes(&vec![0.0; votes.items()], 0.0);
+    direction::uphill(votes, &slopes, RateChange::Fixed(0.0)).scores
+}
+
+/// Uphill from `scores` and `rate`, until a step would raise ℓ by less than `enough(ℓ)`.
+pub(super) fn likeliest(
+    votes: &mut SidedVotes<'_>,
+    scores: Vec<f64>,
+    rate: f64,
+    which: Rate,
+    enough: impl Fn(f64) -> f64,
+) -> Likeliest {
+    let (mut slopes, value) = at(votes, &scores, rate);
+    let mut best = Likeliest { scores, rate, value, steps: 0 };
+    for steps in 1..=MOST_STEPS {
+        let mut step = match which {
+            Rate::Fixed => direction::uphill(votes, &slopes, RateChange::Fixed(0.0)),
+            Rate::Free => direction::uphill(votes, &slopes, RateChange::Free),
+        };
+        let changed = (best.rate + step.rate).clamp(LEAST_OF_RATE * best.rate, LARGEST_RATE);
+        if which == Rate::Free && changed != best.rate + step.rate {
+            let change = RateChange::Fixed(changed - best.rate);
+            step = direction::uphill(votes, &slopes, change);
+        }
+        if step.rise < enough(best.value) {
+            break;
+        }
+        let mut share = 1.0;
+        let mut rose = false;
+        for _ in 0..=MOST_HALVINGS {
+            let moved = best.scores.iter().zip(&step.scores);
+            let scores: Vec<f64> = moved.map(|(score, step)| score + share * step).collect();
+            let rate = best.rate + share * step.rate;
+            let (there, value) = at(votes, &scores, rate);
+            if value > best.value {
+                (best, slopes, rose) = (Likeliest { scores, rate, value, steps }, there, true);
                 break;
             }
+            share *= 0.5;
         }
-        Ok(best)
-    }
-
-    /// ℓ(θ).
-    fn value(&self, rate: f64, scores: &[f64]) -> f64 {
-        let log = |votes: f64, p: f64| if votes == 0.0 { 0.0 } else { votes * p.max(1e-300).ln() };
-        let of_pair = |k: usize| {
-            let (p, q, _) = probability(rate, self.difference(scores, k));
-            log(self.wins[k], p) + log(self.losses[k], q)
-        };
-        let pairs = self.left.len();
-        let tasks = (0..pairs.div_ceil(PAIRS_PER_TASK)).into_par_iter().map(|task| {
-            let first = task * PAIRS_PER_TASK;
-            (first..pairs.min(first + PAIRS_PER_TASK)).map(of_pair).sum::<f64>()
-        });
-        let sums: Vec<f64> = tasks.collect();
-        sums.iter().sum::<f64>()
-            - 0.5 * PRIOR * scores.iter().map(|score| score * score).sum::<f64>()
-    }
-
-    /// One step of Fisher scoring.
-    fn step(&self, rate: f64, scores: &[f64]) -> Result<Vec<f64>> {
-        let pairs = self.left.len();
-        let (mut weight, mut response) = (Vec::with_capacity(pairs), Vec::with_capacity(pairs));
-        for k in 0..pairs {
-            let d = self.difference(scores, k);
-            let (p, q, slope) = probability(rate, d);
-            let votes = self.wins[k] + self.losses[k];
-            // A pair on which P is all but certain says next to nothing, but must not say nothing.
-            let information = (slope * slope / (p * q)).max(1e-9);
-            let pull = self.wins[k] / p - self.losses[k] / q;
-            weight.push(votes * information);
-            response.push(d + slope * pull / (votes * information));
+        if !rose {
+            break;
         }
-        let (left, right) = (self.left.clone(), self.right.clone());
-        let working = Groups { left, right, y: response, weight };
-        let graph = ComparisonGraph::new(self.items, working)?;
-        let options =
-            RidgeOptions { ridge: PRIOR, tolerance: STEP_TOLERANCE, ..RidgeOptions::default() };
-        Ok(ridge::solve(&graph, &options)?.scores)
     }
+    best
+}
 
-    fn difference(&self, scores: &[f64], k: usize) -> f64 {
-        scores[self.left[k] as usize] - scores[self.right[k] as usize]
+/// ℓ and its slopes, with the prior's part of the value and of the gradient.
+fn at(votes: &mut SidedVotes<'_>, scores: &[f64], rate: f64) -> (Slopes, f64) {
+    let mut slopes = votes.slopes(scores, rate);
+    let mut squares = 0.0;
+    for (gradient, score) in slopes.gradient.iter_mut().zip(scores) {
+        *gradient -= PRIOR * score;
+        squares += score * score;
     }
+    let value = slopes.value - 0.5 * PRIOR * squares;
+    (slopes, value)
 }
 
 /// Rises of a log-likelihood of this size that do not matter.
@@ -141,11 +124,5 @@ pub(super) fn small_rise(value: f64) -> f64 {
     SMALL_RISE.max(SMALL_SHARE * value.abs())
 }
 
-/// P, 1 − P and P′ at the difference `d`.
-fn probability(rate: f64, d: f64) -> (f64, f64, f64) {
-    // Beyond 30 scales the logistic function is 0 or 1 to the last digit but one.
-    let d = d.clamp(-30.0, 30.0);
-    let (f, g) = (1.0 / (1.0 + (-d).exp()), 1.0 / (1.0 + d.exp()));
-    let share = 1.0 - 2.0 * rate;
-    (rate + share * f, rate + share * g, share * f * g)
-}
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,278 @@
+//! The two sums over all pairs that a climb is made of: ℓ with its slopes at a point, and the
+//! product of the information matrix with a vector.
+//!
+//! Pairs are cut into chunks; each adds up on its own, and chunks are added in their order. So the
+//! bytes do not depend on threads. Where a team shares the votes, the two sums are then added up
+//! over everyone. Nothing else of a climb looks at pairs.
+//!
+//! With t = exp(θ_j − θ_i): F = 1/(1 + t), and t is a product of two numbers that belong to the
+//! items, so that a pair needs no exponential. Its logarithms are taken of products of many pairs.
+
+mod block;
+
+use rayon::prelude::*;
+
+use crate::graph::{ComparisonGraph, Pairs};
+use crate::team::Team;
+use block::{BLOCK, Block, Lanes, Sums, Whole, few};
+
+/// Fewest pairs that are worth a task, and most tasks.
+const PAIRS_PER_CHUNK: usize = 1 << 14;
+const MOST_CHUNKS: usize = 64;
+/// Items added up by one task.
+const ITEMS_PER_TASK: usize = 1 << 14;
+/// exp of scores further than this from zero could leave the range of 64-bit numbers in products.
+const LARGEST_SCORE: f64 = 300.0;
+/// Votes on each pair of items, by side, and the working weights at the point looked at last.
+#[derive(Debug)]
+pub(in crate::select) struct SidedVotes<'a> {
+    items: usize,
+    pairs: &'a Pairs,
+    chunks: Vec<Chunk>,
+    team: &'a dyn Team,
+}
+
+#[derive(Debug)]
+struct Chunk {
+    first: usize,
+    /// Left items, and where the pairs of each end, counted from the first.
+    runs: Vec<(u32, u32)>,
+    wins: Vec<f64>,
+    losses: Vec<f64>,
+    /// Pairs, counted from the first, with too many votes for [`power`].
+    many: Vec<u32>,
+    /// Working weights of the pairs. A direction need not be exact: seven digits.
+    weights: Vec<f32>,
+    /// What the chunk adds to sums over items.
+    sums: Vec<Sums>,
+    product: Vec<f64>,
+    whole: Whole,
+}
+
+/// Pairs of items and their votes: wins are those of the left item.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::select) struct Sides<'a> {
+    left: &'a [u32],
+    right: &'a [u32],
+    wins: &'a [f64],
+    losses: &'a [f64],
+}
+
+impl Sides<'_> {
+    /// For each pair the distance d = |θ_i − θ_j| and the votes for and against the item with the
+    /// higher score; votes on equal scores count half for each.
+    #[inline]
+    pub(in crate::select) fn agreement(
+        &self,
+        scores: &[f64],
+    ) -> impl Iterator<Item = (f64, f64, f64)> {
+        let ends = self.left.iter().zip(self.right);
+        ends.zip(self.wins.iter().zip(self.losses)).map(|((&i, &j), (&wins, &losses))| {
+            let d = scores[i as usize] - scores[j as usize];
+            let half = 0.5 * (wins + losses);
+            let higher = if d > 0.0 { wins } else { losses };
+            let agree = if d == 0.0 { half } else { higher };
+            (d.abs(), agree, wins + losses - agree)
+        })
+    }
+}
+
+/// Σ over pairs of log P, its gradient and its expected information (the negative Hessian with
+/// votes replaced by their expectation), in the scores θ and the rate ε.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Slopes {
+    pub(super) value: f64,
+    /// ∂/∂θ.
+    pub(super) gradient: Vec<f64>,
+    /// ∂/∂ε.
+    pub(super) rate_gradient: f64,
+    /// The diagonal of the θ–θ block, a Laplacian; see [`SidedVotes::times_information`].
+    pub(super) degrees: Vec<f64>,
+    /// The θ–ε column.
+    pub(super) cross: Vec<f64>,
+    /// The ε–ε entry.
+    pub(super) rate_information: f64,
+}
+
+impl<'a> SidedVotes<'a> {
+    /// The votes of a graph; ties have no side and do not count.
+    pub(in crate::select) fn new(graph: &'a ComparisonGraph) -> Self {
+        let (items, pairs, groups) = (graph.items(), graph.pairs(), graph.groups());
+        let m = pairs.len();
+        // As many sums over the items as there are pairs, at most.
+        let chunks = (m / PAIRS_PER_CHUNK).min(m / items.max(1)).clamp(1, MOST_CHUNKS);
+        let bound = |c: usize| m * c / chunks;
+        let chunk = |c: usize| {
+            let range = bound(c)..bound(c + 1);
+            // No branch on the side of a vote, which is hard to guess.
+            let of_pair = |p: usize| {
+                let (mut wins, mut losses) = (0.0, 0.0);
+                for g in pairs.first_group[p] as usize..pairs.first_group[p + 1] as usize {
+                    let (y, weight) = (groups.y[g], groups.weight[g]);
+                    wins += if y > 0.0 { weight } else { 0.0 };
+                    losses += if y < 0.0 { weight } else { 0.0 };
+                }
+                (wins, losses)
+            };
+            let (wins, losses): (Vec<f64>, Vec<f64>) = range.clone().map(of_pair).unzip();
+            let many = |&k: &u32| !(few(wins[k as usize]) && few(losses[k as usize]));
+            let ends = pairs.left[range.clone()].chunk_by(|a, b| a == b).scan(0, |end, run| {
+                *end += run.len() as u32;
+                Some((run[0], *end))
+            });
+            Chunk {
+                first: range.start,
+                runs: ends.collect(),
+                many: (0..range.len() as u32).filter(many).collect(),
+                wins,
+                losses,
+                weights: vec![0.0; range.len()],
+                sums: vec![Sums::default(); items],
+                product: vec![0.0; items],
+                whole: Whole::default(),
+            }
+        };
+        let chunks = (0..chunks).into_par_iter().map(chunk).collect();
+        Self { items, pairs, chunks, team: graph.team() }
+    }
+
+    /// Those who share the votes.
+    pub(in crate::select) fn team(&self) -> &'a dyn Team {
+        self.team
+    }
+
+    /// Looks at the pairs of each chunk that is here; what is found comes in the order of the chunks.
+    pub(in crate::select) fn look<T: Send>(&self, f: impl Fn(Sides<'_>) -> T + Sync) -> Vec<T> {
+        let of_chunk = |chunk: &Chunk| {
+            let range = chunk.first..chunk.first + chunk.wins.len();
+            let (left, right) = (&self.pairs.left[range.clone()], &self.pairs.right[range]);
+            f(Sides { left, right, wins: &chunk.wins, losses: &chunk.losses })
+        };
+        self.chunks.par_iter().map(of_chunk).collect()
+    }
+
+    /// How many items there are.
+    pub(super) fn items(&self) -> usize {
+        self.items
+    }
+
+    /// ℓ without its prior, and its slopes. The working weights are kept.
+    pub(super) fn slopes(&mut self, scores: &[f64], rate: f64) -> Slopes {
+        let pairs = self.pairs;
+        if scores.iter().all(|score| score.abs() < LARGEST_SCORE) {
+            let (up, down): (Vec<f64>, Vec<f64>) =
+                scores.iter().map(|score| (score.exp(), (-score).exp())).unzip();
+            let odds = |i: usize, j: usize| down[i] * up[j];
+            self.chunks.par_iter_mut().for_each(|chunk| chunk.slopes(pairs, rate, odds));
+        } else {
+            let odds = |i: usize, j: usize| (scores[j] - scores[i]).exp();
+            self.chunks.par_iter_mut().for_each(|chunk| chunk.slopes(pairs, rate, odds));
+        }
+        let mut slopes = Slopes {
+            gradient: vec![0.0; self.items],
+            cross: vec![0.0; self.items],
+            degrees: vec![0.0; self.items],
+            ..Slopes::default()
+        };
+        for Chunk { whole, .. } in &self.chunks {
+            slopes.value += whole.value;
+            slopes.rate_gradient += whole.rate_gradient;
+            slopes.rate_information += whole.rate_information;
+        }
+        let tasks = slopes.gradient.par_chunks_mut(ITEMS_PER_TASK).zip(
+            slopes
+                .cross
+                .par_chunks_mut(ITEMS_PER_TASK)
+                .zip(slopes.degrees.par_chunks_mut(ITEMS_PER_TASK)),
+        );
+        tasks.enumerate().for_each(|(task, (gradient, (cross, degrees)))| {
+            for chunk in &self.chunks {
+                let sums = &chunk.sums[task * ITEMS_PER_TASK..];
+                for (k, (sums, gradient)) in sums.iter().zip(gradient.iter_mut()).enumerate() {
+                    *gradient += sums.gradient;
+                    cross[k] += sums.cross;
+                    degrees[k] += sums.degree;
+                }
+            }
+        });
+        let mut whole = [slopes.value, slopes.rate_gradient, slopes.rate_information];
+        for sums in [&mut slopes.gradient, &mut slopes.cross, &mut slopes.degrees] {
+            self.team.sum(sums);
+        }
+        self.team.sum(&mut whole);
+        [slopes.value, slopes.rate_gradient, slopes.rate_information] = whole;
+        slopes
+    }
+
+    /// The θ–θ block of the information at the point of the last [`Self::slopes`], times `x`.
+    pub(super) fn times_information(&mut self, x: &[f64], out: &mut [f64]) {
+        let pairs = self.pairs;
+        self.chunks.par_iter_mut().for_each(|chunk| chunk.times_information(pairs, x));
+        out.par_chunks_mut(ITEMS_PER_TASK).enumerate().for_each(|(task, out)| {
+            out.fill(0.0);
+            for chunk in &self.chunks {
+                let product = &chunk.product[task * ITEMS_PER_TASK..];
+                out.iter_mut().zip(product).for_each(|(out, part)| *out += part);
+            }
+        });
+        self.team.sum(out);
+    }
+}
+
+impl Chunk {
+    fn slopes(&mut self, pairs: &Pairs, rate: f64, odds: impl Fn(usize, usize) -> f64) {
+        let range = self.first..self.first + self.wins.len();
+        let (left, right) = (&pairs.left[range.clone()], &pairs.right[range]);
+        self.sums.fill(Sums::default());
+        let mut whole = Lanes::default();
+        let mut of_left = Sums::default();
+        let mut last_left = left.first().map_or(0, |&i| i as usize);
+        let mut block = Block::default();
+        let mut many = self.many.iter().peekable();
+        for start in (0..left.len()).step_by(BLOCK) {
+            let here = start..left.len().min(start + BLOCK);
+            let (left, right) = (&left[here.clone()], &right[here.clone()]);
+            block.t = [1.0; BLOCK];
+            for (t, (&i, &j)) in block.t.iter_mut().zip(left.iter().zip(right)) {
+                *t = odds(i as usize, j as usize);
+            }
+            block.load(&self.wins[here.clone()], &self.losses[here.clone()]);
+            block.work(rate, &mut whole);
+            while let Some(&pair) = many.next_if(|&&pair| here.contains(&(pair as usize))) {
+                whole.value += block.logarithms(pair as usize - start);
+            }
+            for (k, (&i, &j)) in left.iter().zip(right).enumerate() {
+                let (i, own) = (i as usize, block.sums(k));
+                if i != last_left {
+                    self.sums[last_left].add(of_left);
+                    (of_left, last_left) = (Sums::default(), i);
+                }
+                of_left.add(own);
+                self.sums[j as usize].add(own.mirrored());
+            }
+            for (weight, v) in self.weights[here].iter_mut().zip(&block.degree) {
+                *weight = *v as f32;
+            }
+        }
+        self.sums[last_left].add(of_left);
+        self.whole = whole.add_up();
+    }
+
+    fn times_information(&mut self, pairs: &Pairs, x: &[f64]) {
+        let Self { first, runs, weights, product, .. } = self;
+        let right = &pairs.right[*first..*first + weights.len()];
+        product.fill(0.0);
+        let mut start = 0;
+        for &(left, end) in &*runs {
+            let (left, end) = (left as usize, end as usize);
+            let (x_left, mut sum) = (x[left], 0.0);
+            for (&j, &weight) in right[start..end].iter().zip(&weights[start..end]) {
+                let flow = f64::from(weight) * (x_left - x[j as usize]);
+                sum += flow;
+                product[j as usize] -= flow;
+            }
+            product[left] += sum;
+            start = end;
+        }
+    }
+}
