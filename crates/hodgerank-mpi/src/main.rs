@@ -10,7 +10,7 @@ use hodgerank_mpi::agree::{Failed, agree};
 use hodgerank_mpi::fingerprint::Fingerprint;
 use hodgerank_mpi::flags::{Arguments, Command};
 use hodgerank_mpi::session::{Session, Voice, default_threads};
-use hodgerank_mpi::{World, rank};
+use hodgerank_mpi::{World, clean, outliers, rank};
 
 fn main() -> ExitCode {
     let world = match World::start() {
@@ -53,6 +53,10 @@ fn program(world: &Arc<World>) -> ExitCode {
                 let options = agree(world, options("rank"))?;
                 rank::run(&session, &flags.rank, &flags.checkpoint, options)
             }
+            Command::Outliers(flags) => {
+                outliers::run(&session, flags, agree(world, options("outliers"))?)
+            }
+            Command::Clean(flags) => clean::run(&session, flags, agree(world, options("clean"))?),
         }
     };
     match work() {
