@@ -1,0 +1,187 @@
+//! Many ranks give the ranking of one machine, however the votes are split into files.
+
+mod support;
+
+use support::files::{Vote, batch, json_lines, parquet, separated, votes};
+use support::{Place, assert_same, one_machine, shared_data};
+
+/// Every method and rule that ranks can share.
+const WAYS: [&[&str]; 9] = [
+    &["--method=l2"],
+    &["--method=ridge", "--ridge=2"],
+    &["--method=lbi", "--outliers=5%"],
+    &["--method=lbi", "--outliers=40", "--algorithm=2"],
+    &["--method=lbi", "--time=0.5"],
+    &["--method=lbi", "--outliers=scaled"],
+    &["--method=hlasso", "--outliers=60"],
+    &["--method=hlasso", "--outliers=lambda=0.8"],
+    &["--method=hlasso", "--outliers=scaled"],
+];
+
+fn compare(place: &Place, files: &[String], ranks: &[usize], extra: &[&str], ways: &[&[&str]]) {
+    for way in ways {
+        let options: Vec<&str> = way.iter().chain(extra).copied().collect();
+        let one = one_machine(files, &options);
+        for &ranks in ranks {
+            let many = place.rank(ranks, files, &options);
+            assert_same(&many, &one, &format!("{ranks} ranks, {options:?}, {files:?}"));
+        }
+    }
+}
+
+/// Unequal parts, so that ranks have unequal work.
+fn split(votes: &[Vote], parts: usize) -> Vec<&[Vote]> {
+    let mut rest = votes;
+    let mut found = Vec::new();
+    for part in 0..parts - 1 {
+        let (first, after) = rest.split_at(rest.len() / (2 + part % 2));
+        found.push(first);
+        rest = after;
+    }
+    found.push(rest);
+    found
+}
+
+fn csv_files(place: &Place, votes: &[Vote], parts: usize) -> Vec<String> {
+    let parts = split(votes, parts).into_iter().enumerate();
+    parts.map(|(k, part)| place.put(&format!("part{k}.csv"), separated(part, ","))).collect()
+}
+
+#[test]
+fn every_method_on_any_number_of_ranks() {
+    let place = Place::new();
+    let files = csv_files(&place, &votes(30, 4000), 5);
+    compare(&place, &files, &[1, 2, 3, 4], &[], &WAYS);
+}
+
+#[test]
+fn real_votes() {
+    let Some(data) = shared_data() else { return };
+    let place = Place::new();
+    let file = |name: &str| data.join(name).to_str().unwrap().to_owned();
+    let videos: Vec<String> = (1..=3).map(|k| file(&format!("pc-vqa/ref0{k}.csv"))).collect();
+    compare(&place, &videos, &[2, 4], &[], &[WAYS[0], WAYS[2], WAYS[8]]);
+    compare(&place, &[file("human-age.csv")], &[2], &[], &[WAYS[0], WAYS[3], WAYS[6]]);
+}
+
+#[test]
+fn row_groups_and_formats_side_by_side() {
+    let place = Place::new();
+    let votes = votes(25, 3000);
+    let parts = split(&votes, 4);
+    let mut files = vec![
+        place.put("a.parquet", parquet(&batch(parts[0]), 200)),
+        place.put("b.csv", separated(parts[1], ",")),
+        place.put("c.jsonl", json_lines(parts[2])),
+        place.put("d.tsv", separated(parts[3], "\t")),
+    ];
+    compare(&place, &files, &[2, 3], &[], &[WAYS[0], WAYS[2]]);
+    files.truncate(1);
+    compare(&place, &files, &[4], &[], &[WAYS[0], WAYS[6]]);
+}
+
+#[test]
+fn more_ranks_than_files_and_pairs() {
+    let place = Place::new();
+    let file = place.put("few.csv", "left,right,winner\na,b,left\nb,c,left\na,c,tie\na,b,right\n");
+    let one_file = [file];
+    compare(&place, &one_file, &[4], &[], &[WAYS[0], WAYS[1]]);
+}
+
+#[test]
+fn components_counts_and_annotators() {
+    let place = Place::new();
+    let head = "winner,loser,count,annotator\n";
+    let files = [
+        place.put("a.csv", format!("{head}a,b,3,x\nb,c,2,y\nd,e,1,x\nlone,a,0,z\n")),
+        place.put("b.csv", format!("{head}a,b,4,y\nc,a,1,x\ne,d,5,w\nf10,f9,2,x\n")),
+    ];
+    compare(&place, &files, &[1, 2, 3], &[], &[WAYS[0], WAYS[1]]);
+}
+
+#[test]
+fn a_ranking_for_each_value() {
+    let place = Place::new();
+    let rows = |scene: &str, seed: usize| -> String {
+        let picked = votes(9, 900).into_iter().skip(seed);
+        picked.map(|(left, right, winner)| format!("{scene},{left},{right},{winner}\n")).collect()
+    };
+    let head = "scene,left,right,winner\n";
+    let files = [
+        place.put("a.csv", format!("{head}{}{}", rows("s10", 300), rows("s2", 10))),
+        place.put("b.csv", format!("{head}{}{}", rows("s2", 500), rows("only here", 0))),
+    ];
+    compare(&place, &files, &[2, 4], &["--by=scene"], &[WAYS[0], WAYS[2]]);
+}
+
+#[test]
+fn outcomes_of_many_values_and_items_of_many_names() {
+    let place = Place::new();
+    let rows = |from: u32, to: u32| -> String {
+        let row = |k: u32| {
+            let (left, right) = (k * 7 % 3001, (k * 13 + 1) % 3001);
+            let y = f64::from(k % 97) / 31.0 - 1.0;
+            // Names of many lengths; a pair of equal items is moved apart.
+            let right = if left == right { right + 1 } else { right };
+            format!("Größe {left},{right:0>30},{y}\n")
+        };
+        (from..to).map(row).collect()
+    };
+    let head = "item_a,item_b,y\n";
+    let files = [
+        place.put("a.csv", format!("{head}{}", rows(0, 9000))),
+        place.put("b.csv", format!("{head}{}", rows(6000, 20_000))),
+        place.put("c.csv", format!("{head}{}", rows(100, 300))),
+    ];
+    compare(&place, &files, &[3], &[], &[WAYS[0], WAYS[3]]);
+}
+
+#[test]
+fn rejected_rows_are_counted_over_all_ranks() {
+    let place = Place::new();
+    let good: String = separated(&votes(8, 300), ",");
+    let files: Vec<String> = (0..4)
+        .map(|k| place.put(&format!("{k}.csv"), format!("{good}x,x,left\na,b,maybe{k}\n,b,left\n")))
+        .collect();
+    compare(&place, &files, &[1, 3, 4], &["--on-error=skip"], &[WAYS[0]]);
+    let parquet_rows = place.put("g.parquet", parquet(&batch(&bad_votes()), 50));
+    compare(&place, &[parquet_rows], &[3], &["--on-error=skip"], &[WAYS[0]]);
+}
+
+/// Votes of which every hundredth compares an item with itself.
+fn bad_votes() -> Vec<Vote> {
+    let spoil = |(k, (left, right, winner)): (usize, Vote)| match k % 100 {
+        99 => (left.clone(), left, winner),
+        _ => (left, right, winner),
+    };
+    votes(8, 600).into_iter().enumerate().map(spoil).collect()
+}
+
+#[test]
+fn the_default_is_lbi() {
+    let place = Place::new();
+    let files = csv_files(&place, &votes(12, 900), 2);
+    let one = one_machine(&files, &["--method=lbi"]);
+    for ranks in [1, 2] {
+        assert_same(&place.rank(ranks, &files, &[]), &one, &format!("{ranks} ranks"));
+    }
+}
+
+#[test]
+fn other_forms_of_output() {
+    let place = Place::new();
+    let files = csv_files(&place, &votes(12, 900), 3);
+    let run = |extra: &[&str]| {
+        let mut words = vec!["rank", "--method=l2", "--quiet"];
+        words.extend(files.iter().map(String::as_str));
+        words.extend(extra);
+        place.run(3, &words).good()
+    };
+    let table = String::from_utf8(run(&[]).stdout).unwrap();
+    assert_eq!(table.matches("clip-3").count(), 1, "{table}");
+    let csv = String::from_utf8(run(&["--format=csv"]).stdout).unwrap();
+    assert_eq!(csv.lines().count(), 13, "{csv}");
+    let silent = run(&["-o", "out.parquet"]);
+    assert!(silent.stdout.is_empty() && silent.stderr.is_empty(), "{}", silent.stderr);
+    assert!(std::fs::read(place.at("out.parquet")).unwrap().starts_with(b"PAR1"));
+}
