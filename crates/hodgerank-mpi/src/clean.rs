@@ -16,6 +16,7 @@ use crate::look::Job;
 use crate::parts::{self, PartFolder};
 use crate::rank::fit_options;
 use crate::session::Session;
+use crate::text::{from_bytes, to_bytes};
 use crate::world::World;
 
 /// Flags of `clean`.
@@ -61,7 +62,12 @@ pub fn run(
         None => None,
     };
     let job = Job { files: votes.files(), input, fit: &fit, checkpoint, flags, again: true };
-    let alike = |tables: &[TableHead]| Ok(TableHead::check_alike(tables)?);
+    let alike = |tables: &[TableHead]| {
+        let here = TableHead::check_alike(tables);
+        let everywhere = check_alike(world, tables);
+        here?;
+        everywhere
+    };
     let mut first = session.look(job, alike, |_| Ok(()))?;
     let look = first.again(session, input)?;
     let write_parts = || -> Result<Cleaned, Failure> {
@@ -90,6 +96,26 @@ impl CleanArguments {
             parts::check_place(flag, name)?;
         }
         Ok(fit)
+    }
+}
+
+/// Refuses input of several kinds whoever reads what, as one machine would. `tables` are alike.
+fn check_alike(world: &World, tables: &[TableHead]) -> Result<(), Failure> {
+    let first = tables.first().map(|head| (head.file.to_string(), head.likeness()));
+    let mut kinds = Vec::new();
+    for bytes in world.all_gather(&to_bytes(&first)) {
+        kinds.extend(from_bytes::<Option<(String, String)>>(&bytes)?);
+    }
+    let differs = |other: &&(String, String)| other.1 != kinds[0].1;
+    match kinds.iter().find(differs) {
+        None => Ok(()),
+        Some((other, _)) => Err(Failure::usage(
+            format!(
+                "{} and {other} cannot be cleaned in one run: format or columns differ",
+                kinds[0].0
+            ),
+            "bring the files to the same format and columns first, or clean each on its own",
+        )),
     }
 }
 
