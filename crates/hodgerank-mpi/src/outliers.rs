@@ -160,7 +160,12 @@ impl PartOptions {
 
     /// The same flags where the result is one file.
     fn as_file(&self) -> OutputOptions {
-        OutputOptions { format: self.format, output: self.output.clone(), top: self.top }
+        OutputOptions {
+            format: self.format,
+            output: self.output.clone(),
+            top: self.top,
+            plain: true,
+        }
     }
 }
 

@@ -78,7 +78,7 @@ impl Style {
     /// Fits the terminal, or 100 columns without colour where there is none.
     pub(crate) fn here(options: &OutputOptions) -> Self {
         const PAGE: u16 = 100;
-        let screen = options.output.is_none() && io::stdout().is_terminal();
+        let screen = !options.plain && options.output.is_none() && io::stdout().is_terminal();
         let no_colour = std::env::var_os("NO_COLOR").is_some_and(|no| !no.is_empty());
         let width = if screen { comfy_table::Table::new().width() } else { None };
         Self { width: width.unwrap_or(PAGE), styled: screen && !no_colour, top: options.top }

@@ -34,7 +34,7 @@ pub(super) fn table(
             rows.sort_by_key(|row| row.order);
             let more = lines - rows.len() as u64;
             let list = Outliers::votes(vec![Listing { rows, ..list }], rejected.clone());
-            let options = OutputOptions::default();
+            let options = OutputOptions { plain: true, ..OutputOptions::default() };
             write_outliers(&list, OutputFormat::Table, &options, Output::standard())?;
             if more > 0 {
                 let mut out = Output::standard();
