@@ -48,7 +48,7 @@ impl Files {
 }
 
 /// Where results go, and as what.
-#[derive(Debug, Clone, Default, Args)]
+#[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Output")]
 pub struct OutputOptions {
     /// Form of the result [default: by the ending of --output, else table]
@@ -60,8 +60,7 @@ pub struct OutputOptions {
     /// Rows shown in a table, 0 for all; other formats always have all
     #[arg(long, value_name = "N", default_value_t = 1000)]
     pub top: usize,
-    /// Whether tables are drawn as for a file, even if standard output looks like a terminal; not a
-    /// flag.
+    /// Plain text even where standard output looks like a terminal; not a flag.
     #[arg(skip)]
     pub plain: bool,
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use clap::ArgMatches;
+use clap::{ArgMatches, Command};
 use serde::{Deserialize, Serialize};
 
 use crate::shards::Plan;
@@ -12,26 +12,29 @@ use crate::shards::Plan;
 pub struct Fingerprint(BTreeMap<String, String>);
 
 /// Flags that do not change the solver's work.
-const WITHOUT_EFFECT: [&str; 9] =
-    ["files", "threads", "quiet", "format", "output", "top", "checkpoint", "every", "resume"];
+const WITHOUT_EFFECT: [&str; 8] =
+    ["threads", "quiet", "format", "output", "top", "checkpoint", "every", "resume"];
 
 /// Changes with the way in which states are written.
 const FORMAT: u32 = 1;
 
 impl Fingerprint {
-    /// The options of a command that change its work, as they were typed or by default.
+    /// The options of a command that change its work, as they were typed or by default. `flags`
+    /// defines them.
     #[must_use]
-    pub fn of_options(command: &str, matches: &ArgMatches) -> Self {
+    pub fn of_options(flags: &Command, matches: &ArgMatches) -> Self {
         let mut facts = BTreeMap::from([
-            ("command".to_owned(), command.to_owned()),
+            ("command".to_owned(), flags.get_name().to_owned()),
             ("program".to_owned(), env!("CARGO_PKG_VERSION").to_owned()),
             ("format".to_owned(), FORMAT.to_string()),
         ]);
-        for id in matches.ids().map(clap::Id::as_str).filter(|id| !WITHOUT_EFFECT.contains(id)) {
-            // Groups of arguments have ids too, but no values of their own.
-            if let Ok(Some(values)) = matches.try_get_raw(id) {
+        for flag in flags.get_arguments() {
+            let Some(name) = flag.get_long().filter(|name| !WITHOUT_EFFECT.contains(name)) else {
+                continue;
+            };
+            if let Ok(Some(values)) = matches.try_get_raw(flag.get_id().as_str()) {
                 let values: Vec<_> = values.map(|value| value.to_string_lossy()).collect();
-                facts.insert(format!("--{}", id.replace('_', "-")), values.join(" "));
+                facts.insert(format!("--{name}"), values.join(" "));
             }
         }
         Self(facts)

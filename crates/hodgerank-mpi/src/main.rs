@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::FromArgMatches as _;
-use hodgerank_cli::{Failure, Terminal};
+use hodgerank_cli::Terminal;
 use hodgerank_mpi::agree::{Failed, agree};
 use hodgerank_mpi::fingerprint::Fingerprint;
 use hodgerank_mpi::flags::{Arguments, Command};
@@ -26,11 +26,12 @@ fn main() -> ExitCode {
 }
 
 fn program(world: &Arc<World>) -> ExitCode {
-    let parsed = Arguments::clap().try_get_matches().and_then(|matches| {
+    let flags = Arguments::clap();
+    let parsed = flags.clone().try_get_matches().and_then(|matches| {
         let arguments = Arguments::from_arg_matches(&matches)?;
         Ok((matches, arguments))
     });
-    let (matches, arguments) = match parsed {
+    let (matches, mut arguments) = match parsed {
         Ok(parsed) => parsed,
         Err(error) => {
             if world.is_first() {
@@ -40,28 +41,28 @@ fn program(world: &Arc<World>) -> ExitCode {
             return ExitCode::from(error.exit_code() as u8);
         }
     };
+    let command = matches.subcommand().and_then(|(name, matches)| {
+        Some(Fingerprint::of_options(flags.find_subcommand(name)?, matches))
+    });
+    let fingerprint = command.unwrap_or_default();
+    let quiet = arguments.run.quiet;
     let work = || {
         let threads = agree(world, arguments.run.start_threads(default_threads(world)))?;
-        let voice = Arc::new(Voice::new(world, arguments.run.quiet));
+        let voice = Arc::new(Voice::new(world, quiet));
         let session = Session { world: Arc::clone(world), voice, threads };
-        let options = |name: &str| match matches.subcommand_matches(name) {
-            Some(matches) => Ok(Fingerprint::of_options(name, matches)),
-            None => Err(Failure::usage(format!("the flags of {name} are not there"), "")),
-        };
-        match &arguments.command {
+        match &mut arguments.command {
             Command::Rank(flags) => {
-                let options = agree(world, options("rank"))?;
-                rank::run(&session, &flags.rank, &flags.checkpoint, options)
+                // mpirun gives every rank a terminal of no width, wherever its output goes.
+                flags.rank.output.plain = true;
+                rank::run(&session, &flags.rank, &flags.checkpoint, fingerprint)
             }
-            Command::Outliers(flags) => {
-                outliers::run(&session, flags, agree(world, options("outliers"))?)
-            }
-            Command::Clean(flags) => clean::run(&session, flags, agree(world, options("clean"))?),
+            Command::Outliers(flags) => outliers::run(&session, flags, fingerprint),
+            Command::Clean(flags) => clean::run(&session, flags, fingerprint),
         }
     };
     match work() {
         Ok(()) => ExitCode::SUCCESS,
-        Err(Failed::Here(failure)) => Terminal::new(arguments.run.quiet).end(Err(failure)),
+        Err(Failed::Here(failure)) => Terminal::new(quiet).end(Err(failure)),
         Err(Failed::Elsewhere { exit_code }) => ExitCode::from(exit_code),
     }
 }

@@ -2,7 +2,7 @@
 
 use hodgerank::fit::{FitOptions, Method};
 use hodgerank::select::OutlierRule;
-use hodgerank_cli::{Failure, OutputOptions, RankArguments, write_ranking};
+use hodgerank_cli::{Failure, RankArguments, write_ranking};
 use hodgerank_commands::rank::{Ranked, check_connected};
 use hodgerank_commands::{CountedStudy, MethodOptions};
 use hodgerank_io::write::RejectedSummary;
@@ -25,8 +25,6 @@ pub fn run(
 ) -> Result<(), Failed> {
     let world = &session.world;
     let RankArguments { files, options, output } = arguments;
-    // mpirun shows its ranks a terminal of its own, wherever their words go.
-    let output = &OutputOptions { plain: true, ..output.clone() };
     let votes = files.votes();
     // Everything that can be refused is refused before the work.
     let fit = agree(world, fit_options(&options.method))?;

@@ -75,8 +75,7 @@ fn killed_and_resumed() {
         let whole = result(&place);
         std::fs::remove_file(place.at("out.json")).unwrap();
         kill_one_rank(&place, ranks, &words(&files, &KEEP));
-        let again: Vec<&str> = KEEP.into_iter().chain(["--resume"]).collect();
-        let run = place.run(ranks, &words(&files, &again)).good();
+        let run = place.run(ranks, &words(&files, &["--checkpoint=kept", "--resume"])).good();
         assert!(run.stderr.contains("going on with"), "{}", run.stderr);
         assert_same(&result(&place), &whole, &format!("{ranks} ranks"));
         assert!(!place.has("kept/manifest.json"), "what was kept is removed at the end");

@@ -117,16 +117,16 @@ fn a_ranking_for_each_value() {
 #[test]
 fn outcomes_of_many_values_and_items_of_many_names() {
     let place = Place::new();
-    let rows = |from: u32, to: u32| -> String {
-        let row = |k: u32| {
-            let (left, right) = (k * 7 % 3001, (k * 13 + 1) % 3001);
-            let y = f64::from(k % 97) / 31.0 - 1.0;
-            // Names of many lengths; a pair of equal items is moved apart.
-            let right = if left == right { right + 1 } else { right };
-            format!("Größe {left},{right:0>30},{y}\n")
-        };
-        (from..to).map(row).collect()
-    };
+    // Names of many lengths, and outcomes that no two votes share but by design.
+    let named: Vec<String> = votes(2000, 20_000)
+        .into_iter()
+        .enumerate()
+        .map(|(k, (left, right, _))| {
+            let y = (k * k % 10_007) as f64 / 5000.0 - 1.0;
+            format!("Größe {left},{right:0>40},{y}\n")
+        })
+        .collect();
+    let rows = |from: usize, to: usize| named[from..to].concat();
     let head = "item_a,item_b,y\n";
     let files = [
         place.put("a.csv", format!("{head}{}", rows(0, 9000))),
