@@ -53,7 +53,7 @@ impl Files {
 pub struct OutputOptions {
     /// Form of the result [default: by the ending of --output, else table]
     #[arg(long, value_enum)]
-    format: Option<OutputFormat>,
+    pub format: Option<OutputFormat>,
     /// File to write; it appears whole or not at all [default: standard output]
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<String>,

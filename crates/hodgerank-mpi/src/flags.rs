@@ -6,6 +6,9 @@ use std::time::Duration;
 use clap::{Args, Command as Clap, CommandFactory, Parser, Subcommand};
 use hodgerank_cli::{RankArguments, RunOptions};
 
+use crate::clean::CleanArguments;
+use crate::outliers::OutliersArguments;
+
 /// Robust ranking from pairwise votes, over many machines: mpirun -n P hodgerank-mpi rank FILE…
 ///
 /// Each rank reads some of the files (or row groups of Parquet files); no rank holds all votes.
@@ -29,6 +32,15 @@ pub enum Command {
     /// As `hodgerank rank`, with the methods l2, ridge, lbi and hlasso. The JSON has no report on
     /// annotators.
     Rank(Box<SharedRankArguments>),
+    /// List votes in order of suspicion, or the annotators who cast them
+    ///
+    /// As `hodgerank outliers`; each rank lists the rows that it read. The numbers in `order` are
+    /// those of all rows together.
+    Outliers(Box<OutliersArguments>),
+    /// Write the input without its flagged votes, all columns kept
+    ///
+    /// As `hodgerank clean`; each rank writes the rows that it read.
+    Clean(Box<CleanArguments>),
 }
 
 /// Flags of `rank`.
@@ -62,18 +74,16 @@ impl Arguments {
     /// The flags, with help that says what is different here.
     #[must_use]
     pub fn clap() -> Clap {
-        Self::command()
-            .mut_arg("threads", |threads| {
-                threads.help(
-                    "Number of threads of each rank [default: the node's cores, shared by its \
-                     ranks]",
-                )
+        let command = Self::command().mut_arg("threads", |threads| {
+            threads.help(
+                "Number of threads of each rank [default: the node's cores, shared by its ranks]",
+            )
+        });
+        command.mut_subcommands(|subcommand| {
+            subcommand.mut_arg("method", |method| {
+                method.help("How to find the scores: l2, ridge, lbi or hlasso [default: lbi]")
             })
-            .mut_subcommand("rank", |rank| {
-                rank.mut_arg("method", |method| {
-                    method.help("How to find the scores: l2, ridge, lbi or hlasso [default: lbi]")
-                })
-            })
+        })
     }
 }
 

@@ -10,7 +10,7 @@ use hodgerank_mpi::agree::{Failed, agree};
 use hodgerank_mpi::fingerprint::Fingerprint;
 use hodgerank_mpi::flags::{Arguments, Command};
 use hodgerank_mpi::session::{Session, Voice, default_threads};
-use hodgerank_mpi::{World, rank};
+use hodgerank_mpi::{World, clean, outliers, rank};
 
 fn main() -> ExitCode {
     let world = match World::start() {
@@ -56,6 +56,8 @@ fn program(world: &Arc<World>) -> ExitCode {
                 flags.rank.output.plain = true;
                 rank::run(&session, &flags.rank, &flags.checkpoint, fingerprint)
             }
+            Command::Outliers(flags) => outliers::run(&session, flags, fingerprint),
+            Command::Clean(flags) => clean::run(&session, flags, fingerprint),
         }
     };
     match work() {

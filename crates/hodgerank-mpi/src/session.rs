@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use hodgerank_cli::Terminal;
 use hodgerank_commands::{Watch, Work};
+use hodgerank_report::words::thousands;
 
+use crate::memory;
 use crate::world::World;
 
 /// The ranks, this rank's voice, and its threads.
@@ -16,6 +18,18 @@ pub struct Session {
     pub voice: Arc<Voice>,
     /// Threads of this rank.
     pub threads: usize,
+}
+
+impl Session {
+    /// Says how much memory a rank has needed, where the system tells.
+    pub fn tell_memory(&self) {
+        let Some(bytes) = memory::most_bytes_of_a_rank(&self.world) else { return };
+        let megabytes = thousands(bytes.div_ceil(1_000_000));
+        self.voice.note(&match self.world.size() {
+            1 => format!("one rank, which held at most {megabytes} MB"),
+            ranks => format!("{ranks} ranks, each of which held at most {megabytes} MB"),
+        });
+    }
 }
 
 /// Speaks on rank 0 and is silent elsewhere, so that everything is said once.

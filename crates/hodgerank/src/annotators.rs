@@ -69,11 +69,7 @@ impl AnnotatorTallies {
         flagged: bool,
         count: u64,
     ) {
-        let index = annotator as usize;
-        if index >= self.tallies.len() {
-            self.tallies.resize(index + 1, AnnotatorTally::default());
-        }
-        let tally = &mut self.tallies[index];
+        let tally = self.of(annotator);
         let counted = |holds: bool| if holds { count } else { 0 };
         tally.votes += count;
         tally.decided += counted(agrees.is_some());
@@ -85,16 +81,28 @@ impl AnnotatorTallies {
 
     /// Adds the tallies of another part of the votes.
     pub fn merge(&mut self, other: &Self) {
-        let length = self.tallies.len().max(other.tallies.len());
-        self.tallies.resize(length, AnnotatorTally::default());
-        for (into, from) in self.tallies.iter_mut().zip(&other.tallies) {
-            into.votes += from.votes;
-            into.decided += from.decided;
-            into.agreeing += from.agreeing;
-            into.flagged += from.flagged;
-            into.sided += from.sided;
-            into.left += from.left;
+        for (annotator, &tally) in (0..).zip(&other.tallies) {
+            self.add_tally(annotator, tally);
         }
+    }
+
+    /// Adds what an annotator did in another part of the votes.
+    pub fn add_tally(&mut self, annotator: u32, from: AnnotatorTally) {
+        let into = self.of(annotator);
+        into.votes += from.votes;
+        into.decided += from.decided;
+        into.agreeing += from.agreeing;
+        into.flagged += from.flagged;
+        into.sided += from.sided;
+        into.left += from.left;
+    }
+
+    fn of(&mut self, annotator: u32) -> &mut AnnotatorTally {
+        let index = annotator as usize;
+        if index >= self.tallies.len() {
+            self.tallies.resize(index + 1, AnnotatorTally::default());
+        }
+        &mut self.tallies[index]
     }
 
     /// The tally of each annotator, by index.

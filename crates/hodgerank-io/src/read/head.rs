@@ -45,6 +45,15 @@ impl TableHead {
         }
     }
 
+    /// What must be equal where rows of several files are to stand in one: format, separator and
+    /// columns, as one text.
+    #[must_use]
+    pub fn likeness(&self) -> String {
+        let fields = self.schema.as_ref().map(|schema| schema.fields());
+        let columns = if self.format == Format::Jsonl { &[][..] } else { &self.columns };
+        format!("{} {} {columns:?} {fields:?}", self.format.name(), self.delimiter)
+    }
+
     /// Checks that the rows of all files can stand below each other in one file.
     ///
     /// # Errors

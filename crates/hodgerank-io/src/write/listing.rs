@@ -3,7 +3,7 @@
 
 use std::io::{self, Write};
 
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize, Serializer};
 
 use super::ranking::{InputSummary, MethodSummary, OutlierSummary, RankTable, RejectedSummary};
 use super::{Column, Table};
@@ -18,7 +18,7 @@ pub trait ListingRow: Serialize {
 }
 
 /// A vote, or a group of equal ones.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SuspectRow {
     /// Place in the order of suspicion, from 1.
     pub order: u64,

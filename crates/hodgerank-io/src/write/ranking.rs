@@ -155,7 +155,7 @@ pub struct OutlierSummary {
 }
 
 /// Rows that were not counted.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Clone, Serialize)]
 pub struct RejectedSummary {
     /// How many.
     pub rows: u64,
@@ -164,7 +164,7 @@ pub struct RejectedSummary {
 }
 
 /// One row that was not counted.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Clone, Serialize)]
 pub struct RejectedRow {
     /// The file.
     pub file: String,

@@ -116,7 +116,7 @@ struct OneMachine {
     options: RankOptions,
 }
 
-struct Nobody;
+pub(crate) struct Nobody;
 
 impl Watch for Nobody {
     fn note(&self, _: &str) {}
