@@ -26,12 +26,14 @@ fn ways() -> Vec<FitOptions> {
         with(lbi, OutlierRule::Count(25)),
         with(lbi, OutlierRule::Time(0.9)),
         with(lbi, OutlierRule::Scaled { m: 1.35 }),
+        with(lbi, OutlierRule::Auto),
         FitOptions { algorithm: Algorithm::Gradient, ..with(lbi, share) },
         FitOptions { algorithm: Algorithm::Gradient, ..with(lbi, OutlierRule::Time(0.8)) },
         with(hlasso, share),
         with(hlasso, OutlierRule::Count(25)),
         with(hlasso, OutlierRule::Lambda(0.8)),
         with(hlasso, OutlierRule::Scaled { m: 1.35 }),
+        with(hlasso, OutlierRule::Auto),
     ]
 }
 
@@ -85,6 +87,20 @@ fn a_team_gives_the_answer_of_one_machine() {
                 let off = difference(&graph, &options, members, seed);
                 assert!(off < 1e-10, "{options:?}, {members} members: {off:e}");
             }
+        }
+    }
+}
+
+#[test]
+fn graded_votes_shared_by_a_team() {
+    let (noise, flips, graded) = (Noise::Gaussian { sigma: 0.05 }, 0.1, true);
+    let options = SimulateOptions { votes: 1500, noise, flips, graded, ..Default::default() };
+    let graph = study::simulated(&options).graph;
+    for options in ways().into_iter().filter(|way| way.outliers == OutlierRule::Auto) {
+        assert!(fit(&graph, &options).unwrap().flagged.iter().any(|&votes| votes > 0.0));
+        for members in 1..=4 {
+            let off = difference(&graph, &options, members, 3);
+            assert!(off < 1e-10, "{options:?}, {members} members: {off:e}");
         }
     }
 }
