@@ -15,7 +15,9 @@
 //! Cost: for each step one pass and a handful of products with the information, each O(pairs);
 //! some five steps. Ties do not count.
 //!
-//! Failure modes: with ε > 0, ℓ has more than one peak; the start decides which one is found.
+//! Failure modes: with ε > 0, ℓ has more than one peak; the start decides which one is found. Where
+//! an item has some twenty votes, scores drift apart for long, and a climb ends at its limit of steps
+//! while ℓ still rises a little.
 
 mod direction;
 mod pass;
