@@ -40,7 +40,7 @@ pub fn read(
     let input = watch.watch(work, || sources.read_part(&options, &progress));
     let input = input.map_err(Failure::from).and_then(|input| Ok(input?));
     let mut input = agree_in_order(world, input, |failure| place(plan, failure))?;
-    let heard = hear(world, Said::new(&input));
+    let heard = hear(world, &Said::new(&input));
     let Said { any_good, rejected, outcomes } = agree(world, heard)?;
     input.rejected = in_order(plan, rejected);
     input.outcomes = outcomes;
@@ -76,9 +76,9 @@ impl Said {
 }
 
 /// What all say together.
-fn hear(world: &World, said: Said) -> Result<Said, Failure> {
+fn hear(world: &World, said: &Said) -> Result<Said, Failure> {
     let mut all = Said::default();
-    for bytes in world.all_gather(&to_bytes(&said)) {
+    for bytes in world.all_gather(&to_bytes(said)) {
         all.add(from_bytes(&bytes)?);
     }
     Ok(all)

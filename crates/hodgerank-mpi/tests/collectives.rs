@@ -110,8 +110,8 @@ fn groups(world: &World) {
             mine.add(left, right, y, count);
         }
     }
-    let mine = Tally::finish(vec![mine], &[numbers.clone()]);
-    let all = Tally::finish(vec![all], &[numbers.clone()]);
+    let mine = Tally::finish(vec![mine], std::slice::from_ref(&numbers));
+    let all = Tally::finish(vec![all], std::slice::from_ref(&numbers));
     let met = meet(world, mine, &numbers, items as usize);
     let place = |g: &usize| rank_of_pair(all.left[*g], all.right[*g], size) == rank;
     let expected: Vec<usize> = (0..all.len()).filter(place).collect();

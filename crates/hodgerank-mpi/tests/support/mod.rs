@@ -176,6 +176,7 @@ fn differences(many: &Value, one: &Value, path: &str) -> Vec<String> {
 }
 
 /// Real votes, where they are there.
+#[allow(clippy::print_stderr, reason = "a skipped test should be seen")]
 pub(crate) fn shared_data() -> Option<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
     if !folder.is_dir() {
