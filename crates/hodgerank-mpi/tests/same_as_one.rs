@@ -6,7 +6,7 @@ use support::files::{Vote, batch, json_lines, parquet, separated, votes};
 use support::{Place, assert_same, one_machine, shared_data};
 
 /// Every method and rule that ranks can share.
-const WAYS: [&[&str]; 9] = [
+const WAYS: [&[&str]; 11] = [
     &["--method=l2"],
     &["--method=ridge", "--ridge=2"],
     &["--method=lbi", "--outliers=5%"],
@@ -16,6 +16,8 @@ const WAYS: [&[&str]; 9] = [
     &["--method=hlasso", "--outliers=60"],
     &["--method=hlasso", "--outliers=lambda=0.8"],
     &["--method=hlasso", "--outliers=scaled"],
+    &["--method=lbi", "--outliers=auto"],
+    &["--method=hlasso", "--outliers=auto"],
 ];
 
 fn compare(place: &Place, files: &[String], ranks: &[usize], extra: &[&str], ways: &[&[&str]]) {
@@ -60,8 +62,8 @@ fn real_votes() {
     let place = Place::new();
     let file = |name: &str| data.join(name).to_str().unwrap().to_owned();
     let videos: Vec<String> = (1..=3).map(|k| file(&format!("pc-vqa/ref0{k}.csv"))).collect();
-    compare(&place, &videos, &[2, 4], &[], &[WAYS[0], WAYS[2], WAYS[8]]);
-    compare(&place, &[file("human-age.csv")], &[2], &[], &[WAYS[0], WAYS[3], WAYS[6]]);
+    compare(&place, &videos, &[2, 4], &[], &[WAYS[0], WAYS[2], WAYS[8], WAYS[9]]);
+    compare(&place, &[file("human-age.csv")], &[2], &[], &[WAYS[0], WAYS[3], WAYS[6], WAYS[10]]);
 }
 
 #[test]
@@ -162,9 +164,9 @@ fn bad_votes() -> Vec<Vote> {
 fn the_default_is_lbi() {
     let place = Place::new();
     let files = csv_files(&place, &votes(12, 900), 2);
-    let one = one_machine(&files, &["--method=lbi", "--outliers=5%"]);
+    let one = one_machine(&files, &["--method=lbi", "--outliers=auto"]);
     for ranks in [1, 2] {
-        let many = place.rank(ranks, &files, &["--outliers=5%"]);
+        let many = place.rank(ranks, &files, &[]);
         assert_same(&many, &one, &format!("{ranks} ranks"));
     }
 }

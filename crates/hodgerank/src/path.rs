@@ -285,10 +285,10 @@ pub struct Recorder {
     path: Path,
     /// A byte for each group: one of the three below.
     flags: Vec<u8>,
-    ever_flagged_votes: f64,
+    flagged_votes_here: f64,
     team: Arc<dyn Team>,
     /// The same with everyone.
-    all_flagged_votes: f64,
+    ever_flagged_votes: f64,
 }
 
 const NEVER_FLAGGED: u8 = 0;
@@ -337,7 +337,7 @@ impl Recorder {
             snapshots,
         };
         let (flags, team): (_, Arc<dyn Team>) = (Vec::new(), Arc::new(Alone));
-        Self { path, flags, ever_flagged_votes: 0.0, team, all_flagged_votes: 0.0 }
+        Self { path, flags, flagged_votes_here: 0.0, team, ever_flagged_votes: 0.0 }
     }
 
     /// Passes a knot: λ or t, the scores there, and what changed. `groups` gives the votes.
@@ -354,7 +354,7 @@ impl Recorder {
         for (group, change) in changes {
             self.record(Event { knot, group, change }, groups);
         }
-        self.all_flagged_votes = self.team.sum_of(self.ever_flagged_votes);
+        self.ever_flagged_votes = self.team.sum_of(self.flagged_votes_here);
     }
 
     fn record(&mut self, event: Event, groups: &Groups) {
@@ -364,7 +364,7 @@ impl Recorder {
             Change::Entered(_) => {
                 debug_assert!(*flag != FLAGGED, "entered twice");
                 if *flag == NEVER_FLAGGED {
-                    self.ever_flagged_votes += groups.weight[event.group as usize];
+                    self.flagged_votes_here += groups.weight[event.group as usize];
                 }
                 *flag = FLAGGED;
             }
@@ -392,14 +392,14 @@ impl Recorder {
                 let last = self.path.knots[self.path.knots.len() - 1];
                 !self.path.parameter.precedes(last, value)
             }
-            Until::Flagged(votes) => self.all_flagged_votes >= votes,
+            Until::Flagged(votes) => self.ever_flagged_votes >= votes,
         }
     }
 
     /// Votes flagged so far, by groups that entered at some time, whether or not they left again.
     #[must_use]
     pub fn ever_flagged_votes(&self) -> f64 {
-        self.all_flagged_votes
+        self.ever_flagged_votes
     }
 
     /// Whether a group is flagged now.
@@ -439,7 +439,7 @@ impl Recorder {
                 if residual == f64::INFINITY { Change::Left } else { Change::Entered(residual) };
             self.record(Event { knot, group, change }, groups);
         }
-        self.all_flagged_votes = self.team.sum_of(self.ever_flagged_votes);
+        self.ever_flagged_votes = self.team.sum_of(self.flagged_votes_here);
         Ok(())
     }
 

@@ -20,7 +20,7 @@ use crate::solve::{L2Options, l2};
 
 use cross_validation::CrossValidationOptions;
 use lapse::{Lapse, SidedEstimate};
-use likelihood::{Rate, SidedVotes, likeliest, small_rise};
+use likelihood::{Likeliest, Rate, SidedVotes, likeliest, small_rise};
 
 pub use rule::share;
 
@@ -105,6 +105,12 @@ pub fn auto(graph: &ComparisonGraph) -> Result<Auto> {
 /// Lapse rate from which the search starts at least: at a rate of zero it would not leave.
 const FIRST_RATE: f64 = 0.05;
 
+/// How often the climb is begun again in the unit that the bins call for, how far that must be off,
+/// and what it must bring.
+const MOST_RESCALINGS: usize = 5;
+const SETTLED_SCALE: f64 = 0.01;
+const LITTLE_GAIN: f64 = 0.1;
+
 /// The gain decides by its size alone, so it needs no more digits than this.
 const GAIN_DIGITS: f64 = 0.01;
 
@@ -117,15 +123,12 @@ fn auto_sided(graph: &ComparisonGraph, size: f64) -> Auto {
     if first.scale == 0.0 {
         return Auto { votes: 0.0, lapse: first, rounds: 0 };
     }
-    let in_units = |scores: &[f64], scale: f64| -> Vec<f64> {
-        scores.iter().map(|score| score / scale).collect()
-    };
     let (start, rate) = (in_units(&start, first.scale), first.rate.max(FIRST_RATE));
-    let found = likeliest(&mut votes, start, rate, Rate::Free, small_rise);
-    let SidedEstimate { lapse, honest_scale } = lapse::estimate_sided(&votes, &found.scores, size);
+    let (found, estimate) = climb(&mut votes, size, start, rate, Rate::Free, small_rise);
+    let SidedEstimate { lapse, honest_scale } = estimate;
     let start = in_units(&found.scores, if honest_scale > 0.0 { honest_scale } else { 1.0 });
     let enough = |value: f64| small_rise(value).max(GAIN_DIGITS * (found.value - value));
-    let honest = likeliest(&mut votes, start, 0.0, Rate::Fixed, enough);
+    let (honest, _) = climb(&mut votes, size, start, 0.0, Rate::Fixed, enough);
     let lapse = lapse.tested(found.value - honest.value, size);
     // A vote with the ranking is never a lapse, however far the items are apart.
     let flagged = votes.look(|pairs| {
@@ -134,6 +137,47 @@ fn auto_sided(graph: &ComparisonGraph, size: f64) -> Auto {
     });
     let flagged = graph.team().sum_of(flagged.iter().sum());
     Auto { votes: flagged, lapse, rounds: found.steps + honest.steps }
+}
+
+/// Uphill, and what the bins say there.
+///
+/// With few votes for each item a climb creeps along the scale of the scores. The bins tell where
+/// that leads to: the unit in which the scale is one. From there it is begun again.
+fn climb(
+    votes: &mut SidedVotes<'_>,
+    size: f64,
+    start: Vec<f64>,
+    rate: f64,
+    which: Rate,
+    enough: impl Fn(f64) -> f64,
+) -> (Likeliest, SidedEstimate) {
+    let mut best = likeliest(votes, start, rate, which, &enough);
+    let mut estimate = lapse::estimate_sided(votes, &best.scores, size);
+    for _ in 0..MOST_RESCALINGS {
+        let (scale, rate) = match which {
+            Rate::Free => (estimate.lapse.scale, estimate.lapse.rate),
+            Rate::Fixed => (estimate.honest_scale, rate),
+        };
+        let stuck = scale == 0.0 || (which == Rate::Free && rate == 0.0);
+        if stuck || scale.ln().abs() < SETTLED_SCALE {
+            break;
+        }
+        let mut again = likeliest(votes, in_units(&best.scores, scale), rate, which, &enough);
+        again.steps += best.steps;
+        let rise = again.value - best.value;
+        if rise > 0.0 {
+            best = again;
+            estimate = lapse::estimate_sided(votes, &best.scores, size);
+        }
+        if rise < enough(best.value).max(LITTLE_GAIN) {
+            break;
+        }
+    }
+    (best, estimate)
+}
+
+fn in_units(scores: &[f64], scale: f64) -> Vec<f64> {
+    scores.iter().map(|score| score / scale).collect()
 }
 
 /// Rounds after which what still changes is taken as it is.
