@@ -48,7 +48,8 @@ fn the_program_gives_the_bits_of_the_library() {
     let Some(data) = shared_data() else { return };
     for file in ["pc-vqa/ref01.csv", "human-age.csv"] {
         let file = data.join(file).to_str().unwrap().to_owned();
-        let input = read(&[file.clone()], &ReadOptions::default(), &Arc::default()).unwrap();
+        let input =
+            read(std::slice::from_ref(&file), &ReadOptions::default(), &Arc::default()).unwrap();
         let study = &input.studies[0];
         let graph = ComparisonGraph::new(study.items.len(), study.groups.clone()).unwrap();
         for (flags, options) in settings() {

@@ -47,22 +47,24 @@ fn main() -> Result<(), Box<dyn Error>> {
     let arguments = Arguments::parse();
     rayon::ThreadPoolBuilder::new().num_threads(arguments.threads).build_global()?;
     if arguments.alone {
-        return measure(&arguments, Arc::new(Alone), 0, 1);
+        let alone: Arc<dyn Team> = Arc::new(Alone);
+        return measure(&arguments, &alone, 0, 1);
     }
     let world = Arc::new(World::start()?);
     let (rank, size) = (world.rank(), world.size());
-    measure(&arguments, Arc::new(MpiTeam::new(world, None)), rank, size)
+    let team: Arc<dyn Team> = Arc::new(MpiTeam::new(world, None));
+    measure(&arguments, &team, rank, size)
 }
 
 fn measure(
     arguments: &Arguments,
-    team: Arc<dyn Team>,
+    team: &Arc<dyn Team>,
     rank: usize,
     size: usize,
 ) -> Result<(), Box<dyn Error>> {
     let groups = own_votes(arguments, rank, size)?;
     let here = groups.len();
-    let graph = ComparisonGraph::shared(arguments.items, groups, Arc::clone(&team))?;
+    let graph = ComparisonGraph::shared(arguments.items, groups, Arc::clone(team))?;
     let mut steps = Vec::new();
     for _ in 0..arguments.runs {
         let set_up = seconds_of(&graph, 1)?;
@@ -72,7 +74,7 @@ fn measure(
     let memory = team.max_of(memory::most_bytes().unwrap_or(0) as f64);
     let sums: Vec<String> = LENGTHS
         .iter()
-        .map(|&length| format!("[{length}, {:e}]", seconds_of_sum(&*team, length)))
+        .map(|&length| format!("[{length}, {:e}]", seconds_of_sum(&**team, length)))
         .collect();
     if rank == 0 {
         let steps: Vec<String> = steps.iter().map(|seconds| format!("{seconds:e}")).collect();

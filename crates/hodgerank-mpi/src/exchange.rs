@@ -1,6 +1,6 @@
 //! Records that travel to the rank that their hash names.
 //!
-//! Cost: every record is sent once, in rounds of at most [`CHUNK`] bytes sent and received by each
+//! Cost: every record is sent once, in rounds of at most `CHUNK` bytes sent and received by each
 //! rank, whatever the number of records. A round ends when the parcel of one receiver is full, so
 //! hashes should spread the records evenly.
 

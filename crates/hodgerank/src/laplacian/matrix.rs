@@ -14,7 +14,7 @@ pub(super) const ROWS_PER_TASK: usize = 2048;
 const ENTRIES_PER_TASK: usize = 1 << 16;
 
 /// Entries (12 bytes each) filled by one task while the matrix is built, and most such tasks.
-const ENTRIES_PER_RANGE: usize = 1 << 20;
+const ENTRIES_PER_RANGE: usize = 1 << 18;
 const MOST_RANGES: usize = 32;
 
 /// L + shift·I of a whole comparison graph.

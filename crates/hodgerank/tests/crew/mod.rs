@@ -8,6 +8,9 @@ use std::sync::{Arc, Barrier, Mutex};
 use hodgerank::team::{Checkpoint, Team};
 use hodgerank::{ComparisonGraph, Groups};
 
+/// The name of the work, and its state.
+pub type State = (String, Vec<u8>);
+
 /// What the members share.
 #[derive(Debug)]
 struct Table {
@@ -28,13 +31,13 @@ pub struct Member {
 pub struct Memory {
     /// A state is due each time this many steps were made.
     pub every: u64,
-    pub begin_with: Option<(String, Vec<u8>)>,
+    pub begin_with: Option<State>,
     asked: AtomicU64,
-    pub kept: Mutex<Vec<(String, Vec<u8>)>>,
+    pub kept: Mutex<Vec<State>>,
 }
 
 impl Memory {
-    pub fn new(every: u64, begin_with: Option<(String, Vec<u8>)>) -> Self {
+    pub fn new(every: u64, begin_with: Option<State>) -> Self {
         Self { every, begin_with, ..Self::default() }
     }
 }
@@ -116,7 +119,7 @@ pub fn together<T: Send>(
     dealt: &[Vec<usize>],
     memories: Vec<Option<Memory>>,
     work: impl Fn(&ComparisonGraph) -> T + Sync,
-) -> Vec<(T, Vec<(String, Vec<u8>)>)> {
+) -> Vec<(T, Vec<State>)> {
     let table = Arc::new(Table {
         barrier: Barrier::new(dealt.len()),
         slots: Mutex::new(vec![Vec::new(); dealt.len()]),
