@@ -18,10 +18,10 @@ fn settings() -> Vec<(&'static str, FitOptions)> {
     let (share, default) = (OutlierRule::Share(0.05), FitOptions::default());
     let of = |method| FitOptions { method: Some(method), ..default };
     let paper = |method| FitOptions { outliers: share, protocol: Protocol::Paper, ..of(method) };
-    let lbi = |algorithm| FitOptions {
+    let lbi = |algorithm, dt| FitOptions {
         outliers: OutlierRule::Time(0.66756),
         kappa: Some(50.0),
-        dt: Some(0.00004),
+        dt,
         algorithm,
         ..of(Method::Bregman)
     };
@@ -33,11 +33,11 @@ fn settings() -> Vec<(&'static str, FitOptions)> {
         ("--method iht --outliers 5%", FitOptions { outliers: share, ..of(Method::HardThreshold) }),
         ("--method hlasso --outliers 5% --protocol paper", paper(Method::HuberLasso)),
         ("--method lasso-l2 --outliers 5% --protocol paper", paper(Method::LassoL2)),
-        ("--method lbi --kappa 50 --dt 0.00004 --time 0.66756", lbi(Algorithm::Exact)),
         (
-            "--method lbi --kappa 50 --dt 0.00004 --time 0.66756 --algorithm 2",
-            lbi(Algorithm::Gradient),
+            "--method lbi --kappa 50 --dt 0.00004 --time 0.66756",
+            lbi(Algorithm::Exact, Some(0.00004)),
         ),
+        ("--method lbi --kappa 50 --time 0.66756 --algorithm 2", lbi(Algorithm::Gradient, None)),
         ("--method iss", of(Method::InverseScaleSpace)),
         ("--threads 1", default),
     ]

@@ -25,5 +25,6 @@ fn more_ranks_hold_less_each() {
         after.split(' ').next().unwrap().replace(',', "").parse().unwrap()
     };
     let [one, two, four] = [1, 2, 4].map(most);
-    assert!(two < 0.75 * one && four < 0.75 * two, "{one} MB, {two} MB, {four} MB");
+    // The program itself and the tables in which votes are counted are the same for all.
+    assert!(two < 0.7 * one && four < 0.9 * two, "{one} MB, {two} MB, {four} MB");
 }
