@@ -155,7 +155,8 @@ pub struct DecomposeInfo {
     pub method: CurlMethod,
     /// Steps of whatever told curl and harmonic part apart; 0 where nothing had to be solved.
     pub iterations: usize,
-    /// ‖C · harmonic‖ relative to ‖C · remainder‖: curl left in the harmonic part. None where
+    /// ‖C · harmonic‖ relative to ‖C · remainder‖: curl left in the harmonic part; 0 where it is no
+    /// more than the rounding of the votes. None where
     /// measuring it would pass the budget of triangles.
     pub curl_residual: Option<f64>,
     /// ‖XᵀW · harmonic‖ relative to the votes of each item added up without signs.
@@ -282,8 +283,9 @@ fn split(
         let method = CurlMethod::NoHoles;
         return Ok(Split { curl: remainder, harmonic: zeros, betti, method, outcome: exact });
     }
+    let size = flows::energy(pairs, &flows.mean).sqrt();
     if let Some(around) = around {
-        let measure = triangles.sampled.is_none();
+        let measure = triangles.sampled.is_none().then_some(size);
         let found = around::project(graph, adjacency, &around, &remainder, options, measure)?;
         let around::Projection { harmonic, outcome } = found;
         let curl = remainder.iter().zip(&harmonic).map(|(all, h)| all - h).collect();
@@ -307,7 +309,6 @@ fn split(
     }
     let part = Adjacency::new(graph.items(), pairs, |p| wanted[p]);
     let weight: Vec<f64> = part.pair.iter().map(|&p| pairs.weight[p as usize]).collect();
-    let size = flows::energy(pairs, &flows.mean).sqrt();
     let mut flow = part.on_edges(pairs, &remainder);
     let outcome = curl::take_out(&part, &weight, &mut flow, size, rule);
     part.to_pairs(pairs, &flow, &mut harmonic);

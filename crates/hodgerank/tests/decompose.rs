@@ -56,7 +56,7 @@ fn assert_sound(name: &str, graph: &ComparisonGraph, found: &Decomposition) {
         let across: f64 = group.map(|g| votes.weight[g] * (votes.y[g] - flows.mean[p])).sum();
         assert!(across.abs() <= 1e-12 * graph.pairs().weight[p] * 10.0, "{name}: pair {p}");
     }
-    assert!(found.info.curl_residual.unwrap() <= 1e-9, "{name}");
+    assert!(found.info.curl_residual.unwrap() <= 1e-9, "{name}: {:?}", found.info);
     assert!(found.info.divergence_residual <= 1e-9, "{name}");
     for (_, [ab, bc, ac]) in triangles(graph) {
         let curl = flows.harmonic[ab] + flows.harmonic[bc] - flows.harmonic[ac];

@@ -23,15 +23,15 @@ pub(super) struct Projection {
     pub(super) outcome: Outcome,
 }
 
-/// The harmonic part of `flow` (on pairs), given a flow around each hole (on edges). With `measure`
-/// all triangles are visited to see how much curl is left in it.
+/// The harmonic part of `flow` (on pairs), given a flow around each hole (on edges). With `measure`,
+/// ‖·‖_W of the votes, all triangles are visited to see how much curl is left in it.
 pub(super) fn project(
     graph: &ComparisonGraph,
     adjacency: &Adjacency,
     around: &[Vec<(u32, f64)>],
     flow: &[f64],
     options: &DecomposeOptions,
-    measure: bool,
+    measure: Option<f64>,
 ) -> Result<Projection> {
     let rule = options.stopping_rule()?;
     let system = LaplacianSystem::new(graph, 0.0, options.backend)?;
@@ -77,7 +77,7 @@ pub(super) fn project(
     }
     let on_edges = |flow: &[f64]| adjacency.on_edges(pairs, flow);
     let weight: Vec<f64> = adjacency.pair.iter().map(|&p| weight[p as usize]).collect();
-    let residual =
-        measure.then(|| curl::ratio(adjacency, &weight, &on_edges(&harmonic), &on_edges(flow)));
+    let residual = measure
+        .map(|size| curl::ratio(adjacency, &weight, &on_edges(&harmonic), &on_edges(flow), size));
     Ok(Projection { harmonic, outcome: Outcome { iterations, residual, converged } })
 }

@@ -36,7 +36,7 @@ const ROUNDING: f64 = 16.0 * f64::EPSILON;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Outcome {
     pub(super) iterations: usize,
-    /// ‖Cr‖ at the end over that at the start, in the norm of D⁻¹; 0 where it started at 0, none
+    /// ‖Cr‖ at the end over that at the start, in the norm of D⁻¹; 0 where it is rounding, none
     /// where it was not measured.
     pub(super) residual: Option<f64>,
     pub(super) converged: bool,
@@ -54,7 +54,7 @@ pub(super) fn take_out(
     rule: &StoppingRule,
 ) -> Outcome {
     let mut curl = CurlOperator::new(adjacency, weight);
-    let floor = (ROUNDING * size).powi(2) * curl.norm_bound();
+    let floor = rounding(&curl, size);
     let (mut out, mut q) = (vec![0.0; flow.len()], vec![0.0; flow.len()]);
     let mut gamma = curl.apply(flow, &mut out);
     let first = gamma;
@@ -85,14 +85,20 @@ pub(super) fn take_out(
         gamma = next;
         iterations += 1;
     }
-    let residual = if first > 0.0 { (gamma / first).sqrt() } else { 0.0 };
+    let residual = if gamma > floor { (gamma / first).sqrt() } else { 0.0 };
     Outcome { iterations, residual: Some(residual), converged: gamma <= goal }
 }
 
-/// ‖Cf‖ over ‖Cg‖ in the norm of D⁻¹; 0 where the latter is.
-pub(super) fn ratio(adjacency: &Adjacency, weight: &[f64], f: &[f64], g: &[f64]) -> f64 {
+/// ‖Cf‖² that is rounding, for flows computed from votes of this size.
+fn rounding(curl: &CurlOperator<'_>, size: f64) -> f64 {
+    (ROUNDING * size).powi(2) * curl.norm_bound()
+}
+
+/// ‖Cf‖ over ‖Cg‖ in the norm of D⁻¹; 0 where the former is rounding. `size` is ‖·‖_W of the votes
+/// that both were computed from.
+pub(super) fn ratio(adjacency: &Adjacency, weight: &[f64], f: &[f64], g: &[f64], size: f64) -> f64 {
     let mut curl = CurlOperator::new(adjacency, weight);
     let mut out = vec![0.0; f.len()];
     let [f, g] = [f, g].map(|flow| curl.apply(flow, &mut out));
-    if g > 0.0 { (f / g).sqrt() } else { 0.0 }
+    if f > rounding(&curl, size) { (f / g).sqrt() } else { 0.0 }
 }
