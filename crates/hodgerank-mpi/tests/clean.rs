@@ -83,16 +83,10 @@ fn same_rows(place: &Place, files: &[String], ranks: &[usize], options: &[&str])
     }
 }
 
-fn csv_files(place: &Place, items: usize, count: usize, files: usize) -> Vec<String> {
-    let votes = votes(items, count);
-    let parts = votes.chunks(count / files + 1).enumerate();
-    parts.map(|(k, part)| place.put(&format!("part{k}.csv"), separated(part, ","))).collect()
-}
-
 #[test]
 fn parts_are_the_rows_of_one_machine() {
     let place = Place::new();
-    let files = csv_files(&place, 30, 4000, 5);
+    let files = place.csv_files(&votes(30, 4000), 5);
     same_rows(&place, &files, &[1, 2, 3, 4], &LBI);
     same_rows(&place, &files, &[3], &HLASSO);
     // More ranks than files: the others read nothing and write nothing.
@@ -164,7 +158,7 @@ fn parts_have_the_format_of_the_input() {
 #[test]
 fn a_folder_appears_whole_or_not_at_all() {
     let place = Place::new();
-    let good = csv_files(&place, 12, 600, 2);
+    let good = place.csv_files(&votes(12, 600), 2);
     let before = || -> BTreeSet<String> { parts(&place.at(".")).into_iter().collect() };
     place.put("bad.csv", "left,right,winner\na,b,perhaps\n");
     let untouched = before();

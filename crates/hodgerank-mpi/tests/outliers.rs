@@ -129,16 +129,10 @@ fn same_lines(found: &[Line], expected: &[Line], what: &str) {
     assert_eq!(others(found), others(expected), "{what}");
 }
 
-fn csv_files(place: &Place, items: usize, count: usize, files: usize) -> Vec<String> {
-    let votes = votes(items, count);
-    let parts = votes.chunks(count / files + 1).enumerate();
-    parts.map(|(k, part)| place.put(&format!("part{k}.csv"), separated(part, ","))).collect()
-}
-
 #[test]
 fn numbers_are_those_of_one_machine() {
     let place = Place::new();
-    let files = csv_files(&place, 30, 4000, 5);
+    let files = place.csv_files(&votes(30, 4000), 5);
     same_lists(&place, &files, &[1, 2, 3, 4], &LBI);
     same_lists(&place, &files, &[3], &[&HLASSO[..], &["--all"]].concat());
     same_lists(&place, &files, &[2], &[&LBI[..], &["--per-group", "--all"]].concat());
@@ -177,7 +171,7 @@ fn one_list_for_each_value() {
 #[test]
 fn a_table_of_the_first_lines() {
     let place = Place::new();
-    let files = csv_files(&place, 12, 3000, 3);
+    let files = place.csv_files(&votes(12, 3000), 3);
     let run = |ranks: usize, top: &str| {
         let mut words = vec!["outliers", top];
         words.extend(LBI);
@@ -242,7 +236,7 @@ fn annotators_are_those_of_one_machine() {
 #[test]
 fn what_makes_no_sense_is_refused() {
     let place = Place::new();
-    let files = csv_files(&place, 12, 600, 2);
+    let files = place.csv_files(&votes(12, 600), 2);
     let fails = |words: &[&str], message: &str| {
         let mut all = vec!["outliers"];
         all.extend(words);

@@ -75,6 +75,13 @@ impl Place {
         self.at(name)
     }
 
+    /// Writes votes into this many files, and returns their paths.
+    pub(crate) fn csv_files(&self, votes: &[files::Vote], count: usize) -> Vec<String> {
+        let parts = votes.chunks(votes.len() / count + 1).enumerate();
+        let put = |(k, part)| self.put(&format!("part{k}.csv"), files::separated(part, ","));
+        parts.map(put).collect()
+    }
+
     pub(crate) fn at(&self, name: &str) -> String {
         self.path().join(name).to_str().expect("a plain path").to_owned()
     }
