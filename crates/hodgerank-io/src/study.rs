@@ -242,9 +242,17 @@ impl Counter {
         }
     }
 
-    /// The memo of a dictionary reader: see `read::batches`.
+    /// The item of this name, in a study without `--by`: for the short way of `read::batches`.
+    #[inline]
     pub(crate) fn known_item(&self, name: &[u8]) -> Option<u32> {
         self.studies.first()?.items.get(name)
+    }
+
+    /// Whether nothing is to be noted of this annotator, in a study without `--by`.
+    #[inline]
+    pub(crate) fn knows_annotator(&self, name: &[u8]) -> bool {
+        let known = |study: &Counted| study.annotators.get(name).is_some();
+        name.is_empty() || self.studies.first().is_some_and(known)
     }
 
     /// Changes when an item appears whose name could be taken for an outcome.

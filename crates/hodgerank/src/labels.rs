@@ -18,7 +18,7 @@ pub struct Labels {
     text: String,
     /// `ends[k]` is where name `k` ends in `text`; it starts where name `k - 1` ends.
     ends: Vec<usize>,
-    short: HashTable<(ShortName, u32)>,
+    short: HashTable<Entry>,
     long: HashTable<u32>,
 }
 
@@ -29,10 +29,35 @@ const SHORT: usize = 24;
 ///
 /// Overlapping words are read straight from the name. Copying it into a padded buffer would be
 /// simpler, but reading back what was just written byte by byte stalls the processor.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy)]
 struct ShortName {
     words: [u64; 3],
     len: u32,
+}
+
+/// A name and its index in 32 bytes, so that none lies across two cache lines.
+#[derive(Debug, Clone, Copy)]
+struct Entry {
+    words: [u64; 3],
+    len: u32,
+    id: u32,
+}
+
+impl Entry {
+    fn new(ShortName { words, len }: ShortName, id: u32) -> Self {
+        Self { words, len, id }
+    }
+
+    fn name(&self) -> ShortName {
+        ShortName { words: self.words, len: self.len }
+    }
+
+    /// Word by word: a derived comparison would load the words back from memory in pairs, and stall.
+    #[inline]
+    fn bears(&self, name: &ShortName) -> bool {
+        let [a, b, c] = [0, 1, 2].map(|k| self.words[k] ^ name.words[k]);
+        a | b | c | u64::from(self.len ^ name.len) == 0
+    }
 }
 
 impl ShortName {
@@ -110,8 +135,10 @@ impl Labels {
     #[inline]
     pub fn get(&self, name: &[u8]) -> Option<u32> {
         if let Some(short) = ShortName::new(name) {
-            let found = self.short.find(short.hash(), |(known, _)| *known == short);
-            return found.map(|&(_, id)| id);
+            return self
+                .short
+                .find(short.hash(), |entry| entry.bears(&short))
+                .map(|entry| entry.id);
         }
         let text = self.text.as_bytes();
         self.long.find(long_hash(name), |&id| &text[span(&self.ends, id)] == name).copied()
@@ -126,7 +153,8 @@ impl Labels {
         self.text.push_str(name);
         self.ends.push(self.text.len());
         if let Some(short) = ShortName::new(name.as_bytes()) {
-            self.short.insert_unique(short.hash(), (short, id), |(known, _)| known.hash());
+            let hash = |entry: &Entry| entry.name().hash();
+            self.short.insert_unique(short.hash(), Entry::new(short, id), hash);
         } else {
             let (text, ends) = (self.text.as_bytes(), &self.ends);
             let hash = |&id: &u32| long_hash(&text[span(ends, id)]);

@@ -1,25 +1,25 @@
-//! Columns of Arrow batches, from Parquet or Arrow files, counted row by row.
+//! Columns of Arrow batches, from Parquet or Arrow files or from memory, counted row by row.
 //!
-//! Text columns often come as dictionaries: each distinct name once, and a small key in every row.
-//! The names behind the keys are looked up once for each dictionary; a row whose parts are all known
-//! by then costs three array reads and one addition. Every other row (a new name, a null, a count,
-//! an annotator, something wrong) takes the general way.
+//! A row whose parts were all seen before takes the short way of [`known`]. Every other row (a new
+//! name, a null, a count, something wrong) takes the general way.
 
-use std::borrow::Cow;
+mod column;
+mod known;
+
+pub(super) use known::Memo;
+
 use std::sync::Arc;
 
-use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef, LargeStringArray, StringArray, StringViewArray};
-use arrow_array::{RecordBatch, types};
-use arrow_buffer::NullBuffer;
+use arrow_array::RecordBatch;
 use arrow_schema::{DataType, Schema};
 
 use super::pump::PieceReport;
 use super::rows::RowSink;
 use crate::columns::{ColumnNames, Layout, ROLES, Role};
 use crate::error::{BadRow, Error, Position, Problem, Result, shorten};
-use crate::outcome::{OutcomeAs, understand};
 use crate::study::{Cells, Counter};
+use column::Column;
+use known::{BLOCK, Known};
 
 /// What is known of a table before its rows are read.
 pub(super) struct Table {
@@ -67,17 +67,23 @@ impl Table {
         let columns = self.columns(batch)?;
         let mut scratch: [String; ROLES] = Default::default();
         let mut known = Known::new(&self.layout, &columns, memo);
-        for row in 0..batch.num_rows() {
-            if let Some(known) = &known
-                && let Some((left, right, y)) = known.vote(row)
-            {
-                counter.count_known(left, right, y);
-            } else {
-                let general = self.count_row(&columns, row, &mut scratch, counter);
-                if let Err(fault) = general {
-                    self.reject(row, fault, report);
-                } else if let Some(known) = &mut known {
-                    known.learn(row, &self.layout, counter);
+        for start in (0..batch.num_rows()).step_by(BLOCK) {
+            let rows = start..batch.num_rows().min(start + BLOCK);
+            if let Some(known) = &mut known {
+                known.look_up(rows.clone(), counter);
+            }
+            for row in rows {
+                if let Some(known) = &known
+                    && let Some((left, right, y)) = known.vote(row - start)
+                {
+                    counter.count_known(left, right, y);
+                } else {
+                    let general = self.count_row(&columns, row, &mut scratch, counter);
+                    if let Err(fault) = general {
+                        self.reject(row, fault, report);
+                    } else if let Some(known) = &mut known {
+                        known.learn(row, &self.layout, counter);
+                    }
                 }
             }
         }
@@ -192,261 +198,4 @@ fn check_type(file: &Arc<str>, schema: &Schema, place: usize, role: Role) -> Res
                --outcome, --annotator, --count or --by"
             .to_owned(),
     })
-}
-
-/// One column of a batch, whatever its type.
-enum Column<'a> {
-    Absent,
-    Text(Texts<'a>, Nulls<'a>),
-    Whole(Box<dyn Fn(usize) -> i128 + 'a>, Nulls<'a>),
-    Decimal(Box<dyn Fn(usize) -> f64 + 'a>, Nulls<'a>),
-    Truth(Box<dyn Fn(usize) -> bool + 'a>, Nulls<'a>),
-    /// Keys (meaningless where the row is null) and the values behind them.
-    Dictionary {
-        keys: Cow<'a, [i32]>,
-        array: &'a ArrayRef,
-        nulls: Nulls<'a>,
-        values: Box<Column<'a>>,
-        dictionary: &'a ArrayRef,
-    },
-}
-
-/// Which rows are null; none where no row is.
-type Nulls<'a> = Option<&'a NullBuffer>;
-
-/// Text of any layout. Labels are most of what is read, so no call goes through a pointer.
-enum Texts<'a> {
-    Small(&'a StringArray),
-    Large(&'a LargeStringArray),
-    View(&'a StringViewArray),
-}
-
-impl<'a> Texts<'a> {
-    #[inline]
-    fn value(&self, row: usize) -> &'a str {
-        match self {
-            Self::Small(texts) => texts.value(row),
-            Self::Large(texts) => texts.value(row),
-            Self::View(texts) => texts.value(row),
-        }
-    }
-}
-
-impl<'a> Column<'a> {
-    fn new(array: &'a ArrayRef) -> Result<Self, String> {
-        let nulls = array.nulls();
-        macro_rules! whole {
-            ($kind:ty) => {{
-                let values = array.as_primitive::<$kind>().values();
-                Self::Whole(Box::new(move |row| i128::from(values[row])), nulls)
-            }};
-        }
-        Ok(match array.data_type() {
-            DataType::Utf8 => Self::Text(Texts::Small(array.as_string()), nulls),
-            DataType::LargeUtf8 => Self::Text(Texts::Large(array.as_string()), nulls),
-            DataType::Utf8View => Self::Text(Texts::View(array.as_string_view()), nulls),
-            DataType::Int8 => whole!(types::Int8Type),
-            DataType::Int16 => whole!(types::Int16Type),
-            DataType::Int32 => whole!(types::Int32Type),
-            DataType::Int64 => whole!(types::Int64Type),
-            DataType::UInt8 => whole!(types::UInt8Type),
-            DataType::UInt16 => whole!(types::UInt16Type),
-            DataType::UInt32 => whole!(types::UInt32Type),
-            DataType::UInt64 => whole!(types::UInt64Type),
-            DataType::Float32 => {
-                let values = array.as_primitive::<types::Float32Type>().values();
-                Self::Decimal(Box::new(move |row| f64::from(values[row])), nulls)
-            }
-            DataType::Float64 => {
-                let values = array.as_primitive::<types::Float64Type>().values();
-                Self::Decimal(Box::new(move |row| values[row]), nulls)
-            }
-            DataType::Boolean => {
-                let values = array.as_boolean();
-                Self::Truth(Box::new(move |row| values.value(row)), nulls)
-            }
-            DataType::Dictionary(_, _) => {
-                let any = array.as_any_dictionary();
-                let dictionary = any.values();
-                let values = Box::new(Self::new(dictionary)?);
-                let keys = match array.as_dictionary_opt::<types::Int32Type>() {
-                    Some(keyed) => Cow::Borrowed(&keyed.keys().values()[..]),
-                    // Keys of an empty dictionary cannot be normalised; every row of it is null.
-                    None if dictionary.is_empty() => vec![0; array.len()].into(),
-                    None => any.normalized_keys().into_iter().map(|key| key as i32).collect(),
-                };
-                Self::Dictionary { keys, array, nulls, values, dictionary }
-            }
-            other => return Err(other.to_string()),
-        })
-    }
-
-    /// The cell as text; `None` where it is null or the column absent.
-    fn text<'s>(&'s self, row: usize, scratch: &'s mut String) -> Option<&'s str> {
-        use std::fmt::Write as _;
-        scratch.clear();
-        match self {
-            Self::Absent => return None,
-            Self::Text(_, Some(nulls))
-            | Self::Whole(_, Some(nulls))
-            | Self::Decimal(_, Some(nulls))
-            | Self::Truth(_, Some(nulls))
-            | Self::Dictionary { nulls: Some(nulls), .. }
-                if nulls.is_null(row) =>
-            {
-                return None;
-            }
-            Self::Text(texts, _) => return Some(texts.value(row)),
-            Self::Dictionary { keys, values, .. } => {
-                return values.text(keys[row] as usize, scratch);
-            }
-            Self::Whole(value, _) => write!(scratch, "{}", value(row)),
-            Self::Decimal(value, _) => write!(scratch, "{}", value(row)),
-            Self::Truth(value, _) => write!(scratch, "{}", value(row)),
-        }
-        .expect("writing to a string does not fail");
-        Some(scratch)
-    }
-}
-
-/// What the keys of dictionaries stand for, as far as rows have shown it.
-#[derive(Default)]
-pub(super) struct Memo {
-    left: DictionaryMemo<u32>,
-    right: DictionaryMemo<u32>,
-    outcome: DictionaryMemo<Meaning>,
-    /// Meanings hold as long as no new item could be taken for an outcome.
-    outcome_like_items: usize,
-}
-
-#[derive(Default)]
-struct DictionaryMemo<T> {
-    dictionary: Option<ArrayRef>,
-    meaning: Vec<T>,
-}
-
-impl<T: Clone> DictionaryMemo<T> {
-    /// Forgets everything unless the dictionary is still the same.
-    fn update(&mut self, dictionary: &ArrayRef, unknown: T) {
-        let same = self.dictionary.as_ref().is_some_and(|known| {
-            Arc::ptr_eq(known, dictionary) || known.to_data().ptr_eq(&dictionary.to_data())
-        });
-        if !same {
-            self.meaning.clear();
-            self.meaning.resize(dictionary.len(), unknown);
-            // Held on to, so that its address cannot be given to another.
-            self.dictionary = Some(Arc::clone(dictionary));
-        }
-    }
-}
-
-#[derive(Clone, Copy, Default)]
-enum Meaning {
-    /// Not seen yet, or in need of a look at the row each time.
-    #[default]
-    Unknown,
-    /// The label of this item and nothing else.
-    Item(u32),
-    /// The same in every row.
-    Fixed(f64),
-}
-
-const UNKNOWN: u32 = u32::MAX;
-
-/// A batch's keys beside what is known of them.
-struct Known<'c, 'a> {
-    memo: &'c mut Memo,
-    left: Keyed<'c, 'a>,
-    right: Keyed<'c, 'a>,
-    outcome: Option<Keyed<'c, 'a>>,
-}
-
-#[derive(Clone, Copy)]
-struct Keyed<'c, 'a> {
-    keys: &'c [i32],
-    values: &'c Column<'a>,
-    dictionary: &'a ArrayRef,
-}
-
-impl<'c, 'a> Keyed<'c, 'a> {
-    /// `None` where the column is no dictionary or has nulls.
-    fn new(column: &'c Column<'a>) -> Option<Self> {
-        match column {
-            Column::Dictionary { keys, array, values, dictionary, .. }
-                if array.logical_null_count() == 0 =>
-            {
-                Some(Self { keys, values, dictionary })
-            }
-            _ => None,
-        }
-    }
-}
-
-impl<'c, 'a> Known<'c, 'a> {
-    /// `None` where the short way cannot be taken: other column types, nulls, counts and the like.
-    fn new(layout: &Layout, columns: &'c [Column<'a>], memo: &'c mut Memo) -> Option<Self> {
-        if [Role::Annotator, Role::Count, Role::By].into_iter().any(|role| layout.has(role)) {
-            return None;
-        }
-        let keyed = |role: Role| Keyed::new(&columns[role as usize]);
-        let (left, right) = (keyed(Role::Left)?, keyed(Role::Right)?);
-        memo.left.update(left.dictionary, UNKNOWN);
-        memo.right.update(right.dictionary, UNKNOWN);
-        let outcome = if layout.has(Role::Outcome) { Some(keyed(Role::Outcome)?) } else { None };
-        if let Some(outcome) = outcome {
-            memo.outcome.update(outcome.dictionary, Meaning::Unknown);
-        }
-        Some(Self { memo, left, right, outcome })
-    }
-
-    /// The vote of a row whose parts are all known and well.
-    #[inline]
-    fn vote(&self, row: usize) -> Option<(u32, u32, f64)> {
-        let left = self.memo.left.meaning[self.left.keys[row] as usize];
-        let right = self.memo.right.meaning[self.right.keys[row] as usize];
-        if left == UNKNOWN || right == UNKNOWN || left == right {
-            return None;
-        }
-        let y = match &self.outcome {
-            None => 1.0,
-            Some(outcome) => match self.memo.outcome.meaning[outcome.keys[row] as usize] {
-                Meaning::Fixed(y) => y,
-                Meaning::Item(item) if item == left => 1.0,
-                Meaning::Item(item) if item == right => -1.0,
-                Meaning::Item(_) | Meaning::Unknown => return None,
-            },
-        };
-        Some((left, right, y))
-    }
-
-    /// Remembers the parts of a row that was counted the general way.
-    fn learn(&mut self, row: usize, layout: &Layout, counter: &Counter) {
-        let mut scratch = String::new();
-        let sides = [(&mut self.memo.left, &self.left), (&mut self.memo.right, &self.right)];
-        for (memo, side) in sides {
-            let key = side.keys[row] as usize;
-            if memo.meaning[key] == UNKNOWN
-                && let Some(name) = side.values.text(key, &mut scratch)
-            {
-                memo.meaning[key] = counter.known_item(name.as_bytes()).unwrap_or(UNKNOWN);
-            }
-        }
-        let Some(outcome) = &self.outcome else { return };
-        if self.memo.outcome_like_items != counter.outcome_like_items() {
-            self.memo.outcome_like_items = counter.outcome_like_items();
-            self.memo.outcome.meaning.fill(Meaning::Unknown);
-        }
-        let key = outcome.keys[row] as usize;
-        let Some(text) = outcome.values.text(key, &mut scratch) else { return };
-        let how = layout.outcome_as;
-        let by_label = matches!(how, OutcomeAs::Auto | OutcomeAs::Label);
-        let item = counter.known_item(text.as_bytes()).filter(|_| by_label);
-        let fixed = understand(how, text.as_bytes(), false, false).ok();
-        self.memo.outcome.meaning[key] = match (item, fixed) {
-            (Some(item), None) => Meaning::Item(item),
-            (None, Some(reading)) => Meaning::Fixed(reading.y),
-            // Both: what it means depends on the row, so the row is looked at.
-            _ => Meaning::Unknown,
-        };
-    }
 }
