@@ -89,7 +89,8 @@ impl ShortName {
         }
     }
 
-    /// Two folded multiplications; the constants are digits of π, for want of structure.
+    /// A folded multiplication, and one more for long names; the constants are digits of π, for want
+    /// of structure.
     #[inline]
     fn hash(self) -> u64 {
         let fold = |a: u64, b: u64| {
@@ -97,8 +98,9 @@ impl ShortName {
             product as u64 ^ (product >> 64) as u64
         };
         let [first, last, middle] = self.words;
-        let mixed = fold(first ^ 0x243f_6a88_85a3_08d3, last ^ 0x1319_8a2e_0370_7344);
-        fold(mixed ^ middle ^ u64::from(self.len), 0xa409_3822_299f_31d1)
+        let len = u64::from(self.len);
+        let hash = fold(first ^ 0x243f_6a88_85a3_08d3, last ^ len ^ 0x1319_8a2e_0370_7344);
+        if middle == 0 { hash } else { fold(hash ^ middle, 0xa409_3822_299f_31d1) }
     }
 }
 
@@ -140,6 +142,12 @@ impl Labels {
                 .find(short.hash(), |entry| entry.bears(&short))
                 .map(|entry| entry.id);
         }
+        self.get_long(name)
+    }
+
+    /// Apart, for what it needs would weigh on the short names.
+    #[cold]
+    fn get_long(&self, name: &[u8]) -> Option<u32> {
         let text = self.text.as_bytes();
         self.long.find(long_hash(name), |&id| &text[span(&self.ends, id)] == name).copied()
     }

@@ -2,8 +2,9 @@
 //!
 //! Items and outcomes are numbered in order of arrival. A vote on two of the first
 //! [`DENSE_ITEMS`] items with one of the first [`DENSE_OUTCOMES`] outcomes is one addition in a
-//! triangular table of bytes; every other one, and every 256th in a full byte, goes into a hash map.
-//! A study of a thousand items with wins, losses and ties so fits into 1.5 MB, near enough to the
+//! triangular table of bytes, the outcomes of a pair side by side; every other one, and every 256th
+//! in a full byte, goes into a hash map.
+//! A study of a thousand items with wins, losses and ties so fits into 2 MB, near enough to the
 //! processor, and a million items cost about 40 bytes a distinct vote.
 //!
 //! Each thread counts into a tally of its own; [`Tally::finish`] brings them together.
@@ -20,20 +21,24 @@ use crate::comparison::positive_zero;
 const DENSE_ITEMS: u32 = 2048;
 /// Win, loss, tie and a Likert scale of up to eight steps.
 const DENSE_OUTCOMES: u32 = 8;
-/// Bits of a place in a triangular table; the outcome stands above them in a waiting vote.
-const PLACE_BITS: u32 = 21;
+/// Bits of an outcome in a waiting vote; the pair stands above them.
+const OUTCOME_BITS: u32 = DENSE_OUTCOMES.trailing_zeros();
 /// Votes that wait for their addition. In a row they keep many cache misses under way at once;
 /// one at a time, each vote would wait for its own.
 const WAITING: usize = 1024;
 
 /// Votes counted by (smaller item, larger item, outcome), with the items as the caller numbers them.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Tally {
     /// Distinct outcomes in order of arrival.
     outcomes: Vec<f64>,
     outcome_ids: FxHashMap<u64, u32>,
-    /// For each dense outcome, the counts of pairs (low, high) at `high·(high − 1)/2 + low`.
-    dense: Vec<Vec<u8>>,
+    /// The outcomes of the table; NaN where there is none yet.
+    dense_outcomes: [f64; DENSE_OUTCOMES as usize],
+    /// Counts: pair (low, high) has the cell `high·(high − 1)/2 + low`, outcome k its byte k.
+    dense: Vec<u8>,
+    /// A cell has 2^`cell_bits` bytes.
+    cell_bits: u32,
     waiting: Vec<u32>,
     /// How often a byte of `dense` ran over.
     carried: FxHashMap<u32, u32>,
@@ -41,6 +46,23 @@ pub struct Tally {
     /// Counts that did not fit into 32 bits.
     spilled: Vec<((u32, u32, u32), u64)>,
     votes: u64,
+}
+
+impl Default for Tally {
+    fn default() -> Self {
+        Self {
+            outcomes: Vec::new(),
+            outcome_ids: FxHashMap::default(),
+            dense_outcomes: [f64::NAN; DENSE_OUTCOMES as usize],
+            dense: Vec::new(),
+            cell_bits: 0,
+            waiting: Vec::with_capacity(WAITING),
+            carried: FxHashMap::default(),
+            sparse: FxHashMap::default(),
+            spilled: Vec::new(),
+            votes: 0,
+        }
+    }
 }
 
 impl Tally {
@@ -64,15 +86,11 @@ impl Tally {
         let outcome = self.outcome_id(positive_zero(y));
         self.votes = self.votes.saturating_add(count);
         if high < DENSE_ITEMS && outcome < DENSE_OUTCOMES && count == 1 {
-            let place = triangle(low, high);
-            let table = &mut self.dense[outcome as usize];
-            if place >= table.len() {
-                // Room for all pairs of the items so far; doubling keeps the copies few.
-                let most = triangle(0, DENSE_ITEMS);
-                let pairs = (triangle(0, high) + high as usize).max(2 * table.len());
-                table.resize(pairs.min(most), 0);
+            let cell = triangle(low, high);
+            if cell >= self.dense.len() >> self.cell_bits {
+                self.make_room(high);
             }
-            self.waiting.push(outcome << PLACE_BITS | place as u32);
+            self.waiting.push((cell as u32) << OUTCOME_BITS | outcome);
             if self.waiting.len() >= WAITING {
                 self.settle();
             }
@@ -85,11 +103,18 @@ impl Tally {
         }
     }
 
+    /// Room for all pairs of the items up to `high`; doubling keeps the copies few.
+    #[cold]
+    fn make_room(&mut self, high: u32) {
+        let cells = triangle(0, high + 1).max(2 * self.dense.len() >> self.cell_bits);
+        self.dense.resize(cells.min(triangle(0, DENSE_ITEMS)) << self.cell_bits, 0);
+    }
+
     /// Makes the waiting additions.
     fn settle(&mut self) {
-        const PLACE: u32 = (1 << PLACE_BITS) - 1;
         for &vote in &self.waiting {
-            let count = &mut self.dense[(vote >> PLACE_BITS) as usize][(vote & PLACE) as usize];
+            let (cell, outcome) = (vote >> OUTCOME_BITS, vote & (DENSE_OUTCOMES - 1));
+            let count = &mut self.dense[(cell << self.cell_bits | outcome) as usize];
             *count = count.wrapping_add(1);
             if *count == 0 {
                 *self.carried.entry(vote).or_insert(0) += 1;
@@ -100,27 +125,51 @@ impl Tally {
 
     #[inline]
     fn outcome_id(&mut self, y: f64) -> u32 {
-        // A handful of outcomes is the rule; a scan of them beats hashing.
-        let few = self.outcomes.len().min(DENSE_OUTCOMES as usize);
-        if let Some(id) = self.outcomes[..few].iter().position(|&known| known == y) {
-            return id as u32;
+        // All at once: votes take turns, and a search that ends at one of them could not be foreseen.
+        let is = |(k, &known): (usize, &f64)| u32::from(known == y) << k;
+        let found: u32 = self.dense_outcomes.iter().enumerate().map(is).sum();
+        if found != 0 { found.trailing_zeros() } else { self.new_outcome_id(y) }
+    }
+
+    #[cold]
+    fn new_outcome_id(&mut self, y: f64) -> u32 {
+        if let Some(&id) = self.outcome_ids.get(&y.to_bits()) {
+            return id;
         }
-        let Self { outcomes, outcome_ids, dense, .. } = self;
-        *outcome_ids.entry(y.to_bits()).or_insert_with(|| {
-            let id = outcomes.len() as u32;
-            outcomes.push(y);
-            if id < DENSE_OUTCOMES {
-                dense.push(Vec::new());
+        let id = self.outcomes.len() as u32;
+        self.outcomes.push(y);
+        self.outcome_ids.insert(y.to_bits(), id);
+        if let Some(dense) = self.dense_outcomes.get_mut(id as usize) {
+            *dense = y;
+            if id >> self.cell_bits > 0 {
+                self.widen_cells();
             }
-            id
-        })
+        }
+        id
+    }
+
+    /// Cells of twice as many bytes.
+    fn widen_cells(&mut self) {
+        self.settle();
+        let old = 1 << self.cell_bits;
+        let mut wide = vec![0; 2 * self.dense.len()];
+        for (wide, cell) in wide.chunks_exact_mut(2 * old).zip(self.dense.chunks_exact(old)) {
+            wide[..old].copy_from_slice(cell);
+        }
+        self.dense = wide;
+        self.cell_bits += 1;
     }
 
     /// Brings tallies together into groups. `new_of[t][i]` is the final index of item `i` of
     /// tally `t`. The result depends only on the votes, not on who counted which.
     #[must_use]
     pub fn finish(mut tallies: Vec<Self>, new_of: &[Vec<u32>]) -> Groups {
-        tallies.par_iter_mut().for_each(Self::settle);
+        tallies.par_iter_mut().zip(new_of).for_each(|(tally, new_of)| {
+            tally.settle();
+            if !tally.dense.is_empty() {
+                tally.make_room((new_of.len() as u32).min(DENSE_ITEMS) - 1);
+            }
+        });
         let dense = dense::groups(&tallies, new_of);
         let lists: Vec<Groups> = tallies
             .into_par_iter()
@@ -160,17 +209,6 @@ impl Tally {
             (key, count)
         });
         renumbered.collect()
-    }
-
-    fn dense_count(&self, outcome: u32, place: usize) -> u64 {
-        let count = self.dense[outcome as usize].get(place).copied().unwrap_or(0);
-        let carried = if self.carried.is_empty() {
-            0
-        } else {
-            let key = outcome << PLACE_BITS | place as u32;
-            self.carried.get(&key).copied().unwrap_or(0)
-        };
-        256 * u64::from(carried) + u64::from(count)
     }
 }
 

@@ -29,7 +29,8 @@
 //! residual y − Xθ − γ goes to zero. As κ → ∞ and Δt → 0 the path becomes that of
 //! [`super::inverse_scale_space`].
 //!
-//! Cost: a step is one pass over the groups, 8 bytes of state each, and for Algorithm 3 one solve
+//! Cost: a step of Algorithm 2 is one pass over the groups, 8 bytes of state each. A step of
+//! Algorithm 3 looks at those groups alone that have entered or could enter next, and is one solve
 //! with the factor of L, set up once (conjugate gradients for the change of θ alone where L is
 //! large and broad). Steps: κ·t/h; by default 64 until the time at which a vote of typical residual
 //! enters with Algorithm 3, and about 43 (λ_max(L) + 1) with Algorithm 2.
@@ -59,7 +60,7 @@ use crate::laplacian::LaplacianSystem;
 use crate::path::{Between, Parameter, Path, PathStatus, Recorder, Until};
 use crate::team::StateReader;
 use options::Steps;
-use step::{Advance, Iterate};
+use step::{Advance, Iterate, Step};
 
 /// Residuals below this share of the largest outcome, or ten tolerances, are rounding: there is
 /// nothing to explain.
@@ -182,17 +183,17 @@ fn walk(
             break PathStatus::IterationLimit;
         }
         let step = dt.min(end - t);
-        let Advance { residual, any_change } = iterate.advance(kappa, step)?;
         k += 1;
         t = if step < dt { end } else { k as f64 * dt };
-        let quiet = residual <= ending * largest_r;
-        let stopping = quiet || end - t <= ON_GRID * dt || k - first == options.max_steps as u64;
+        let step = Step { kappa, dt: step, t };
+        let Advance { is_quiet, any_change } = iterate.advance(step, ending * largest_r)?;
+        let stopping = is_quiet || end - t <= ON_GRID * dt || k - first == options.max_steps as u64;
         let changes = &iterate.changes;
         if any_change || stopping || k - last_knot >= longest_gap {
             recorder.knot(t, &iterate.theta, changes.iter().copied(), groups);
             last_knot = k;
         }
-        if quiet {
+        if is_quiet {
             break PathStatus::Complete;
         }
         team.keep_if_due(WORK, |state| {

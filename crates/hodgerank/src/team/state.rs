@@ -52,7 +52,7 @@ impl<'a> StateReader<'a> {
         Ok(*first)
     }
 
-    fn unusable(&self) -> Error {
+    pub(crate) fn unusable(&self) -> Error {
         Error::UnusableState { work: self.work }
     }
 

@@ -1,23 +1,35 @@
 //! The triangular tables of all tallies, walked together in the final order of items and outcomes:
 //! nothing is sorted, and nothing that several tallies counted has to be merged afterwards.
+//!
+//! Final order and order of arrival have nothing to do with each other, so that most cells are
+//! cache misses. All cells of a row are fetched before any is looked at: nothing in between depends
+//! on their content, and the misses overlap.
 
 use rayon::prelude::*;
 
-use super::{DENSE_ITEMS, DENSE_OUTCOMES, Tally, triangle};
+use super::{DENSE_ITEMS, OUTCOME_BITS, Tally, triangle};
 use crate::comparison::positive_zero;
-use crate::graph::groups::{Groups, order_bits};
+use crate::graph::groups::{Groups, from_order_bits, order_bits};
 
 /// Pairs that one task walks through.
 const PAIRS_PER_TASK: usize = 1 << 15;
+/// The tally never met the item.
+const ABSENT: u32 = u32::MAX;
 
 /// How one tally sees the final items and outcomes.
 struct View<'a> {
     tally: &'a Tally,
-    /// The number that the tally gave to each item of the list; none if it stands in no table.
-    own: Vec<Option<u32>>,
-    /// For each outcome of the list the tally's table, as counted and as seen from the other side.
-    forward: Vec<Option<u32>>,
-    backward: Vec<Option<u32>>,
+    /// The number that the tally gave to each item of the list.
+    own: Vec<u32>,
+    /// For each outcome of the list its byte in a cell, as counted and as seen from the other side.
+    sides: [Vec<Byte>; 2],
+}
+
+/// A byte of a cell of eight; none where the mask is zero.
+#[derive(Clone, Copy, Default)]
+struct Byte {
+    shift: u32,
+    mask: u64,
 }
 
 /// The groups in the tables of `tallies`; `new_of[t][i]` is the final index of item `i` of tally `t`.
@@ -27,7 +39,7 @@ pub(super) fn groups(tallies: &[Tally], new_of: &[Vec<u32>]) -> Groups {
         new_of.iter().flat_map(|new_of| &new_of[..in_tables(new_of)]).copied().collect();
     items.sort_unstable();
     items.dedup();
-    let outcomes = |tally: &Tally| tally.outcomes[..tally.dense.len()].to_vec();
+    let outcomes = |tally: &Tally| tally.dense_outcomes.into_iter().filter(|y| !y.is_nan());
     let mut sides: Vec<u64> = tallies.iter().flat_map(outcomes).flat_map(both_sides).collect();
     sides.sort_unstable();
     sides.dedup();
@@ -64,55 +76,147 @@ fn both_sides(y: f64) -> [u64; 2] {
 }
 
 fn walk(views: &[View<'_>], items: &[u32], sides: &[u64], rows: std::ops::Range<usize>) -> Groups {
-    let mut filled = Groups::with_capacity(PAIRS_PER_TASK);
-    // Counts of a whole row before any is looked at: so that cache misses overlap.
-    let mut counts = vec![0; items.len() * sides.len()];
+    let outcomes: Vec<f64> = sides.iter().map(|&bits| from_order_bits(bits)).collect();
+    let mut filled = Groups::with_capacity(PAIRS_PER_TASK * sides.len().min(2));
+    let mut row = Row::new(items.len() * sides.len());
     for a in rows {
         let others = &items[a + 1..];
-        let counts = &mut counts[..others.len() * sides.len()];
-        counts.fill(0);
+        row.counts[..others.len() * sides.len()].fill(0);
         for view in views {
-            view.count_row(a, sides.len(), counts);
+            view.count_row(a, sides.len(), &mut row);
         }
-        for (&other, counts) in others.iter().zip(counts.chunks_exact(sides.len())) {
-            for (&count, &bits) in counts.iter().zip(sides) {
-                if count > 0 {
-                    filled.push((items[a], other, bits), count);
-                }
-            }
-        }
+        row.compact(others, &outcomes);
+        row.append(items[a], &mut filled);
     }
     filled
 }
 
-impl<'a> View<'a> {
-    fn new(tally: &'a Tally, new_of: &[u32], items: &[u32], sides: &[u64]) -> Self {
-        let mut own = vec![None; items.len()];
-        for (old, new) in new_of.iter().enumerate() {
-            if let Ok(place) = items.binary_search(new) {
-                own[place] = Some(old as u32);
+/// Room for the votes between an item and all behind it.
+struct Row {
+    /// Cells as they were fetched.
+    cells: Vec<u64>,
+    /// Votes on each other item, by outcome.
+    counts: Vec<u64>,
+    /// The groups among them.
+    groups: usize,
+    right: Vec<u32>,
+    y: Vec<f64>,
+    weight: Vec<f64>,
+}
+
+impl Row {
+    fn new(most: usize) -> Self {
+        Self {
+            cells: Vec::new(),
+            counts: vec![0; most],
+            groups: 0,
+            right: vec![0; most],
+            y: vec![0.0; most],
+            weight: vec![0.0; most],
+        }
+    }
+
+    /// Keeps the counts that are not zero. Every count is written and the next one over it if it
+    /// was zero: whether it is cannot be foreseen, and a wrong guess would cost more.
+    fn compact(&mut self, others: &[u32], outcomes: &[f64]) {
+        let Self { counts, groups, right, y, weight, .. } = self;
+        *groups = 0;
+        for (&other, counts) in others.iter().zip(counts.chunks_exact(outcomes.len())) {
+            for (&count, &outcome) in counts.iter().zip(outcomes) {
+                (right[*groups], y[*groups], weight[*groups]) = (other, outcome, count as f64);
+                *groups += usize::from(count > 0);
             }
         }
-        let table = |side: usize| -> Vec<Option<u32>> {
-            let of_tally = || tally.outcomes.iter().take(DENSE_OUTCOMES as usize).zip(0..);
-            let find = |&bits: &u64| of_tally().find(|(y, _)| both_sides(**y)[side] == bits);
-            sides.iter().map(|bits| find(bits).map(|(_, outcome)| outcome)).collect()
+    }
+
+    fn append(&self, left: u32, filled: &mut Groups) {
+        filled.left.extend(std::iter::repeat_n(left, self.groups));
+        filled.right.extend_from_slice(&self.right[..self.groups]);
+        filled.y.extend_from_slice(&self.y[..self.groups]);
+        filled.weight.extend_from_slice(&self.weight[..self.groups]);
+    }
+}
+
+impl<'a> View<'a> {
+    fn new(tally: &'a Tally, new_of: &[u32], items: &[u32], sides: &[u64]) -> Self {
+        let mut own = vec![ABSENT; items.len()];
+        for (old, new) in new_of.iter().enumerate() {
+            if let Ok(place) = items.binary_search(new) {
+                own[place] = old as u32;
+            }
+        }
+        let bytes = |side: usize| -> Vec<Byte> {
+            let find = |&bits: &u64| {
+                let mut outcomes = tally.dense_outcomes.iter();
+                let outcome = outcomes.position(|&y| !y.is_nan() && both_sides(y)[side] == bits);
+                let byte = |k: usize| Byte { shift: 8 * k as u32, mask: 0xff };
+                outcome.map_or(Byte::default(), byte)
+            };
+            sides.iter().map(find).collect()
         };
-        Self { tally, own, forward: table(0), backward: table(1) }
+        Self { tally, own, sides: [bytes(0), bytes(1)] }
     }
 
     /// Adds the votes on item `a` of the list and each one behind it, by outcome.
-    fn count_row(&self, a: usize, sides: usize, counts: &mut [u64]) {
-        let Some(i) = self.own[a] else { return };
-        let tables = [&self.forward[..], &self.backward[..]];
-        for (own, counts) in self.own[a + 1..].iter().zip(counts.chunks_exact_mut(sides)) {
-            let Some(j) = *own else { continue };
-            let place = triangle(i.min(j), i.max(j));
-            for (count, table) in counts.iter_mut().zip(tables[usize::from(i > j)]) {
-                if let Some(outcome) = *table {
-                    *count += self.tally.dense_count(outcome, place);
-                }
+    fn count_row(&self, a: usize, outcomes: usize, row: &mut Row) {
+        let i = self.own[a];
+        if i == ABSENT || self.tally.dense.is_empty() {
+            return;
+        }
+        let others = &self.own[a + 1..];
+        self.fetch(i, others, &mut row.cells);
+        let counts = row.counts.chunks_exact_mut(outcomes);
+        for ((&j, &cell), counts) in others.iter().zip(&row.cells).zip(counts) {
+            for (count, byte) in counts.iter_mut().zip(&self.sides[usize::from(i > j)]) {
+                *count += cell >> byte.shift & byte.mask;
+            }
+        }
+        if !self.tally.carried.is_empty() {
+            self.add_carried(i, others, outcomes, &mut row.counts);
+        }
+    }
+
+    /// The cells of `i` and each of the others, in eight bytes each.
+    fn fetch(&self, i: u32, others: &[u32], cells: &mut Vec<u64>) {
+        cells.clear();
+        let table = &self.tally.dense;
+        match self.tally.cell_bits {
+            0 => gather(i, others, cells, |cell| u64::from(table[cell])),
+            1 => {
+                let table = table.as_chunks().0;
+                gather(i, others, cells, |cell| u64::from(u16::from_le_bytes(table[cell])));
+            }
+            2 => {
+                let table = table.as_chunks().0;
+                gather(i, others, cells, |cell| u64::from(u32::from_le_bytes(table[cell])));
+            }
+            _ => {
+                let table = table.as_chunks().0;
+                gather(i, others, cells, |cell| u64::from_le_bytes(table[cell]));
             }
         }
     }
+
+    /// What did not fit into the bytes.
+    fn add_carried(&self, i: u32, others: &[u32], outcomes: usize, counts: &mut [u64]) {
+        for (&j, counts) in others.iter().zip(counts.chunks_exact_mut(outcomes)) {
+            if j == ABSENT {
+                continue;
+            }
+            let cell = triangle(i.min(j), i.max(j)) as u32;
+            for (count, byte) in counts.iter_mut().zip(&self.sides[usize::from(i > j)]) {
+                let key = cell << OUTCOME_BITS | byte.shift / 8;
+                let times = self.tally.carried.get(&key).filter(|_| byte.mask > 0);
+                *count += 256 * u64::from(times.copied().unwrap_or(0));
+            }
+        }
+    }
+}
+
+#[inline]
+fn gather(i: u32, others: &[u32], cells: &mut Vec<u64>, cell: impl Fn(usize) -> u64) {
+    cells.extend(others.iter().map(|&j| match j {
+        ABSENT => 0,
+        _ => cell(triangle(i.min(j), i.max(j))),
+    }));
 }

@@ -37,16 +37,16 @@ impl<S: Send + Sync> Chunks<S> {
     pub(in crate::solve) fn new(
         items: usize,
         groups: &Groups,
-        state: impl Fn(Range<usize>) -> S,
+        state: impl Fn(Range<usize>) -> S + Sync,
     ) -> Self {
         // Half the items: flows take at most two numbers for each group and one for each item.
         let length = LEAST_GROUPS.max(groups.len().div_ceil(MOST_CHUNKS)).max(items / 2);
-        let starts = (0..groups.len()).step_by(length);
+        let starts = (0..groups.len()).into_par_iter().step_by(length);
         let chunk = |start: usize| {
             let range = start..groups.len().min(start + length);
-            let ends = || groups.left[range.clone()].iter().chain(&groups.right[range.clone()]);
-            let first = ends().min().map_or(0, |&i| i as usize);
-            let last = ends().max().map_or(0, |&i| i as usize);
+            // Sorted by the left item, which is the smaller one.
+            let first = groups.left[start] as usize;
+            let last = groups.right[range.clone()].iter().max().map_or(first, |&j| j as usize);
             let flow = vec![0.0; last - first + 1];
             Chunk { state: state(range.clone()), groups: range, first_item: first, flow }
         };
