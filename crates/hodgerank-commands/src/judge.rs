@@ -132,7 +132,7 @@ fn method_summary(fit: &Fit, options: &FitOptions) -> MethodSummary {
 }
 
 fn outlier_summary(graph: &ComparisonGraph, fit: &Fit, comparisons: u64) -> OutlierSummary {
-    let flagged = graph.team().sum_of(fit.flagged.iter().sum());
+    let flagged = graph.team().sum_of(fit.flagged_votes());
     let fraction = if comparisons > 0 { flagged / comparisons as f64 } else { 0.0 };
     OutlierSummary { comparisons: flagged as u64, fraction }
 }

@@ -13,9 +13,9 @@
 use std::time::Instant;
 
 use crate::error::{Error, Result};
-use crate::graph::ComparisonGraph;
+use crate::graph::{self, ComparisonGraph};
 use crate::laplacian::BackendChoice;
-use crate::path::{Entry, Parameter, Path, Until};
+use crate::path::{Change, Entry, Parameter, Path, Until};
 use crate::select::cross_validation::{self, CrossValidation};
 use crate::select::{self, OutlierRule};
 use crate::solve::bregman::{self, Algorithm, BregmanOptions};
@@ -200,6 +200,14 @@ pub struct Fit {
     pub linear: Option<Linear>,
     /// Time taken.
     pub time: std::time::Duration,
+}
+
+impl Fit {
+    /// How many votes are flagged, of the groups that are here.
+    #[must_use]
+    pub fn flagged_votes(&self) -> f64 {
+        graph::sum(&self.flagged)
+    }
 }
 
 /// How a linear system was solved.
@@ -454,7 +462,7 @@ fn end_of_path(graph: &ComparisonGraph, method: Method, path: &Path) -> Fit {
     Fit {
         method,
         scores: path.last_scores().to_vec(),
-        flagged: whole_groups(graph, &path.flagged_at(end)),
+        flagged: flagged_at_end(graph, path),
         entries: path.entries(),
         stop: Some((path.parameter, end)),
         cross_validation: None,
@@ -479,6 +487,17 @@ fn removal(method: Method, found: Removal) -> Fit {
         linear: None,
         time: found.solution.info.time,
     }
+}
+
+/// Votes of the groups that are flagged when all is done.
+fn flagged_at_end(graph: &ComparisonGraph, path: &Path) -> Vec<f64> {
+    let weight = &graph.groups().weight;
+    let mut flagged = vec![0.0; weight.len()];
+    for event in &path.events {
+        let g = event.group as usize;
+        flagged[g] = if event.change == Change::Left { 0.0 } else { weight[g] };
+    }
+    flagged
 }
 
 fn whole_groups(graph: &ComparisonGraph, groups: &[u32]) -> Vec<f64> {

@@ -1,14 +1,20 @@
 //! The comparison graph: items are nodes, compared pairs are edges, votes are a flow on them.
 
+mod chunks;
 mod components;
 mod groups;
 mod tally;
 
+pub(crate) use chunks::{Chunk, Chunks};
 pub use components::Components;
+pub(crate) use groups::sum;
 pub use groups::{Groups, Merged};
 pub use tally::Tally;
 
+use std::ops::Range;
 use std::sync::Arc;
+
+use rayon::prelude::*;
 
 use crate::error::{Error, Result};
 use crate::team::{Alone, Team};
@@ -54,27 +60,87 @@ impl Pairs {
     }
 
     fn of(groups: &Groups) -> Self {
-        let most = groups.len();
-        let mut pairs = Self {
-            left: Vec::with_capacity(most),
-            right: Vec::with_capacity(most),
-            weight: Vec::with_capacity(most),
-            first_group: Vec::with_capacity(most + 1),
+        let ranges = whole_pairs(groups);
+        let is_first = |g: usize| {
+            g == 0 || groups.left[g] != groups.left[g - 1] || groups.right[g] != groups.right[g - 1]
         };
-        for g in 0..groups.len() {
-            let (left, right) = (groups.left[g], groups.right[g]);
-            if pairs.left.last() == Some(&left) && pairs.right.last() == Some(&right) {
-                *pairs.weight.last_mut().expect("as long as `left`") += groups.weight[g];
-            } else {
-                pairs.left.push(left);
-                pairs.right.push(right);
-                pairs.weight.push(groups.weight[g]);
-                pairs.first_group.push(g as u32);
-            }
-        }
-        pairs.first_group.push(groups.len() as u32);
+        let count = |range: &Range<usize>| range.clone().filter(|&g| is_first(g)).count();
+        let counts: Vec<usize> = ranges.par_iter().map(count).collect();
+        let all = counts.iter().sum();
+        let mut pairs = Self {
+            left: vec![0; all],
+            right: vec![0; all],
+            weight: vec![0.0; all],
+            first_group: vec![0; all + 1],
+        };
+        pairs.first_group[all] = groups.len() as u32;
+        let mut rest = PairsMut {
+            left: &mut pairs.left,
+            right: &mut pairs.right,
+            weight: &mut pairs.weight,
+            first_group: &mut pairs.first_group[..all],
+        };
+        let parts: Vec<PairsMut<'_>> = counts.iter().map(|&count| rest.take(count)).collect();
+        ranges.into_par_iter().zip(parts).for_each(|(range, part)| part.fill(groups, range));
         pairs
     }
+}
+
+/// Room for some of the pairs.
+struct PairsMut<'a> {
+    left: &'a mut [u32],
+    right: &'a mut [u32],
+    weight: &'a mut [f64],
+    first_group: &'a mut [u32],
+}
+
+impl<'a> PairsMut<'a> {
+    /// Parts with the first pairs.
+    fn take(&mut self, count: usize) -> Self {
+        fn take<'a, T>(slice: &mut &'a mut [T], count: usize) -> &'a mut [T] {
+            slice.split_off_mut(..count).unwrap_or_default()
+        }
+        Self {
+            left: take(&mut self.left, count),
+            right: take(&mut self.right, count),
+            weight: take(&mut self.weight, count),
+            first_group: take(&mut self.first_group, count),
+        }
+    }
+
+    /// The pairs of a range of groups that cuts none of them.
+    fn fill(self, groups: &Groups, range: Range<usize>) {
+        let mut next = 0;
+        let mut g = range.start;
+        while g < range.end {
+            let (left, right, first) = (groups.left[g], groups.right[g], g);
+            let mut weight = 0.0;
+            while g < range.end && groups.right[g] == right && groups.left[g] == left {
+                weight += groups.weight[g];
+                g += 1;
+            }
+            (self.left[next], self.right[next]) = (left, right);
+            (self.weight[next], self.first_group[next]) = (weight, first as u32);
+            next += 1;
+        }
+    }
+}
+
+/// Ranges of groups with about as many each, none of which begins inside a pair.
+fn whole_pairs(groups: &Groups) -> Vec<Range<usize>> {
+    const LEAST_GROUPS: usize = 1 << 15;
+    let pair = |g: usize| (groups.left[g], groups.right[g]);
+    let mut ranges = Vec::new();
+    let mut start = 0;
+    while start < groups.len() {
+        let mut end = groups.len().min(start + LEAST_GROUPS);
+        while end < groups.len() && pair(end) == pair(end - 1) {
+            end += 1;
+        }
+        ranges.push(start..end);
+        start = end;
+    }
+    ranges
 }
 
 impl ComparisonGraph {
@@ -171,12 +237,27 @@ impl ComparisonGraph {
     #[must_use]
     pub fn divergence(&self, flow: &[f64]) -> Vec<f64> {
         let groups = &self.groups;
+        let mut chunks = Chunks::new(self.items, groups, |_| ());
+        chunks.each(|Chunk { groups: range, first, flow: out, .. }| {
+            let mut start = range.start;
+            // Groups of a left item stand together: its sum need not go through memory.
+            for run in groups.left[range.clone()].chunk_by(|a, b| a == b) {
+                let here = start..start + run.len();
+                let mut of_left = 0.0;
+                for ((weight, f), &right) in groups.weight[here.clone()]
+                    .iter()
+                    .zip(&flow[here.clone()])
+                    .zip(&groups.right[here.clone()])
+                {
+                    of_left += weight * f;
+                    out[right as usize - *first] -= weight * f;
+                }
+                out[run[0] as usize - *first] += of_left;
+                start = here.end;
+            }
+        });
         let mut out = vec![0.0; self.items];
-        for (g, &f) in flow.iter().enumerate() {
-            let wf = groups.weight[g] * f;
-            out[groups.left[g] as usize] += wf;
-            out[groups.right[g] as usize] -= wf;
-        }
+        chunks.add_up(&mut out);
         self.team.sum(&mut out);
         out
     }

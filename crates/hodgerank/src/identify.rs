@@ -321,7 +321,7 @@ fn largest_component(graph: &ComparisonGraph) -> Result<ComparisonGraph> {
 }
 
 /// Preconditioners need few digits.
-const INNER: StoppingRule = StoppingRule { tolerance: 1e-8, max_iterations: 10_000 };
+const INNER: StoppingRule = StoppingRule::at(1e-8);
 const MOST_STEPS: usize = 200;
 
 /// The error of the value is about the square of the accuracy of the vector.

@@ -114,11 +114,23 @@ pub struct StoppingRule {
     pub tolerance: f64,
     /// Most iterations of an iterative backend.
     pub max_iterations: usize,
+    /// Take a solve with a factor as it is, without computing its residual. For one of many solves
+    /// with a factor that has proved good ([`SolveInfo::iterations`] of 1); a product with the
+    /// matrix costs more than the solve.
+    pub unchecked: bool,
+}
+
+impl StoppingRule {
+    /// Good enough at this relative residual.
+    #[must_use]
+    pub const fn at(tolerance: f64) -> Self {
+        Self { tolerance, max_iterations: 10_000, unchecked: false }
+    }
 }
 
 impl Default for StoppingRule {
     fn default() -> Self {
-        Self { tolerance: 1e-10, max_iterations: 10_000 }
+        Self::at(1e-10)
     }
 }
 
@@ -127,7 +139,8 @@ impl Default for StoppingRule {
 pub struct SolveInfo {
     /// Conjugate-gradient steps, or solves with the factor; of several components, the most.
     pub iterations: usize,
-    /// ‖b − Aθ‖ / ‖b‖, computed from the answer and not from a recurrence; 0 where b = 0.
+    /// ‖b − Aθ‖ / ‖b‖, computed from the answer and not from a recurrence; 0 where b = 0 or where it
+    /// was not to be checked.
     pub residual: f64,
     /// Whether the residual met the tolerance, or is as small as 64-bit numbers can make it.
     pub converged: bool,

@@ -143,20 +143,31 @@ impl Path {
     /// Groups that enter at one knot come as the solver put them, larger residuals first.
     #[must_use]
     pub fn entries(&self) -> Vec<Entry> {
+        let first = |event: &Event, residual: f64| {
+            let at = self.knots[event.knot as usize];
+            Entry { group: event.group, at, residual, left_at: None }
+        };
+        if self.events.iter().all(|event| event.change != Change::Left) {
+            // No one left, so no one came back: every event is a first entry.
+            let entry = |event: &Event| match event.change {
+                Change::Entered(residual) => Some(first(event, residual)),
+                Change::Left => None,
+            };
+            return self.events.iter().filter_map(entry).collect();
+        }
         let mut place = rustc_hash::FxHashMap::default();
         let mut entries: Vec<Entry> = Vec::new();
         for event in &self.events {
-            let at = self.knots[event.knot as usize];
             match event.change {
                 Change::Entered(residual) => {
                     place.entry(event.group).or_insert_with(|| {
-                        entries.push(Entry { group: event.group, at, residual, left_at: None });
+                        entries.push(first(event, residual));
                         entries.len() - 1
                     });
                 }
                 Change::Left => {
                     if let Some(&place) = place.get(&event.group) {
-                        entries[place].left_at.get_or_insert(at);
+                        entries[place].left_at.get_or_insert(self.knots[event.knot as usize]);
                     }
                 }
             }
@@ -351,6 +362,8 @@ impl Recorder {
         let knot = self.path.knots.len() as u32;
         self.path.knots.push(value);
         self.path.snapshots.push(knot, scores);
+        let changes = changes.into_iter();
+        self.path.events.reserve(changes.size_hint().0);
         for (group, change) in changes {
             self.record(Event { knot, group, change }, groups);
         }

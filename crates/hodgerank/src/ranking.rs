@@ -1,6 +1,6 @@
 //! From scores to ranks, with each item's record beside it.
 
-use crate::graph::ComparisonGraph;
+use crate::graph::{Chunk, Chunks, ComparisonGraph};
 
 /// Items in order, best first, each component on its own scale.
 #[derive(Debug, Clone, PartialEq)]
@@ -65,11 +65,17 @@ impl Ranking {
     #[must_use]
     pub fn with_flagged(mut self, graph: &ComparisonGraph, flagged: &[f64]) -> Self {
         let groups = graph.groups();
+        let mut chunks = Chunks::new(graph.items(), groups, |_| ());
+        chunks.each(|Chunk { groups: range, first, flow, .. }| {
+            for (g, &votes) in range.clone().zip(&flagged[range.clone()]) {
+                if votes > 0.0 {
+                    flow[groups.left[g] as usize - *first] += votes;
+                    flow[groups.right[g] as usize - *first] += votes;
+                }
+            }
+        });
         let mut of_item = vec![0.0; graph.items()];
-        for (g, &votes) in flagged.iter().enumerate().filter(|(_, votes)| **votes > 0.0) {
-            of_item[groups.left[g] as usize] += votes;
-            of_item[groups.right[g] as usize] += votes;
-        }
+        chunks.add_up(&mut of_item);
         graph.team().sum(&mut of_item);
         for row in &mut self.items {
             row.flagged = of_item[row.item as usize] as u64;
@@ -80,16 +86,28 @@ impl Ranking {
 
 fn records(graph: &ComparisonGraph, scores: &[f64]) -> Vec<RankedItem> {
     // Wins, losses and ties of each item. Counts are whole numbers, so that sums are exact.
-    let mut votes = vec![0.0; 3 * graph.items()];
     let groups = graph.groups();
-    for g in 0..groups.len() {
-        let (left, right) = (groups.left[g] as usize, groups.right[g] as usize);
-        for (item, y) in [(left, groups.y[g]), (right, -groups.y[g])] {
-            // No branch: whether a vote is a win is hard to guess.
-            let column = usize::from(y < 0.0) + 2 * usize::from(y == 0.0);
-            votes[3 * item + column] += groups.weight[g];
+    let mut chunks = Chunks::wide(graph.items(), groups, 3, |_| ());
+    chunks.each(|Chunk { groups: range, first, flow, .. }| {
+        let mut start = range.start;
+        // Groups of a left item stand together: its sums need not go through memory.
+        for run in groups.left[range.clone()].chunk_by(|a, b| a == b) {
+            let mut of_left = [0.0; 3];
+            for g in start..start + run.len() {
+                let (y, weight) = (groups.y[g], groups.weight[g]);
+                // No branch: whether a vote is a win is hard to guess.
+                let is = [y > 0.0, y < 0.0, y == 0.0].map(|is| if is { weight } else { 0.0 });
+                of_left.iter_mut().zip(is).for_each(|(sum, votes)| *sum += votes);
+                let column = usize::from(y > 0.0) + 2 * usize::from(y == 0.0);
+                flow[3 * groups.right[g] as usize + column - *first] += weight;
+            }
+            let left = 3 * run[0] as usize - *first;
+            flow[left..left + 3].iter_mut().zip(of_left).for_each(|(sum, votes)| *sum += votes);
+            start += run.len();
         }
-    }
+    });
+    let mut votes = vec![0.0; 3 * graph.items()];
+    chunks.add_up(&mut votes);
     graph.team().sum(&mut votes);
     let record = |(item, votes): (usize, &[f64])| RankedItem {
         rank: 0,

@@ -124,11 +124,16 @@ fn auto_sided(graph: &ComparisonGraph, size: f64) -> Auto {
         return Auto { votes: 0.0, lapse: first, rounds: 0 };
     }
     let (start, rate) = (in_units(&start, first.scale), first.rate.max(FIRST_RATE));
-    let (found, estimate) = climb(&mut votes, size, start, rate, Rate::Free, small_rise);
+    let (found, estimate, crept) = climb(&mut votes, size, start, rate, Rate::Free, small_rise);
     let SidedEstimate { lapse, honest_scale } = estimate;
     let start = in_units(&found.scores, if honest_scale > 0.0 { honest_scale } else { 1.0 });
     let enough = |value: f64| small_rise(value).max(GAIN_DIGITS * (found.value - value));
-    let (honest, _) = climb(&mut votes, size, start, 0.0, Rate::Fixed, enough);
+    // Where the first climb did not creep, the second will not: its start is in the right unit.
+    let honest = if crept {
+        climb(&mut votes, size, start, 0.0, Rate::Fixed, enough).0
+    } else {
+        likeliest(&mut votes, start, 0.0, Rate::Fixed, enough)
+    };
     let lapse = lapse.tested(found.value - honest.value, size);
     // A vote with the ranking is never a lapse, however far the items are apart.
     let flagged = votes.look(|pairs| {
@@ -139,7 +144,7 @@ fn auto_sided(graph: &ComparisonGraph, size: f64) -> Auto {
     Auto { votes: flagged, lapse, rounds: found.steps + honest.steps }
 }
 
-/// Uphill, and what the bins say there.
+/// Uphill, what the bins say there, and whether the climb crept.
 ///
 /// With few votes for each item a climb creeps along the scale of the scores. The bins tell where
 /// that leads to: the unit in which the scale is one. From there it is begun again.
@@ -150,9 +155,10 @@ fn climb(
     rate: f64,
     which: Rate,
     enough: impl Fn(f64) -> f64,
-) -> (Likeliest, SidedEstimate) {
+) -> (Likeliest, SidedEstimate, bool) {
     let mut best = likeliest(votes, start, rate, which, &enough);
     let mut estimate = lapse::estimate_sided(votes, &best.scores, size);
+    let mut crept = false;
     for _ in 0..MOST_RESCALINGS {
         let (scale, rate) = match which {
             Rate::Free => (estimate.lapse.scale, estimate.lapse.rate),
@@ -162,6 +168,7 @@ fn climb(
         if stuck || scale.ln().abs() < SETTLED_SCALE {
             break;
         }
+        crept = true;
         let mut again = likeliest(votes, in_units(&best.scores, scale), rate, which, &enough);
         again.steps += best.steps;
         let rise = again.value - best.value;
@@ -173,7 +180,7 @@ fn climb(
             break;
         }
     }
-    (best, estimate)
+    (best, estimate, crept)
 }
 
 fn in_units(scores: &[f64], scale: f64) -> Vec<f64> {

@@ -133,5 +133,5 @@ pub(crate) fn check_stopping(tolerance: f64, max_iterations: usize) -> Result<St
         let (value, expected) = ("0".to_owned(), "a whole number, 1 or more");
         return Err(Error::BadOption { option: "max-iterations", value, expected });
     }
-    Ok(StoppingRule { tolerance, max_iterations })
+    Ok(StoppingRule { max_iterations, ..StoppingRule::at(tolerance) })
 }

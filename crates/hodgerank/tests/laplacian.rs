@@ -15,7 +15,7 @@ const CHOICES: [BackendChoice; 4] = [
     BackendChoice::Fixed(Backend::ConjugateGradient),
 ];
 const CG: BackendChoice = BackendChoice::Fixed(Backend::ConjugateGradient);
-const EXACT: StoppingRule = StoppingRule { tolerance: 1e-13, max_iterations: 100_000 };
+const EXACT: StoppingRule = StoppingRule { max_iterations: 100_000, ..StoppingRule::at(1e-13) };
 
 fn vote_side(graph: &ComparisonGraph) -> Vec<f64> {
     graph.divergence(&graph.groups().y)
@@ -203,7 +203,7 @@ fn many_tiny_components_are_cheap() {
 fn running_out_of_iterations_is_said() {
     let graph = shapes::voted(2000, &shapes::path(2000), 31);
     let system = LaplacianSystem::new(&graph, 0.0, CG).unwrap();
-    let rule = StoppingRule { tolerance: 1e-10, max_iterations: 7 };
+    let rule = StoppingRule { max_iterations: 7, ..StoppingRule::default() };
     let (_, info) = system.solve(&vote_side(&graph), &rule).unwrap();
     assert_eq!(info.iterations, 7);
     assert!(!info.converged && info.residual > 1e-10);
@@ -214,7 +214,7 @@ fn a_tolerance_out_of_reach_ends_at_rounding() {
     let graph = shapes::voted(500, &shapes::random(500, 2000, 13), 32);
     for choice in CHOICES {
         let system = LaplacianSystem::new(&graph, 0.0, choice).unwrap();
-        let rule = StoppingRule { tolerance: 1e-30, max_iterations: 10_000 };
+        let rule = StoppingRule::at(1e-30);
         let (_, info) = system.solve(&vote_side(&graph), &rule).unwrap();
         assert!(info.converged && info.iterations < 1000, "{choice:?}: {info:?}");
         assert!(info.residual < 1e-14, "{choice:?}: {info:?}");

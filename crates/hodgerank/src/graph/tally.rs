@@ -106,7 +106,7 @@ impl Tally {
     /// Room for all pairs of the items up to `high`; doubling keeps the copies few.
     #[cold]
     fn make_room(&mut self, high: u32) {
-        let cells = triangle(0, high + 1).max(2 * self.dense.len() >> self.cell_bits);
+        let cells = triangle(0, high + 1).max((2 * self.dense.len()) >> self.cell_bits);
         self.dense.resize(cells.min(triangle(0, DENSE_ITEMS)) << self.cell_bits, 0);
     }
 

@@ -29,7 +29,7 @@ const SKETCHES: usize = 200;
 const FEW_SKETCHES: usize = 25;
 const MANY_PAIRS: usize = 200_000;
 const CANDIDATES: usize = 8;
-const ROUGH: StoppingRule = StoppingRule { tolerance: 1e-4, max_iterations: 10_000 };
+const ROUGH: StoppingRule = StoppingRule::at(1e-4);
 
 /// Effective resistances of the compared pairs, and variances of the scores.
 #[derive(Debug)]

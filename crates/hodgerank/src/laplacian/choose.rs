@@ -142,8 +142,8 @@ impl Shape {
         let broad = |items: usize, levels: usize| level_cost(items, 2 * levels) > limit;
         // Two searches: the second starts where the first ended, at the rim.
         let mut around = seen.clone();
-        let levels = search(matrix, start, &mut around, broad)
-            .and_then(|(_, rim)| search(matrix, rim, &mut seen, broad))
+        let levels = search(matrix, start, core, &mut around, broad)
+            .and_then(|(_, rim)| search(matrix, rim, core, &mut seen, broad))
             .map_or(1, |(levels, _)| levels);
         Self { core, largest_tree, levels }
     }
@@ -194,11 +194,13 @@ fn hanging_trees(matrix: LaplacianBlock<'_>) -> (Vec<bool>, usize) {
 }
 
 /// How many levels a breadth-first search from `start` has, and an item of the last one with the
-/// fewest neighbours (it is the likeliest to lie at the rim). Items already `seen` are walls. None
-/// if the search was given up because the graph is too `broad`, told from items and levels so far.
+/// fewest neighbours (it is the likeliest to lie at the rim). Items already `seen` are walls, and
+/// `all` others can be reached: when they have been, no more pairs are looked at. None if the search was given up
+/// because the graph is too `broad`, told from items and levels so far.
 fn search(
     matrix: LaplacianBlock<'_>,
     start: usize,
+    all: usize,
     seen: &mut [bool],
     broad: impl Fn(usize, usize) -> bool,
 ) -> Option<(usize, usize)> {
@@ -207,6 +209,9 @@ fn search(
     let (mut items, mut levels) = (1, 1);
     loop {
         for &i in &level {
+            if items + next.len() == all {
+                break;
+            }
             for &j in matrix.neighbours(i as usize) {
                 if !std::mem::replace(&mut seen[j as usize], true) {
                     next.push(j);

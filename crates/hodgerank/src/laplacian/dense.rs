@@ -1,17 +1,28 @@
-//! Dense Cholesky: n³/3 multiply-adds to factor, n² to solve, 8n² bytes.
+//! Dense Cholesky: n³/6 multiply-adds to factor, n² to solve, 8n² bytes.
+//!
+//! The factor is found block column by block column: the block on the diagonal, what is below it,
+//! and what that takes from the columns to the right. The last two are cut into pieces that do not
+//! depend on the number of threads, so that the bits do not either.
 //!
 //! The grounded item keeps a row of its own with nothing but its diagonal entry, which fixes its
 //! score at zero without renumbering the others.
 
 use faer::dyn_stack::{MemBuffer, MemStack};
-use faer::linalg::cholesky::llt;
-use faer::{Mat, MatMut, Par};
+use faer::linalg::cholesky::llt::{self, factor::LltError};
+use faer::linalg::matmul::matmul;
+use faer::linalg::triangular_solve::solve_lower_triangular_in_place;
+use faer::reborrow::{Reborrow, ReborrowMut};
+use faer::{Accum, Mat, MatMut, Par};
+use rayon::prelude::*;
 
 use super::{Backend, LaplacianBlock, LaplacianSolver, SolveInfo, StoppingRule, refine};
 use crate::error::{Error, Result};
 
 /// 8 GiB. More is a mistake and not a plan, and the system would end the program, not refuse.
 const MOST_ITEMS: usize = 1 << 15;
+
+/// Columns of a block.
+const COLUMNS: usize = 128;
 
 /// The lower triangle of the factor.
 #[derive(Debug)]
@@ -28,27 +39,71 @@ impl Dense {
         }
         let ground = matrix.ground();
         let mut factor = Mat::zeros(n, n);
-        for j in 0..n {
-            factor[(j, j)] = matrix.diagonal(j);
-            for (&i, &w) in matrix.neighbours(j).iter().zip(matrix.weights(j)) {
-                let i = i as usize;
-                if i > j && ground != Some(i) && ground != Some(j) {
-                    factor[(i, j)] = -w;
+        let blocks = columns_of(factor.as_mut()).into_par_iter().enumerate();
+        blocks.for_each(|(block, mut columns)| {
+            for k in 0..columns.ncols() {
+                let j = block * COLUMNS + k;
+                columns[(j, k)] = matrix.diagonal(j);
+                for (&i, &w) in matrix.neighbours(j).iter().zip(matrix.weights(j)) {
+                    let i = i as usize;
+                    if i > j && ground != Some(i) && ground != Some(j) {
+                        columns[(i, k)] = -w;
+                    }
                 }
             }
-        }
-        let scratch = llt::factor::cholesky_in_place_scratch::<f64>(n, Par::Seq, <_>::default());
-        let mut memory = MemBuffer::new(scratch);
-        let stack = MemStack::new(&mut memory);
-        let (regularisation, params) = (<_>::default(), <_>::default());
-        llt::factor::cholesky_in_place(factor.as_mut(), regularisation, Par::Seq, stack, params)
-            .map_err(|e| Error::Factorisation {
-                backend: Backend::Dense.as_str(),
-                items: n,
-                reason: e.to_string(),
-            })?;
+        });
+        factorise(factor.as_mut()).map_err(|e| Error::Factorisation {
+            backend: Backend::Dense.as_str(),
+            items: n,
+            reason: e.to_string(),
+        })?;
         Ok(Self { factor })
     }
+}
+
+/// A = LLᵀ in place, in the lower triangle.
+fn factorise(mut matrix: MatMut<'_, f64>) -> std::result::Result<(), LltError> {
+    let (n, width) = (matrix.nrows(), COLUMNS.min(matrix.nrows()));
+    let scratch = llt::factor::cholesky_in_place_scratch::<f64>(width, Par::Seq, <_>::default());
+    let mut memory = MemBuffer::new(scratch);
+    for start in (0..n).step_by(COLUMNS) {
+        let width = COLUMNS.min(n - start);
+        let rest = matrix.rb_mut().submatrix_mut(start, start, n - start, n - start);
+        let (left, right) = rest.split_at_col_mut(width);
+        let (mut diagonal, mut below) = left.split_at_row_mut(width);
+        let (regularisation, params) = (<_>::default(), <_>::default());
+        let stack = MemStack::new(&mut memory);
+        llt::factor::cholesky_in_place(diagonal.rb_mut(), regularisation, Par::Seq, stack, params)?;
+        let diagonal = diagonal.rb();
+        rows_of(below.rb_mut()).into_par_iter().for_each(|rows| {
+            solve_lower_triangular_in_place(diagonal, rows.transpose_mut(), Par::Seq);
+        });
+        let below = below.rb();
+        let columns = columns_of(right.split_at_row_mut(width).1);
+        columns.into_par_iter().enumerate().for_each(|(k, column)| {
+            let first = k * COLUMNS;
+            let (_, column) = column.split_at_row_mut(first);
+            let lower = below.subrows(first, below.nrows() - first);
+            let upper = below.subrows(first, column.ncols()).transpose();
+            matmul(column, Accum::Add, lower, upper, -1.0, Par::Seq);
+        });
+    }
+    Ok(())
+}
+
+fn rows_of(mut matrix: MatMut<'_, f64>) -> Vec<MatMut<'_, f64>> {
+    let mut pieces = Vec::new();
+    while matrix.nrows() > COLUMNS {
+        let (piece, rest) = matrix.split_at_row_mut(COLUMNS);
+        pieces.push(piece);
+        matrix = rest;
+    }
+    pieces.push(matrix);
+    pieces
+}
+
+fn columns_of(matrix: MatMut<'_, f64>) -> Vec<MatMut<'_, f64>> {
+    rows_of(matrix.transpose_mut()).into_iter().map(MatMut::transpose_mut).collect()
 }
 
 impl LaplacianSolver for Dense {

@@ -69,7 +69,8 @@ impl LaplacianMatrix {
         let block_start = block_starts(components);
         let [left, right] = end_rows(pairs, &items);
         let offsets = offsets(items.len(), &left, &right);
-        let (mut neighbours, weights) = entries(&left, &right, pair_weights, &offsets);
+        let (mut neighbours, weights) =
+            entries(&left, &right, pair_weights, &offsets, items.is_sorted());
         for (c, &start) in block_start.iter().enumerate().take(components.len()).skip(1) {
             for column in &mut neighbours[offsets[start]..offsets[block_start[c + 1]]] {
                 *column -= start as u32;
@@ -166,10 +167,13 @@ fn end_rows<'a>(pairs: &'a Pairs, items: &[u32]) -> [Cow<'a, [u32]>; 2] {
 }
 
 fn offsets(rows: usize, left: &[u32], right: &[u32]) -> Vec<usize> {
-    let mut offsets = vec![0; rows + 1];
-    for &row in left.iter().chain(right) {
-        offsets[row as usize + 1] += 1;
-    }
+    let count = |ends: &[u32]| {
+        let mut counts = vec![0; rows + 1];
+        ends.iter().for_each(|&row| counts[row as usize + 1] += 1);
+        counts
+    };
+    let (mut offsets, right) = rayon::join(|| count(left), || count(right));
+    offsets.iter_mut().zip(right).for_each(|(offset, right)| *offset += right);
     for row in 0..rows {
         offsets[row + 1] += offsets[row];
     }
@@ -186,6 +190,7 @@ fn entries(
     right: &[u32],
     pair_weights: &[f64],
     offsets: &[usize],
+    is_sorted: bool,
 ) -> (Vec<u32>, Vec<f64>) {
     let (rows, total) = (offsets.len() - 1, 2 * left.len());
     let (mut neighbours, mut weights) = (vec![0; total], vec![0.0; total]);
@@ -206,8 +211,17 @@ fn entries(
     tasks.into_par_iter().for_each(|(range, columns, values)| {
         let base = offsets[range.start];
         let mut next: Vec<usize> = offsets[range.clone()].iter().map(|&at| at - base).collect();
-        for (rows, others) in [(right, left), (left, right)] {
-            for (pair, &row) in rows.iter().enumerate() {
+        // Where rows are numbered as items are, the pairs with their left end here stand together.
+        let all = 0..left.len();
+        let with_left_end = if is_sorted {
+            let from = |row: usize| left.partition_point(|&left| (left as usize) < row);
+            from(range.start)..from(range.end)
+        } else {
+            all.clone()
+        };
+        for (rows, others, pairs) in [(right, left, all), (left, right, with_left_end)] {
+            for pair in pairs {
+                let row = rows[pair];
                 if let Some(at) = next.get_mut((row as usize).wrapping_sub(range.start)) {
                     columns[*at] = others[pair];
                     values[*at] = pair_weights[pair];
@@ -296,8 +310,18 @@ impl<'a> LaplacianBlock<'a> {
     #[inline]
     fn flow_here(self, i: usize, x: &[f64]) -> f64 {
         let xi = x[i];
-        let row = self.neighbours(i).iter().zip(self.weights(i));
-        row.map(|(&j, &w)| w * (xi - x[j as usize])).sum()
+        let ((columns, more_columns), (weights, more_weights)) =
+            (self.neighbours(i).as_chunks::<4>(), self.weights(i).as_chunks::<4>());
+        // Four sums side by side: one alone would wait for each addition.
+        let mut sums = [0.0; 4];
+        for (columns, weights) in columns.iter().zip(weights) {
+            for (sum, (&j, &w)) in sums.iter_mut().zip(columns.iter().zip(weights)) {
+                *sum += w * (xi - x[j as usize]);
+            }
+        }
+        let more = more_columns.iter().zip(more_weights);
+        let rest: f64 = more.map(|(&j, &w)| w * (xi - x[j as usize])).sum();
+        (sums[0] + sums[1]) + (sums[2] + sums[3]) + rest
     }
 
     /// out = Lx for the pairs here.

@@ -34,6 +34,8 @@
 
 mod curve;
 
+use rayon::prelude::*;
+
 use super::likelihood::{SidedVotes, Sides};
 use crate::graph::ComparisonGraph;
 use crate::team::Team;
@@ -71,12 +73,20 @@ pub fn estimate(graph: &ComparisonGraph, scores: &[f64]) -> Lapse {
 
 /// Whether all votes that are no ties have the same size, and which.
 pub(super) fn vote_size(graph: &ComparisonGraph) -> Option<f64> {
-    let sizes = graph.groups().y.iter().map(|y| y.abs()).filter(|&size| size > 0.0);
     // The largest, and the smallest as the largest of what is below zero.
-    let mut ends = [f64::NEG_INFINITY; 2];
-    for size in sizes {
-        ends = [ends[0].max(size), ends[1].max(-size)];
-    }
+    let larger = |a: [f64; 2], b: [f64; 2]| [a[0].max(b[0]), a[1].max(b[1])];
+    let none = [f64::NEG_INFINITY; 2];
+    let of_part = |y: &[f64]| {
+        let [mut largest, mut smallest] = [f64::NEG_INFINITY, f64::INFINITY];
+        for size in y.iter().map(|y| y.abs()) {
+            let at_least = if size > 0.0 { size } else { f64::INFINITY };
+            largest = if size > largest { size } else { largest };
+            smallest = if at_least < smallest { at_least } else { smallest };
+        }
+        [if largest > 0.0 { largest } else { none[0] }, -smallest]
+    };
+    let parts = graph.groups().y.par_chunks(1 << 14).map(of_part);
+    let mut ends = parts.reduce(|| none, larger);
     graph.team().max(&mut ends);
     (ends[0] == -ends[1]).then_some(ends[0])
 }
@@ -107,8 +117,9 @@ pub(super) fn estimate_sided(votes: &SidedVotes<'_>, scores: &[f64], size: f64) 
         return SidedEstimate { lapse, honest_scale: 0.0 };
     }
     let curve = Curve { bins: &bins, scales: (spread * 1e-3).ln()..(spread * 1e2).ln() };
-    let honest_scale = curve.best_scale(0.0);
-    let (rate, scale) = curve.best();
+    let honest = curve.best_log_scale(0.0, None);
+    let (rate, scale) = curve.best(honest);
+    let honest_scale = honest.exp();
     let gain = curve.value(rate, scale) - curve.value(0.0, honest_scale);
     let lapse = Lapse { rate, scale, lambda: f64::INFINITY, gain }.tested(gain, size);
     SidedEstimate { lapse, honest_scale }

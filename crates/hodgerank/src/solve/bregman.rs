@@ -46,12 +46,10 @@
 //! | z | `z` |
 //! | r = y − Xθ | `r`, the residual that a path records |
 
-mod chunks;
 mod largest_eigenvalue;
 mod options;
 mod step;
 
-pub(super) use chunks::{Chunk, Chunks};
 pub use options::{Algorithm, BregmanOptions};
 
 use crate::error::Result;

@@ -184,15 +184,8 @@ fn walk(
 /// and there are some hundreds of them whatever the number of outliers.
 #[must_use]
 pub fn cost_estimate(graph: &ComparisonGraph, flagged_votes: f64) -> f64 {
-    let mut weights = graph.groups().weight.clone();
-    weights.sort_unstable_by(f64::total_cmp);
-    let mut votes = 0.0;
-    let lighter = |w: &&f64| {
-        votes += **w;
-        votes < flagged_votes
-    };
-    let events = (weights.iter().take_while(lighter).count() + 1).min(weights.len()) as f64;
-    let (items, groups) = (graph.items() as f64, weights.len() as f64);
+    let events = most_entries(&graph.groups().weight, flagged_votes) as f64;
+    let (items, groups) = (graph.items() as f64, graph.groups().len() as f64);
     let fit = if graph.items() <= DENSE_MOST_ITEMS {
         items * items
     } else {
@@ -200,4 +193,22 @@ pub fn cost_estimate(graph: &ComparisonGraph, flagged_votes: f64) -> f64 {
     };
     let set_up = if graph.items() <= DENSE_MOST_ITEMS { items.powi(3) } else { 0.0 };
     set_up + events * (fit + 2.0 * groups)
+}
+
+/// The most groups that can enter until so many votes are flagged: the lightest first.
+fn most_entries(weights: &[f64], votes: f64) -> usize {
+    /// Heavier groups count as this heavy; nearly all are light.
+    const HEAVY: usize = 255;
+    let mut of_weight = [0_usize; HEAVY + 1];
+    weights.iter().for_each(|&weight| of_weight[(weight as usize).clamp(1, HEAVY)] += 1);
+    let (mut entries, mut left) = (0, votes);
+    for (weight, &count) in of_weight.iter().enumerate().skip(1) {
+        let enough = (left / weight as f64).ceil();
+        if enough <= count as f64 {
+            return entries + enough as usize;
+        }
+        entries += count;
+        left -= (weight * count) as f64;
+    }
+    entries
 }

@@ -43,7 +43,7 @@ pub struct L2Options {
 
 impl Default for L2Options {
     fn default() -> Self {
-        let StoppingRule { tolerance, max_iterations } = StoppingRule::default();
+        let StoppingRule { tolerance, max_iterations, .. } = StoppingRule::default();
         Self { backend: BackendChoice::Auto, tolerance, max_iterations }
     }
 }

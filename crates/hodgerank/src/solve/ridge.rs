@@ -44,7 +44,7 @@ pub struct RidgeOptions {
 
 impl Default for RidgeOptions {
     fn default() -> Self {
-        let StoppingRule { tolerance, max_iterations } = StoppingRule::default();
+        let StoppingRule { tolerance, max_iterations, .. } = StoppingRule::default();
         Self { ridge: 1.0, backend: BackendChoice::Auto, tolerance, max_iterations }
     }
 }

@@ -168,7 +168,7 @@ impl<'a> View<'a> {
         let counts = row.counts.chunks_exact_mut(outcomes);
         for ((&j, &cell), counts) in others.iter().zip(&row.cells).zip(counts) {
             for (count, byte) in counts.iter_mut().zip(&self.sides[usize::from(i > j)]) {
-                *count += cell >> byte.shift & byte.mask;
+                *count += (cell >> byte.shift) & byte.mask;
             }
         }
         if !self.tally.carried.is_empty() {
@@ -205,7 +205,7 @@ impl<'a> View<'a> {
             }
             let cell = triangle(i.min(j), i.max(j)) as u32;
             for (count, byte) in counts.iter_mut().zip(&self.sides[usize::from(i > j)]) {
-                let key = cell << OUTCOME_BITS | byte.shift / 8;
+                let key = (cell << OUTCOME_BITS) | (byte.shift / 8);
                 let times = self.tally.carried.get(&key).filter(|_| byte.mask > 0);
                 *count += 256 * u64::from(times.copied().unwrap_or(0));
             }

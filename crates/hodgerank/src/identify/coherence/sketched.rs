@@ -19,8 +19,8 @@ const SKETCHES: (usize, usize) = (101, 32);
 const FEW_SKETCHES: (usize, usize) = (15, 8);
 const MANY_PAIRS: usize = 200_000;
 /// A sketch needs no more digits than its own error has.
-const ROUGH: StoppingRule = StoppingRule { tolerance: 1e-4, max_iterations: 10_000 };
-const CHECKED: StoppingRule = StoppingRule { tolerance: 1e-7, max_iterations: 10_000 };
+const ROUGH: StoppingRule = StoppingRule::at(1e-4);
+const CHECKED: StoppingRule = StoppingRule::at(1e-7);
 
 /// Row sums inside S are looked for if `inside`, else they are 0.
 pub(super) fn row_sums(

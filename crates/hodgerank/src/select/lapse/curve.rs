@@ -13,7 +13,7 @@ use std::ops::Range;
 use super::{Bin, LARGEST_RATE, weighted_log};
 
 /// Digits of log s and of ε.
-const CLOSE: f64 = 1e-9;
+const CLOSE: f64 = 1e-7;
 const MOST_STEPS: usize = 60;
 /// Probabilities are not taken for less: an impossible vote costs dearly but not infinitely.
 const LEAST: f64 = 1e-12;
@@ -32,15 +32,14 @@ struct Slopes {
 }
 
 impl Curve<'_> {
-    /// The rate and the scale of greatest likelihood.
-    pub(super) fn best(&self) -> (f64, f64) {
-        let mut log_scale = self.best_log_scale(0.0, None);
+    /// The rate and the scale of greatest likelihood; `log_scale` is the best for a rate of zero.
+    pub(super) fn best(&self, mut log_scale: f64) -> (f64, f64) {
         let slope = |rate: f64, log_scale: &mut f64| {
             *log_scale = self.best_log_scale(rate, Some(*log_scale));
             self.slopes(rate, *log_scale).rate
         };
         let (mut low, mut high) = (0.0, LARGEST_RATE);
-        let mut at_low = slope(low, &mut log_scale);
+        let mut at_low = self.slopes(low, log_scale).rate;
         if at_low <= 0.0 {
             return (low, log_scale.exp());
         }
@@ -75,13 +74,10 @@ impl Curve<'_> {
         (0.5 * (low + high), log_scale.exp())
     }
 
-    /// The scale of greatest likelihood for this rate.
-    pub(super) fn best_scale(&self, rate: f64) -> f64 {
-        self.best_log_scale(rate, None).exp()
-    }
-
+    /// The log s of greatest likelihood for this rate.
+    ///
     /// Newton's method on ∂ℓ/∂log s within a bracket, from `start` or from its middle.
-    fn best_log_scale(&self, rate: f64, start: Option<f64>) -> f64 {
+    pub(super) fn best_log_scale(&self, rate: f64, start: Option<f64>) -> f64 {
         let (mut low, mut high) = (self.scales.start, self.scales.end);
         let mut at = start.unwrap_or(0.5 * (low + high));
         for _ in 0..MOST_STEPS {

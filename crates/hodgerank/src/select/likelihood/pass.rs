@@ -104,17 +104,21 @@ impl<'a> SidedVotes<'a> {
         let bound = |c: usize| m * c / chunks;
         let chunk = |c: usize| {
             let range = bound(c)..bound(c + 1);
+            let (mut wins, mut losses) = (vec![0.0; range.len()], vec![0.0; range.len()]);
+            let first_groups = &pairs.first_group[range.start + 1..=range.end];
+            let mut next = first_groups.iter().copied();
+            let (mut pair, mut end) = (0, next.next().unwrap_or(0) as usize);
             // No branch on the side of a vote, which is hard to guess.
-            let of_pair = |p: usize| {
-                let (mut wins, mut losses) = (0.0, 0.0);
-                for g in pairs.first_group[p] as usize..pairs.first_group[p + 1] as usize {
-                    let (y, weight) = (groups.y[g], groups.weight[g]);
-                    wins += if y > 0.0 { weight } else { 0.0 };
-                    losses += if y < 0.0 { weight } else { 0.0 };
+            for g in pairs.first_group[range.start] as usize..pairs.first_group[range.end] as usize
+            {
+                if g == end {
+                    pair += 1;
+                    end = next.next().unwrap_or(0) as usize;
                 }
-                (wins, losses)
-            };
-            let (wins, losses): (Vec<f64>, Vec<f64>) = range.clone().map(of_pair).unzip();
+                let (y, weight) = (groups.y[g], groups.weight[g]);
+                wins[pair] += if y > 0.0 { weight } else { 0.0 };
+                losses[pair] += if y < 0.0 { weight } else { 0.0 };
+            }
             let many = |&k: &u32| !(few(wins[k as usize]) && few(losses[k as usize]));
             let ends = pairs.left[range.clone()].chunk_by(|a, b| a == b).scan(0, |end, run| {
                 *end += run.len() as u32;

@@ -94,7 +94,10 @@ impl<'a> Iterate<'a> {
     ) -> Result<Self> {
         let rule = StoppingRule { tolerance: options.tolerance, ..StoppingRule::default() };
         let xt_w_y = graph.divergence(&graph.groups().y);
-        let (mut theta, _) = system.solve(&xt_w_y, &rule)?;
+        let (mut theta, info) = system.solve(&xt_w_y, &rule)?;
+        // Factors that solve the first system to the last digits solve the others too.
+        let unchecked = info.iterations == 1 && info.converged;
+        let rule = StoppingRule { unchecked, ..rule };
         graph.components().centre(&mut theta);
         let (algorithm, scale) = (options.algorithm, norm(&xt_w_y));
         let outliers: Box<dyn Outliers> = match algorithm {

@@ -4,9 +4,8 @@ use std::collections::BTreeMap;
 
 use super::inliers::Inliers;
 use super::sweep::{self, State};
-use crate::graph::ComparisonGraph;
+use crate::graph::{Chunks, ComparisonGraph};
 use crate::path::Change;
-use crate::solve::bregman::Chunks;
 
 /// Residuals below this share of the largest outcome are zero.
 const ZERO: f64 = 1e-9;

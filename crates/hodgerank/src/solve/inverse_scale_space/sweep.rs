@@ -2,8 +2,7 @@
 
 use std::ops::Range;
 
-use crate::graph::Groups;
-use crate::solve::bregman::Chunk;
+use crate::graph::{Chunk, Groups};
 
 /// What a chunk keeps for its groups, and what the last pass over them found.
 pub(super) struct State {
@@ -41,7 +40,7 @@ pub(super) fn sweep(
     theta: &[f64],
     zero: f64,
 ) {
-    let Chunk { groups: range, state, first_item, flow } = chunk;
+    let Chunk { groups: range, state, first, flow } = chunk;
     flow.fill(0.0);
     state.broken.clear();
     state.outward.clear();
@@ -58,8 +57,8 @@ pub(super) fn sweep(
             continue;
         }
         state.rate[k] = r;
-        flow[i - *first_item] += groups.weight[g] * r;
-        flow[j - *first_item] -= groups.weight[g] * r;
+        flow[i - *first] += groups.weight[g] * r;
+        flow[j - *first] -= groups.weight[g] * r;
         if p.abs() == 1.0 && p * r > zero {
             state.outward.push((g as u32, r));
         }

@@ -1,8 +1,7 @@
 //! γ for Algorithm 2: a single pass over all groups, which the flow for θ needs anyway.
 
-use crate::graph::{ComparisonGraph, Groups};
+use crate::graph::{Chunk, Chunks, ComparisonGraph, Groups};
 use crate::path::Change;
-use crate::solve::bregman::chunks::{Chunk, Chunks};
 use crate::team::{StateReader, StateWriter};
 
 use super::{Outliers, Step, residual, shrink};
@@ -88,7 +87,7 @@ const BLOCK: usize = 8;
 
 /// zᵏ⁺¹ from zᵏ and θᵏ, who crosses ±1, and XᵀW(y − Xθᵏ − γᵏ) into the flow.
 fn pass(chunk: &mut Chunk<State>, groups: &Groups, theta: &[f64], step: Step) {
-    let Chunk { groups: range, state, first_item, flow } = chunk;
+    let Chunk { groups: range, state, first, flow } = chunk;
     let State { z, changes, largest } = state;
     let (left, right) = (&groups.left[range.clone()], &groups.right[range.clone()]);
     let (y, weight) = (&groups.y[range.clone()], &groups.weight[range.clone()]);
@@ -107,8 +106,8 @@ fn pass(chunk: &mut Chunk<State>, groups: &Groups, theta: &[f64], step: Step) {
         z[here.clone()].iter_mut().zip(&block.new).for_each(|(z, new)| *z = *new);
         for (k, (&i, &j)) in left.iter().zip(right).enumerate() {
             let wf = weight[start + k] * block.rest[k];
-            flow[i as usize - *first_item] += wf;
-            flow[j as usize - *first_item] -= wf;
+            flow[i as usize - *first] += wf;
+            flow[j as usize - *first] -= wf;
         }
         if any_outlier {
             for k in 0..left.len() {

@@ -18,19 +18,20 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use crate::error::Result;
-use crate::graph::{ComparisonGraph, Groups};
+use crate::graph::{Chunk, Chunks, ComparisonGraph, Groups};
 use crate::path::Change;
-use crate::solve::bregman::chunks::{Chunk, Chunks};
 use crate::team::{StateReader, StateWriter};
 
 use super::{Outliers, Step, residual, shrink};
 
 /// Steps between two looks at all groups, at most.
-const HORIZON: usize = 32;
+const HORIZON: usize = 10;
 /// What changes of residuals may add to z within the horizon: δ = this / (HORIZON Δt).
-const SLACK: f64 = 0.1;
+const SLACK: f64 = 0.08;
 /// Speeds are taken as larger by this share, for rounding.
 const CAUTION: f64 = 1e-9;
+/// Groups looked at side by side, for the processor to take several at once.
+const BLOCK: usize = 8;
 
 /// Those who have entered, and when the others could.
 pub(super) struct WhoMoves<'a> {
@@ -50,8 +51,10 @@ struct State {
     has_moved: Vec<bool>,
     /// The groups to look at a number of steps after the last look at all.
     due: Vec<Vec<u32>>,
-    /// Those that enter in this step.
-    entering: Vec<u32>,
+    /// Residual and z of those looked at.
+    seen: Vec<(f64, f64)>,
+    /// Those that enter in this step, with residual and z.
+    entering: Vec<(u32, f64, f64)>,
     /// The group that never entered and had the largest |r| at the last look at all.
     witness: Option<u32>,
     changes: Vec<(u32, Change)>,
@@ -71,14 +74,15 @@ struct Moved {
 }
 
 impl Moved {
-    fn push(&mut self, groups: &Groups, group: u32, z: f64) {
-        let g = group as usize;
-        self.group.push(group);
-        self.left.push(groups.left[g]);
-        self.right.push(groups.right[g]);
-        self.y.push(groups.y[g]);
-        self.weight.push(groups.weight[g]);
-        self.z.push(z);
+    /// Column by column: so that cache misses overlap.
+    fn extend(&mut self, groups: &Groups, entering: impl Iterator<Item = (u32, f64)> + Clone) {
+        let places = entering.clone().map(|(group, _)| group as usize);
+        self.group.extend(entering.clone().map(|(group, _)| group));
+        self.left.extend(places.clone().map(|g| groups.left[g]));
+        self.right.extend(places.clone().map(|g| groups.right[g]));
+        self.y.extend(places.clone().map(|g| groups.y[g]));
+        self.weight.extend(places.map(|g| groups.weight[g]));
+        self.z.extend(entering.map(|(_, z)| z));
     }
 }
 
@@ -101,14 +105,20 @@ impl Scene<'_> {
         (y - (theta_i - theta_j), self.step.t * y - (sum_i - sum_j))
     }
 
+    /// The most by which z can grow in a step, for |r| = 0 and for each unit of |r|.
+    #[inline]
+    fn speed(&self) -> (f64, f64) {
+        let careful = 1.0 + CAUTION;
+        (careful * SLACK / HORIZON as f64, careful * self.step.dt)
+    }
+
     /// The age at which a group could enter, if that is within the horizon.
     #[inline]
     fn due(&self, r: f64, z: f64) -> Option<usize> {
-        let slack = SLACK / (HORIZON as f64 * self.step.dt);
-        let speed = self.step.dt * (r.abs() + slack) * (1.0 + CAUTION);
-        let room = 1.0 - z.abs();
-        let steps = HORIZON - self.age;
-        (room <= speed * steps as f64).then(|| self.age + 1 + (room / speed) as usize)
+        let (drift, dt) = self.speed();
+        let steps = (1.0 - z.abs()) / (drift + dt * r.abs());
+        let due = self.age + 1 + steps as usize;
+        (due <= HORIZON).then_some(due)
     }
 }
 
@@ -117,7 +127,8 @@ impl<'a> WhoMoves<'a> {
         let state = |range: Range<usize>| State {
             moved: Moved::default(),
             has_moved: vec![false; range.len()],
-            due: vec![Vec::new(); HORIZON + 2],
+            due: vec![Vec::new(); HORIZON + 1],
+            seen: Vec::new(),
             entering: Vec::new(),
             witness: None,
             changes: Vec::new(),
@@ -169,9 +180,9 @@ impl Outliers for WhoMoves<'_> {
             chunk.flow.fill(0.0);
             chunk.state.largest = 0.0;
             if at_all {
-                look_at_all(chunk, scene)
+                look_at_all(chunk, scene);
             } else {
-                look_at_due(chunk, scene)
+                look_at_due(chunk, scene);
             }
             advance_moved(chunk, scene);
             let_in(chunk, scene);
@@ -219,12 +230,12 @@ impl Outliers for WhoMoves<'_> {
             let mut z = vec![0.0; entered.len()];
             state.numbers_into(&mut z)?;
             chunk.state.moved = Moved::default();
-            for (g, z) in entered.into_iter().zip(z) {
+            for &g in &entered {
                 let place = (g as usize).checked_sub(chunk.groups.start);
                 let moved = place.and_then(|place| chunk.state.has_moved.get_mut(place));
                 *moved.ok_or_else(|| state.unusable())? = true;
-                chunk.state.moved.push(self.groups, g, z);
             }
+            chunk.state.moved.extend(self.groups, entered.into_iter().zip(z));
         }
         self.age = HORIZON;
         Ok(())
@@ -234,50 +245,89 @@ impl Outliers for WhoMoves<'_> {
 /// Looks at every group that never entered.
 fn look_at_all(chunk: &mut Chunk<State>, scene: Scene<'_>) {
     let Chunk { groups: range, state, .. } = chunk;
-    state.due.iter_mut().for_each(Vec::clear);
-    state.witness = None;
-    let mut largest = 0.0;
-    for (g, &has_moved) in range.clone().zip(&state.has_moved) {
-        if has_moved {
-            continue;
+    let State { has_moved, due, entering, witness, largest, .. } = state;
+    due.iter_mut().for_each(Vec::clear);
+    *witness = None;
+    let (drift, dt) = scene.speed();
+    let (drift, dt) = (drift * HORIZON as f64, dt * HORIZON as f64);
+    let Scene { groups, items, step, .. } = scene;
+    let (left, right) = (&groups.left[range.clone()], &groups.right[range.clone()]);
+    let y = &groups.y[range.clone()];
+    let (mut r, mut z, mut reach) = ([0.0; BLOCK], [0.0; BLOCK], [0.0; BLOCK]);
+    for start in (0..y.len()).step_by(BLOCK) {
+        let block = start..y.len().min(start + BLOCK);
+        // Behind the last group stand old ones, whose reach counts twice and is not used.
+        let ends = left[block.clone()].iter().zip(&right[block.clone()]);
+        let outcomes = y[block.clone()].iter().zip(&has_moved[block.clone()]);
+        for (((&i, &j), (&y, &has_moved)), (r, z)) in
+            ends.zip(outcomes).zip(r.iter_mut().zip(&mut z))
+        {
+            let ([theta_i, sum_i], [theta_j, sum_j]) = (items[i as usize], items[j as usize]);
+            // Those who have moved get zeros, by a product: whether they have cannot be foreseen.
+            let never = f64::from(u8::from(!has_moved));
+            *r = never * (y - (theta_i - theta_j));
+            *z = never * (step.t * y - (sum_i - sum_j));
         }
-        let (r, z) = scene.of(g);
-        if r.abs() > largest {
-            (largest, state.witness) = (r.abs(), Some(g as u32));
+        let (mut most, mut nearest) = (0.0_f64, 0.0_f64);
+        for ((r, z), reach) in r.iter().zip(&z).zip(&mut reach) {
+            *reach = z.abs() + dt * r.abs() + drift;
+            // Not `f64::max`, which has to mind what is no number.
+            most = if r.abs() > most { r.abs() } else { most };
+            nearest = if *reach > nearest { *reach } else { nearest };
         }
-        if z.abs() > 1.0 {
-            state.entering.push(g as u32);
-        } else if let Some(due) = scene.due(r, z) {
-            state.due[due].push(g as u32);
+        if most > *largest {
+            *largest = most;
+            let place = r.iter().position(|r| r.abs() == most).unwrap_or(0);
+            *witness = Some((range.start + start + place) as u32);
+        }
+        if nearest >= 1.0 {
+            for (k, g) in block.enumerate().filter(|&(k, _)| reach[k] >= 1.0) {
+                sort_in(due, entering, scene, (range.start + g) as u32, r[k], z[k]);
+            }
         }
     }
-    state.largest = largest;
 }
 
 /// Looks at the groups that could enter in this step, and at one with a large residual.
 fn look_at_due(chunk: &mut Chunk<State>, scene: Scene<'_>) {
-    let state = &mut chunk.state;
-    let mut now = std::mem::take(&mut state.due[scene.age]);
-    for g in now.drain(..) {
-        let (r, z) = scene.of(g as usize);
-        state.largest = state.largest.max(r.abs());
-        if z.abs() > 1.0 {
-            state.entering.push(g);
-        } else if let Some(due) = scene.due(r, z) {
-            state.due[due].push(g);
-        }
+    let State { due, seen, entering, witness, largest, .. } = &mut chunk.state;
+    let mut now = std::mem::take(&mut due[scene.age]);
+    // All are fetched before any is judged: so that cache misses overlap.
+    seen.clear();
+    seen.extend(now.iter().map(|&g| scene.of(g as usize)));
+    for (&g, &(r, z)) in now.iter().zip(&*seen) {
+        *largest = largest.max(r.abs());
+        sort_in(due, entering, scene, g, r, z);
     }
-    state.due[scene.age] = now;
+    now.clear();
+    due[scene.age] = now;
     // The order of entry must not depend on when was looked.
-    state.entering.sort_unstable();
-    if let Some(g) = state.witness {
-        state.largest = state.largest.max(scene.of(g as usize).0.abs());
+    entering.sort_unstable_by_key(|&(group, ..)| group);
+    if let Some(g) = *witness {
+        *largest = largest.max(scene.of(g as usize).0.abs());
+    }
+}
+
+/// Lets a group enter, or notes when it could.
+#[inline]
+fn sort_in(
+    due: &mut [Vec<u32>],
+    entering: &mut Vec<(u32, f64, f64)>,
+    scene: Scene<'_>,
+    group: u32,
+    r: f64,
+    z: f64,
+) {
+    if z.abs() > 1.0 {
+        entering.push((group, r, z));
+    } else if let Some(step) = scene.due(r, z) {
+        due[step].push(group);
     }
 }
 
 /// zᵏ⁺¹ of the groups that have entered, who leaves and comes back, and XᵀW(γᵏ − γᵏ⁺¹).
 fn advance_moved(chunk: &mut Chunk<State>, Scene { items, step, .. }: Scene<'_>) {
-    let Chunk { state: State { moved, changes, largest, .. }, first_item, flow, .. } = chunk;
+    let Chunk { state: State { moved, changes, largest, .. }, first, flow, .. } = chunk;
     let Moved { group, left, right, y, weight, z } = moved;
     let ends = left.iter().zip(&*right).zip(y.iter().zip(&*weight));
     for ((z, &group), ((&i, &j), (&y, &weight))) in z.iter_mut().zip(&*group).zip(ends) {
@@ -288,8 +338,8 @@ fn advance_moved(chunk: &mut Chunk<State>, Scene { items, step, .. }: Scene<'_>)
         *z = old + step.dt * rest;
         *largest = largest.max(rest.abs());
         let wf = weight * (gamma - step.kappa * shrink(*z));
-        flow[i - *first_item] += wf;
-        flow[j - *first_item] -= wf;
+        flow[i - *first] += wf;
+        flow[j - *first] -= wf;
         let (was, is) = (old.abs() > 1.0, z.abs() > 1.0);
         if was != is {
             changes.push((group, if is { Change::Entered(r) } else { Change::Left }));
@@ -298,18 +348,19 @@ fn advance_moved(chunk: &mut Chunk<State>, Scene { items, step, .. }: Scene<'_>)
 }
 
 /// Puts those that enter beside those that have.
-fn let_in(chunk: &mut Chunk<State>, scene: Scene<'_>) {
-    let Chunk { groups: range, state, first_item, flow } = chunk;
+fn let_in(chunk: &mut Chunk<State>, Scene { groups, step, .. }: Scene<'_>) {
+    let Chunk { groups: range, state, first, flow } = chunk;
     let State { moved, has_moved, entering, witness, changes, .. } = state;
-    for group in entering.drain(..) {
-        let g = group as usize;
-        let (r, z) = scene.of(g);
+    let known = moved.z.len();
+    moved.extend(groups, entering.iter().map(|&(group, _, z)| (group, z)));
+    let Moved { left, right, weight, .. } = moved;
+    let ends = left[known..].iter().zip(&right[known..]).zip(&weight[known..]);
+    for ((group, r, z), ((&i, &j), weight)) in entering.drain(..).zip(ends) {
         changes.push((group, Change::Entered(r)));
-        has_moved[g - range.start] = true;
-        moved.push(scene.groups, group, z);
+        has_moved[group as usize - range.start] = true;
         *witness = witness.filter(|&witness| witness != group);
-        let wf = -scene.groups.weight[g] * scene.step.kappa * shrink(z);
-        flow[scene.groups.left[g] as usize - *first_item] += wf;
-        flow[scene.groups.right[g] as usize - *first_item] -= wf;
+        let wf = -weight * step.kappa * shrink(z);
+        flow[i as usize - *first] += wf;
+        flow[j as usize - *first] -= wf;
     }
 }

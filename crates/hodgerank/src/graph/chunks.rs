@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use crate::graph::Groups;
+use super::Groups;
 
 /// Below this a chunk is not worth a task.
 const LEAST_GROUPS: usize = 1 << 14;
@@ -20,23 +20,33 @@ const ITEMS_PER_TASK: usize = 1 << 14;
 
 /// Consecutive groups, their state `S`, and what they add to XᵀW f.
 #[derive(Debug)]
-pub(in crate::solve) struct Chunk<S> {
-    pub(in crate::solve) groups: Range<usize>,
-    pub(in crate::solve) state: S,
-    /// The item of `flow[0]`.
-    pub(in crate::solve) first_item: usize,
-    pub(in crate::solve) flow: Vec<f64>,
+pub(crate) struct Chunk<S> {
+    pub(crate) groups: Range<usize>,
+    pub(crate) state: S,
+    /// The item of `flow[0]`; times the width, where an item has several numbers.
+    pub(crate) first: usize,
+    pub(crate) flow: Vec<f64>,
 }
 
 /// All groups, chunk by chunk.
 #[derive(Debug)]
-pub(in crate::solve) struct Chunks<S>(pub(in crate::solve) Vec<Chunk<S>>);
+pub(crate) struct Chunks<S>(pub(crate) Vec<Chunk<S>>);
 
 impl<S: Send + Sync> Chunks<S> {
     /// Cuts `groups` on `items` items; `state` makes the state of a range of groups.
-    pub(in crate::solve) fn new(
+    pub(crate) fn new(
         items: usize,
         groups: &Groups,
+        state: impl Fn(Range<usize>) -> S + Sync,
+    ) -> Self {
+        Self::wide(items, groups, 1, state)
+    }
+
+    /// The same with room for `width` numbers of each item in the flows.
+    pub(crate) fn wide(
+        items: usize,
+        groups: &Groups,
+        width: usize,
         state: impl Fn(Range<usize>) -> S + Sync,
     ) -> Self {
         // Half the items: flows take at most two numbers for each group and one for each item.
@@ -44,17 +54,16 @@ impl<S: Send + Sync> Chunks<S> {
         let starts = (0..groups.len()).into_par_iter().step_by(length);
         let chunk = |start: usize| {
             let range = start..groups.len().min(start + length);
-            // Sorted by the left item, which is the smaller one.
-            let first = groups.left[start] as usize;
+            let first = groups.left[range.clone()].iter().min().map_or(0, |&i| i as usize);
             let last = groups.right[range.clone()].iter().max().map_or(first, |&j| j as usize);
-            let flow = vec![0.0; last - first + 1];
-            Chunk { state: state(range.clone()), groups: range, first_item: first, flow }
+            let flow = vec![0.0; width * (last - first + 1)];
+            Chunk { state: state(range.clone()), groups: range, first: width * first, flow }
         };
         Self(starts.map(chunk).collect())
     }
 
     /// Does the same work on every chunk. A single chunk stays on this thread.
-    pub(in crate::solve) fn each(&mut self, work: impl Fn(&mut Chunk<S>) + Send + Sync) {
+    pub(crate) fn each(&mut self, work: impl Fn(&mut Chunk<S>) + Send + Sync) {
         match &mut self.0[..] {
             [only] => work(only),
             chunks => chunks.par_iter_mut().with_max_len(1).for_each(work),
@@ -62,15 +71,15 @@ impl<S: Send + Sync> Chunks<S> {
     }
 
     /// Adds the flows of all chunks up into `out`.
-    pub(in crate::solve) fn add_up(&self, out: &mut [f64]) {
+    pub(crate) fn add_up(&self, out: &mut [f64]) {
         let add = |(task, out): (usize, &mut [f64])| {
             out.fill(0.0);
             let (start, end) = (task * ITEMS_PER_TASK, task * ITEMS_PER_TASK + out.len());
             for chunk in &self.0 {
-                let from = start.max(chunk.first_item);
-                let to = end.min(chunk.first_item + chunk.flow.len());
+                let from = start.max(chunk.first);
+                let to = end.min(chunk.first + chunk.flow.len());
                 if from < to {
-                    let part = &chunk.flow[from - chunk.first_item..to - chunk.first_item];
+                    let part = &chunk.flow[from - chunk.first..to - chunk.first];
                     let out = &mut out[from - start..to - start];
                     out.iter_mut().zip(part).for_each(|(out, part)| *out += part);
                 }
@@ -102,8 +111,8 @@ mod tests {
         let f: Vec<f64> = (0..groups.len()).map(|g| (g % 13) as f64 - 6.0).collect();
         chunks.each(|chunk| {
             for g in chunk.groups.clone() {
-                chunk.flow[groups.left[g] as usize - chunk.first_item] += groups.weight[g] * f[g];
-                chunk.flow[groups.right[g] as usize - chunk.first_item] -= groups.weight[g] * f[g];
+                chunk.flow[groups.left[g] as usize - chunk.first] += groups.weight[g] * f[g];
+                chunk.flow[groups.right[g] as usize - chunk.first] -= groups.weight[g] * f[g];
             }
         });
         let mut out = vec![1.0; graph.items()];
