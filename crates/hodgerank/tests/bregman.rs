@@ -84,6 +84,32 @@ fn steps_are_those_of_the_paper_and_the_silent_start_may_be_skipped() {
     }
 }
 
+/// A step of Algorithm 3 looks only at votes that could enter: whatever the length of the steps, none
+/// may be missed, among those of one chunk of groups or of several.
+#[test]
+fn no_entry_is_overlooked() {
+    let (items, edges) = shapes::disconnected();
+    let graphs = [
+        shapes::voted(14, &shapes::random(14, 60, 5), 6),
+        shapes::voted(9, &shapes::complete(9), 7),
+        shapes::voted(items, &edges, 8),
+        shapes::voted(90, &shapes::random(90, 30_000, 9), 10),
+    ];
+    for (graph, h) in graphs.iter().flat_map(|graph| [0.1, 0.6, 1.7_f64].map(|h| (graph, h))) {
+        let kappa = 10.0;
+        let dt = h / kappa;
+        let steps = (1.0 / dt).max(25.0) as usize;
+        let states = textbook(graph, Algorithm::Exact, kappa, dt, steps);
+        let end = Until::Value(steps as f64 * dt);
+        let path = run(graph, &options(Algorithm::Exact, kappa, dt), end);
+        assert!(path.events.len() > 20, "{h}");
+        for (step, (_, flagged)) in states.iter().enumerate() {
+            let t = (step + 1) as f64 * dt + 1e-9 * dt;
+            assert_eq!(&path.flagged_at(t), flagged, "h = {h}, step {step}");
+        }
+    }
+}
+
 #[test]
 fn the_published_table_is_met() {
     let Some((graph, golden)) = study::pc_vqa_1() else { return };

@@ -243,3 +243,25 @@ fn names_go_there_and_back() {
     }
     assert!("fast".parse::<BackendChoice>().is_err());
 }
+
+/// Three blocks of columns and a rest.
+#[test]
+fn a_dense_factor_of_several_blocks_is_exact_and_has_the_same_bits_on_any_number_of_threads() {
+    let graph = shapes::voted(400, &shapes::random(400, 20_000, 3), 4);
+    let rhs = graph.divergence(&graph.groups().y);
+    let solve = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| {
+            let dense = BackendChoice::Fixed(Backend::Dense);
+            let system = LaplacianSystem::new(&graph, 0.0, dense).unwrap();
+            let (scores, info) = system.solve(&rhs, &EXACT).unwrap();
+            assert!(info.residual < 1e-13 && info.iterations == 1, "{info:?}");
+            let unchecked = StoppingRule { unchecked: true, ..EXACT };
+            assert_eq!(system.solve(&rhs, &unchecked).unwrap().0, scores);
+            scores
+        })
+    };
+    let scores = solve(1);
+    assert!(shapes::largest_difference(&scores, &shapes::textbook(&graph, 0.0)) < 1e-11);
+    assert_eq!(solve(3), scores);
+}

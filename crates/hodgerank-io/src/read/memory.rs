@@ -64,7 +64,7 @@ mod tests {
     use super::*;
     use crate::Sources;
     use crate::read::Progress;
-    use arrow_array::types::Int8Type;
+    use arrow_array::types::{Int8Type, Int32Type};
     use arrow_array::{
         ArrayRef, DictionaryArray, Float64Array, Int64Array, LargeStringArray, StringArray,
         StringViewArray,
@@ -99,6 +99,62 @@ mod tests {
         for make in make {
             let study = read([make(left), make(right)], y()).unwrap().studies.remove(0);
             assert_eq!(study.groups, expected.groups);
+        }
+    }
+
+    /// Votes of which most were seen before, with items that come late and are called as outcomes
+    /// are. A column of counts makes every row take the general way.
+    #[test]
+    fn the_short_way_leads_to_the_same() {
+        let names: Vec<String> = (0..40).map(|k| format!("item-{k}")).collect();
+        let mut state = 1_u64;
+        let mut draw = |most: usize| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695);
+            (state >> 33) as usize % most
+        };
+        let mut rows: Vec<[String; 4]> = Vec::new();
+        for row in 0..6000 {
+            let (i, other) = (draw(40), 1 + draw(39));
+            let [mut left, right] = [i, (i + other) % 40].map(|k| names[k].clone());
+            if row > 3000 && draw(50) == 0 {
+                left = ["b", "7", "B"][draw(3)].to_owned();
+            }
+            let said = ["left", "right", "tie", "-1", &right][draw(5)].to_owned();
+            rows.push([left, right, said, format!("annotator-{}", draw(7))]);
+        }
+        let column = |k: usize| rows.iter().map(move |row| row[k].as_str());
+        let make: [fn(Vec<&str>) -> ArrayRef; 4] = [
+            |texts| Arc::new(StringArray::from(texts)),
+            |texts| Arc::new(LargeStringArray::from(texts)),
+            |texts| Arc::new(StringViewArray::from(texts)),
+            |texts| Arc::new(texts.into_iter().collect::<DictionaryArray<Int32Type>>()),
+        ];
+        let names = ["left", "right", "winner", "annotator"];
+        let study = |make: fn(Vec<&str>) -> ArrayRef, counted: bool, threads: usize| {
+            let columns =
+                names.iter().enumerate().map(|(k, name)| (*name, make(column(k).collect())));
+            let mut columns: Vec<(&str, ArrayRef)> = columns.collect();
+            if counted {
+                columns.push(("count", Arc::new(Int64Array::from(vec![1; rows.len()]))));
+            }
+            let batch = RecordBatch::try_from_iter(columns).unwrap();
+            let table = Arc::new(MemoryTable::new("votes", batch.schema(), &[batch]));
+            let options = ReadOptions { threads, ..ReadOptions::default() };
+            let input = Sources::table(&table).read(&options, &Arc::new(Progress::default()));
+            let input = input.unwrap();
+            let outcomes = input.outcomes.clone();
+            (input.studies.into_iter().next().unwrap(), outcomes)
+        };
+        let (expected, outcomes) = study(make[0], true, 1);
+        for make in make {
+            for threads in [1, 2] {
+                let (found, seen) = study(make, false, threads);
+                assert_eq!(found.groups, expected.groups);
+                assert_eq!((found.rows, found.comparisons), (expected.rows, expected.comparisons));
+                assert!(found.items.iter().eq(expected.items.iter()));
+                assert_eq!(found.annotators.len(), expected.annotators.len());
+                assert_eq!(seen, outcomes);
+            }
         }
     }
 
