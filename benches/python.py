@@ -6,8 +6,8 @@
 A pandas table of votes with text labels goes to `hodgerank.rank`, which ranks robustly: with a share
 of votes to flag, and with `auto`, its default, which reads it off the votes. evalica gets what its
 interface takes, the columns as lists of labels and outcomes, and computes Bradley-Terry scores;
-choix, written in Python, gets indices and as many votes as it can take in reasonable time. Seconds are medians; making the lists is not counted for the peers, making
-Arrow of the table is counted for us.
+choix, written in Python, gets indices and as many votes as it can take in reasonable time. Seconds are
+medians; making the lists is not counted for the peers, making Arrow of the table is counted for us.
 """
 
 import argparse
@@ -40,7 +40,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--votes", type=int, default=1_000_000)
     parser.add_argument("--items", type=int, default=1000)
-    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--rounds", type=int, default=12)
     parser.add_argument("--choix-votes", type=int, default=100_000)
     given = parser.parse_args()
 
@@ -58,18 +58,24 @@ def main():
         for a, b, w in zip(left[: given.choix_votes], right, table["winner"])
     ]
 
-    times = {name: [] for name in ("auto", "share", "l2", "arrow", "core", "evalica", "choix")}
-    for _ in range(given.rounds):
-        took, ranking = seconds(lambda: hodgerank.rank(table))
-        times["auto"].append(took)
-        took, _ = seconds(lambda: hodgerank.rank(table, outliers="5%"))
-        times["share"].append(took)
-        took, votes = seconds(lambda: as_votes(table))
-        times["arrow"].append(took)
-        times["core"].append(seconds(lambda: hodgerank.rank(votes, outliers="5%"))[0])
-        times["l2"].append(seconds(lambda: hodgerank.rank(table, method="l2"))[0])
-        took, peer = seconds(lambda: evalica.bradley_terry(left, right, winners))
-        times["evalica"].append(took)
+    votes = as_votes(table)
+    works = {
+        "auto": lambda: hodgerank.rank(table),
+        "share": lambda: hodgerank.rank(table, outliers="5%"),
+        "arrow": lambda: as_votes(table),
+        "core": lambda: hodgerank.rank(votes, outliers="5%"),
+        "l2": lambda: hodgerank.rank(table, method="l2"),
+        "evalica": lambda: evalica.bradley_terry(left, right, winners),
+    }
+    times = {name: [] for name in [*works, "choix"]}
+    answers = {}
+    for turn in range(given.rounds):
+        # Each round begins with another one: who comes after a peer finds the caches full of its lists.
+        order = [*works][turn % len(works) :] + [*works][: turn % len(works)]
+        for name in order:
+            took, answers[name] = seconds(works[name])
+            times[name].append(took)
+    ranking, peer = answers["auto"], answers["evalica"]
     times["choix"].append(seconds(lambda: choix.ilsr_pairwise(given.items, pairs, alpha=0.01))[0])
 
     median = {name: statistics.median(values) for name, values in times.items()}
@@ -100,7 +106,11 @@ def main():
     for name, text in [("share", 'with outliers="5%"'), ("auto", "with the default rule, auto")]:
         ratio = median["evalica"] / median[name]
         verdict = "holds" if ratio >= 5 else "missed"
-        print(f"- robust {text}: evalica takes {ratio:.1f} times as long; wanted: 5: {verdict}")
+        fastest = min(times["evalica"]) / min(times[name])
+        print(
+            f"- robust {text}: evalica takes {ratio:.1f} times as long ({fastest:.1f} by the fastest "
+            f"rounds); wanted: 5: {verdict}"
+        )
     share = median["arrow"] / median["core"]
     print(f"- conversion adds {100 * share:.0f}% to the core; at most 30%: {'holds' if share <= 0.3 else 'missed'}")
     print(f"- correlation of ranks with evalica's: {agreement:.4f}")

@@ -108,20 +108,21 @@ impl<'a> PairsMut<'a> {
         }
     }
 
-    /// The pairs of a range of groups that cuts none of them.
+    /// The pairs of a range of groups that cuts none of them. No branch on whether a group begins a
+    /// pair, which is hard to guess: what is written for a pair is written once for each of its groups.
     fn fill(self, groups: &Groups, range: Range<usize>) {
-        let mut next = 0;
-        let mut g = range.start;
-        while g < range.end {
-            let (left, right, first) = (groups.left[g], groups.right[g], g);
-            let mut weight = 0.0;
-            while g < range.end && groups.right[g] == right && groups.left[g] == left {
-                weight += groups.weight[g];
-                g += 1;
-            }
-            (self.left[next], self.right[next]) = (left, right);
-            (self.weight[next], self.first_group[next]) = (weight, first as u32);
-            next += 1;
+        let Some(start) = range.clone().next() else { return };
+        let (mut pair, mut last) = (0, (groups.left[start], groups.right[start]));
+        let (mut first, mut weight) = (start, 0.0);
+        for g in range {
+            let ends = (groups.left[g], groups.right[g]);
+            let is_new = ends != last;
+            pair += usize::from(is_new);
+            first = if is_new { g } else { first };
+            weight = groups.weight[g] + if is_new { 0.0 } else { weight };
+            (self.left[pair], self.right[pair]) = ends;
+            (self.weight[pair], self.first_group[pair]) = (weight, first as u32);
+            last = ends;
         }
     }
 }

@@ -105,16 +105,11 @@ impl<'a> SidedVotes<'a> {
         let chunk = |c: usize| {
             let range = bound(c)..bound(c + 1);
             let (mut wins, mut losses) = (vec![0.0; range.len()], vec![0.0; range.len()]);
-            let first_groups = &pairs.first_group[range.start + 1..=range.end];
-            let mut next = first_groups.iter().copied();
-            let (mut pair, mut end) = (0, next.next().unwrap_or(0) as usize);
-            // No branch on the side of a vote, which is hard to guess.
-            for g in pairs.first_group[range.start] as usize..pairs.first_group[range.end] as usize
-            {
-                if g == end {
-                    pair += 1;
-                    end = next.next().unwrap_or(0) as usize;
-                }
+            let first_group = &pairs.first_group[range.start..=range.end];
+            let mut pair = 0;
+            // No branch on the side of a vote, nor on whether a pair ends: both are hard to guess.
+            for g in first_group[0] as usize..first_group[range.len()] as usize {
+                pair += usize::from(g as u32 == first_group[pair + 1]);
                 let (y, weight) = (groups.y[g], groups.weight[g]);
                 wins[pair] += if y > 0.0 { weight } else { 0.0 };
                 losses[pair] += if y < 0.0 { weight } else { 0.0 };

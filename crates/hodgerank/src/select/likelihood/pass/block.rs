@@ -147,7 +147,8 @@ impl Lanes {
 /// Whether votes go into a product.
 #[inline]
 pub(super) fn few(votes: f64) -> bool {
-    votes == 0.0 || votes == 1.0 || votes == 2.0 || votes == 3.0
+    // No short cuts: which number it is cannot be foreseen.
+    (votes == 0.0) | (votes == 1.0) | (votes == 2.0) | (votes == 3.0)
 }
 
 /// p to the power of a few votes; 1 if there are more.
