@@ -5,7 +5,7 @@ mod components;
 mod groups;
 mod tally;
 
-pub(crate) use chunks::{Chunk, Chunks};
+pub(crate) use chunks::{Chunk, Chunks, sums_of_items};
 pub use components::Components;
 pub(crate) use groups::sum;
 pub use groups::{Groups, Merged};
@@ -238,8 +238,7 @@ impl ComparisonGraph {
     #[must_use]
     pub fn divergence(&self, flow: &[f64]) -> Vec<f64> {
         let groups = &self.groups;
-        let mut chunks = Chunks::new(self.items, groups, |_| ());
-        chunks.each(|Chunk { groups: range, first, flow: out, .. }| {
+        let of_chunk = |Chunk { groups: range, first, flow: out, .. }: &mut Chunk<()>| {
             let mut start = range.start;
             // Groups of a left item stand together: its sum need not go through memory.
             for run in groups.left[range.clone()].chunk_by(|a, b| a == b) {
@@ -256,9 +255,8 @@ impl ComparisonGraph {
                 out[run[0] as usize - *first] += of_left;
                 start = here.end;
             }
-        });
-        let mut out = vec![0.0; self.items];
-        chunks.add_up(&mut out);
+        };
+        let mut out = sums_of_items(self.items, groups, 1, of_chunk);
         self.team.sum(&mut out);
         out
     }

@@ -1,6 +1,6 @@
 //! From scores to ranks, with each item's record beside it.
 
-use crate::graph::{Chunk, Chunks, ComparisonGraph};
+use crate::graph::{Chunk, ComparisonGraph, sums_of_items};
 
 /// Items in order, best first, each component on its own scale.
 #[derive(Debug, Clone, PartialEq)]
@@ -65,17 +65,15 @@ impl Ranking {
     #[must_use]
     pub fn with_flagged(mut self, graph: &ComparisonGraph, flagged: &[f64]) -> Self {
         let groups = graph.groups();
-        let mut chunks = Chunks::new(graph.items(), groups, |_| ());
-        chunks.each(|Chunk { groups: range, first, flow, .. }| {
+        let of_chunk = |Chunk { groups: range, first, flow, .. }: &mut Chunk<()>| {
             for (g, &votes) in range.clone().zip(&flagged[range.clone()]) {
                 if votes > 0.0 {
                     flow[groups.left[g] as usize - *first] += votes;
                     flow[groups.right[g] as usize - *first] += votes;
                 }
             }
-        });
-        let mut of_item = vec![0.0; graph.items()];
-        chunks.add_up(&mut of_item);
+        };
+        let mut of_item = sums_of_items(graph.items(), groups, 1, of_chunk);
         graph.team().sum(&mut of_item);
         for row in &mut self.items {
             row.flagged = of_item[row.item as usize] as u64;
@@ -87,8 +85,7 @@ impl Ranking {
 fn records(graph: &ComparisonGraph, scores: &[f64]) -> Vec<RankedItem> {
     // Wins, losses and ties of each item. Counts are whole numbers, so that sums are exact.
     let groups = graph.groups();
-    let mut chunks = Chunks::wide(graph.items(), groups, 3, |_| ());
-    chunks.each(|Chunk { groups: range, first, flow, .. }| {
+    let of_chunk = |Chunk { groups: range, first, flow, .. }: &mut Chunk<()>| {
         let mut start = range.start;
         // Groups of a left item stand together: its sums need not go through memory.
         for run in groups.left[range.clone()].chunk_by(|a, b| a == b) {
@@ -105,9 +102,8 @@ fn records(graph: &ComparisonGraph, scores: &[f64]) -> Vec<RankedItem> {
             flow[left..left + 3].iter_mut().zip(of_left).for_each(|(sum, votes)| *sum += votes);
             start += run.len();
         }
-    });
-    let mut votes = vec![0.0; 3 * graph.items()];
-    chunks.add_up(&mut votes);
+    };
+    let mut votes = sums_of_items(graph.items(), groups, 3, of_chunk);
     graph.team().sum(&mut votes);
     let record = |(item, votes): (usize, &[f64])| RankedItem {
         rank: 0,

@@ -39,18 +39,18 @@ impl<S: Send + Sync> Chunks<S> {
         groups: &Groups,
         state: impl Fn(Range<usize>) -> S + Sync,
     ) -> Self {
-        Self::wide(items, groups, 1, state)
+        // Half the items: flows take at most two numbers for each group and one for each item.
+        Self::cut(groups, items / 2, 1, state)
     }
 
-    /// The same with room for `width` numbers of each item in the flows.
-    pub(crate) fn wide(
-        items: usize,
+    /// Chunks of at least `least` groups, with `width` numbers for each item in their flows.
+    fn cut(
         groups: &Groups,
+        least: usize,
         width: usize,
         state: impl Fn(Range<usize>) -> S + Sync,
     ) -> Self {
-        // Half the items: flows take at most two numbers for each group and one for each item.
-        let length = LEAST_GROUPS.max(groups.len().div_ceil(MOST_CHUNKS)).max(items / 2);
+        let length = LEAST_GROUPS.max(groups.len().div_ceil(MOST_CHUNKS)).max(least);
         let starts = (0..groups.len()).into_par_iter().step_by(length);
         let chunk = |start: usize| {
             let range = start..groups.len().min(start + length);
@@ -91,6 +91,22 @@ impl<S: Send + Sync> Chunks<S> {
             out.par_chunks_mut(ITEMS_PER_TASK).enumerate().for_each(add);
         }
     }
+}
+
+/// Sums over the groups of each item, `width` of them. `work` adds up the groups of a chunk.
+pub(crate) fn sums_of_items(
+    items: usize,
+    groups: &Groups,
+    width: usize,
+    work: impl Fn(&mut Chunk<()>) + Send + Sync,
+) -> Vec<f64> {
+    // A number for each second group at most: it is done once, and memory is dear where items are
+    // many.
+    let mut chunks = Chunks::cut(groups, 2 * width * items, width, |_| ());
+    chunks.each(work);
+    let mut sums = vec![0.0; width * items];
+    chunks.add_up(&mut sums);
+    sums
 }
 
 #[cfg(test)]
