@@ -14,7 +14,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use arrow_array::{Array, ArrayRef};
+use arrow_array::{Array, ArrayAccessor, ArrayRef};
 use hodgerank::Labels;
 
 use super::column::{Column, Texts};
@@ -141,24 +141,9 @@ impl<'c, 'a> Source<'c, 'a> {
     ) {
         match self {
             Self::Keyed { keys, .. } => memo.look_up(&keys[rows], found),
-            Self::Plain(Texts::Small(texts)) => {
-                found
-                    .iter_mut()
-                    .zip(rows)
-                    .for_each(|(f, row)| *f = know(texts.value(row).as_bytes()));
-            }
-            Self::Plain(Texts::Large(texts)) => {
-                found
-                    .iter_mut()
-                    .zip(rows)
-                    .for_each(|(f, row)| *f = know(texts.value(row).as_bytes()));
-            }
-            Self::Plain(Texts::View(texts)) => {
-                found
-                    .iter_mut()
-                    .zip(rows)
-                    .for_each(|(f, row)| *f = know(texts.value(row).as_bytes()));
-            }
+            Self::Plain(Texts::Small(texts)) => know_texts(texts, rows, know, found),
+            Self::Plain(Texts::Large(texts)) => know_texts(texts, rows, know, found),
+            Self::Plain(Texts::View(texts)) => know_texts(texts, rows, know, found),
         }
     }
 
@@ -175,6 +160,18 @@ impl<'c, 'a> Source<'c, 'a> {
                 memo.meaning[key] = know(text.as_bytes());
             }
         }
+    }
+}
+
+/// What is known of each text, for one layout of text.
+fn know_texts<'t, T>(
+    texts: &impl ArrayAccessor<Item = &'t str>,
+    rows: Range<usize>,
+    know: impl Fn(&[u8]) -> T,
+    found: &mut [T],
+) {
+    for (row, found) in rows.zip(found) {
+        *found = know(texts.value(row).as_bytes());
     }
 }
 
