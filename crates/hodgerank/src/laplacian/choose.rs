@@ -195,8 +195,8 @@ fn hanging_trees(matrix: LaplacianBlock<'_>) -> (Vec<bool>, usize) {
 
 /// How many levels a breadth-first search from `start` has, and an item of the last one with the
 /// fewest neighbours (it is the likeliest to lie at the rim). Items already `seen` are walls, and
-/// `all` others can be reached: when they have been, no more pairs are looked at. None if the search was given up
-/// because the graph is too `broad`, told from items and levels so far.
+/// `all` others can be reached: when they have been, no more pairs are looked at. None if the search
+/// was given up because the graph is too `broad`, told from items and levels so far.
 fn search(
     matrix: LaplacianBlock<'_>,
     start: usize,

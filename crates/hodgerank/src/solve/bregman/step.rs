@@ -187,6 +187,17 @@ impl<'a> Iterate<'a> {
     }
 }
 
+/// Brings together who enters or leaves in each chunk; the largest of the residuals seen there.
+fn gather<'s>(
+    of_chunks: impl Iterator<Item = (&'s mut Vec<(u32, Change)>, f64)>,
+    changes: &mut Vec<(u32, Change)>,
+) -> f64 {
+    of_chunks.fold(0.0, |largest: f64, (in_chunk, seen)| {
+        changes.append(in_chunk);
+        largest.max(seen)
+    })
+}
+
 /// Those who leave first, then by residual, the largest first.
 fn sort_changes(changes: &mut [(u32, Change)]) {
     let size = |change: &Change| match change {

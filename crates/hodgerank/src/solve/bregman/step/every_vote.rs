@@ -4,7 +4,7 @@ use crate::graph::{Chunk, Chunks, ComparisonGraph, Groups};
 use crate::path::Change;
 use crate::team::{StateReader, StateWriter};
 
-use super::{Outliers, Step, residual, shrink};
+use super::{Outliers, Step, gather, residual, shrink};
 use crate::error::Result;
 
 /// zᵏ of every group; γᵏ = κ shrink(zᵏ) is not stored.
@@ -54,12 +54,8 @@ impl Outliers for EveryVote<'_> {
         let groups = self.groups;
         self.chunks.each(|chunk| pass(chunk, groups, theta, step));
         self.chunks.add_up(flow);
-        let mut largest = 0.0_f64;
-        for chunk in &mut self.chunks.0 {
-            changes.append(&mut chunk.state.changes);
-            largest = largest.max(chunk.state.largest);
-        }
-        largest
+        let states = self.chunks.0.iter_mut().map(|chunk| &mut chunk.state);
+        gather(states.map(|state| (&mut state.changes, state.largest)), changes)
     }
 
     fn largest_residual(&self, _: &[f64], seen: f64) -> f64 {

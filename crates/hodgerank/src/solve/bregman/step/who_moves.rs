@@ -22,7 +22,7 @@ use crate::graph::{Chunk, Chunks, ComparisonGraph, Groups};
 use crate::path::Change;
 use crate::team::{StateReader, StateWriter};
 
-use super::{Outliers, Step, residual, shrink};
+use super::{Outliers, Step, gather, residual, shrink};
 
 /// Steps between two looks at all groups, at most.
 const HORIZON: usize = 10;
@@ -188,12 +188,8 @@ impl Outliers for WhoMoves<'_> {
             let_in(chunk, scene);
         });
         self.chunks.add_up(flow);
-        let mut largest = 0.0_f64;
-        for chunk in &mut self.chunks.0 {
-            changes.append(&mut chunk.state.changes);
-            largest = largest.max(chunk.state.largest);
-        }
-        largest
+        let states = self.chunks.0.iter_mut().map(|chunk| &mut chunk.state);
+        gather(states.map(|state| (&mut state.changes, state.largest)), changes)
     }
 
     fn largest_residual(&self, theta: &[f64], seen: f64) -> f64 {
