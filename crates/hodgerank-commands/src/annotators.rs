@@ -8,7 +8,7 @@ use hodgerank_io::write::AnnotatorRow;
 use hodgerank_report::words::thousands;
 
 use crate::failure::Failure;
-use crate::second_look::SecondLook;
+use crate::two_pass::TwoPass;
 use crate::watch::Watch;
 
 pub(crate) const SCHEMA: &str = "hodgerank/annotators/1";
@@ -45,7 +45,7 @@ pub struct Tallied {
 ///
 /// # Errors
 /// If the second pass fails.
-pub fn list(look: &SecondLook, watch: &dyn Watch) -> Result<Vec<Vec<AnnotatorRow>>, Failure> {
+pub fn list(look: &TwoPass, watch: &dyn Watch) -> Result<Vec<Vec<AnnotatorRow>>, Failure> {
     tally(look, watch)?.report(watch)
 }
 
@@ -53,7 +53,7 @@ pub fn list(look: &SecondLook, watch: &dyn Watch) -> Result<Vec<Vec<AnnotatorRow
 ///
 /// # Errors
 /// If the second pass fails.
-pub fn tally(look: &SecondLook, watch: &dyn Watch) -> Result<Tallied, Failure> {
+pub fn tally(look: &TwoPass, watch: &dyn Watch) -> Result<Tallied, Failure> {
     // Winner and loser do not tell who stood on the left.
     let sides = look.tables.iter().all(|table| table.has_sides);
     let mut names: Vec<Labels> = look.studies.iter().map(|_| Labels::new()).collect();

@@ -10,7 +10,7 @@ use crate::failure::Failure;
 use crate::input::{InputOptions, Votes};
 use crate::method::MethodOptions;
 use crate::places;
-use crate::second_look::SecondLook;
+use crate::two_pass::TwoPass;
 use crate::watch::Watch;
 
 /// Options of `clean`.
@@ -49,7 +49,7 @@ pub fn clean(
     let outputs =
         (Output::create(kept)?, options.flagged.as_deref().map(Output::create).transpose()?);
     let names = [options.output.as_deref(), options.flagged.as_deref()];
-    let look = SecondLook::new(votes, &options.input, &fit, threads, watch, |input| {
+    let look = TwoPass::new(votes, &options.input, &fit, threads, watch, |input| {
         TableHead::check_alike(&input.tables)?;
         names.into_iter().flatten().try_for_each(|name| check_name(name, &input.tables))
     })?;
@@ -64,7 +64,7 @@ pub fn clean(
 /// # Errors
 /// If reading or writing fails.
 pub fn write(
-    look: &SecondLook,
+    look: &TwoPass,
     outputs: (Output, Option<Output>),
     watch: &dyn Watch,
 ) -> Result<Cleaned, Failure> {
@@ -84,7 +84,7 @@ pub fn part(
     watch: &dyn Watch,
 ) -> Result<Parted, Failure> {
     let fit = options.method.fit_options()?;
-    let look = SecondLook::new(votes, &options.input, &fit, threads, watch, |_| Ok(()))?;
+    let look = TwoPass::new(votes, &options.input, &fit, threads, watch, |_| Ok(()))?;
     let parted = look.pass(watch, |progress| {
         write::part(&look.sources, &look.options, progress, &look.judged())
     })?;

@@ -13,15 +13,15 @@ use hodgerank_io::write::{DecompositionFigures, OfStudy, RejectedSummary, flow_t
 use crate::answer::Answer;
 use crate::failure::Failure;
 use crate::input::{InputOptions, Votes};
-use crate::judge::JudgedStudy;
-use crate::second_look::SecondLook;
+use crate::rank_study::RankedStudy;
+use crate::two_pass::TwoPass;
 use crate::watch::{Watch, Work};
 
 const SCHEMA: &str = "hodgerank/decompose/1";
 
 /// Options of `decompose`.
 #[derive(Debug, Args)]
-pub struct SplitOptions {
+pub struct DecomposeArgs {
     /// How to read.
     #[command(flatten)]
     pub input: InputOptions,
@@ -59,7 +59,7 @@ pub struct Decomposed {
 /// If an option makes no sense, the votes cannot be read, or there are too many triangles.
 pub fn decompose(
     votes: &Votes,
-    options: &SplitOptions,
+    options: &DecomposeArgs,
     with_flows: bool,
     threads: usize,
     watch: &dyn Watch,
@@ -74,8 +74,8 @@ pub fn decompose(
     split_options.validate()?;
     // The first pass of `outliers`, with the method whose flow the gradient part is.
     let fit = FitOptions { method: Some(Method::L2), ..FitOptions::default() };
-    let look = SecondLook::new(votes, &options.input, &fit, threads, watch, |_| Ok(()))?;
-    let split = |study: &JudgedStudy| -> Result<Decomposition, Failure> {
+    let look = TwoPass::new(votes, &options.input, &fit, threads, watch, |_| Ok(()))?;
+    let split = |study: &RankedStudy| -> Result<Decomposition, Failure> {
         let work = || decompose::decompose(&study.graph, &split_options);
         Ok(watch.watch(Work::Step("decomposing"), work)??)
     };

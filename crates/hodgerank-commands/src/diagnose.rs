@@ -13,14 +13,14 @@ use crate::answer::Answer;
 use crate::failure::Failure;
 use crate::input::{InputOptions, Votes};
 use crate::method::MethodOptions;
-use crate::second_look::SecondLook;
+use crate::two_pass::TwoPass;
 use crate::watch::{Watch, Work};
 
 const SCHEMA: &str = "hodgerank/diagnose/1";
 
 /// Options of `diagnose`.
 #[derive(Debug, Args)]
-pub struct ExamineOptions {
+pub struct DiagnoseArgs {
     /// How to read.
     #[command(flatten)]
     pub input: InputOptions,
@@ -58,7 +58,7 @@ pub struct Diagnosed {
 /// [`Diagnosed::check`], so that the diagnosis can be shown before.
 pub fn diagnose(
     votes: &Votes,
-    options: &ExamineOptions,
+    options: &DiagnoseArgs,
     threads: usize,
     watch: &dyn Watch,
 ) -> Result<Diagnosed, Failure> {
@@ -67,7 +67,7 @@ pub fn diagnose(
     identify.validate()?;
     let findable = FindableOptions { draws: options.draws, seed: 0, ..FindableOptions::default() };
     let diagnose_options = DiagnoseOptions { few_votes: options.few_votes, identify, findable };
-    let look = SecondLook::new(votes, &options.input, &fit, threads, watch, |_| Ok(()))?;
+    let look = TwoPass::new(votes, &options.input, &fit, threads, watch, |_| Ok(()))?;
     let mut per_annotator = votes_per_annotator(&look, watch)?.into_iter();
     let mut studies = Vec::with_capacity(look.studies.len());
     for study in &look.studies {
@@ -83,7 +83,7 @@ pub fn diagnose(
 }
 
 /// How evenly the votes of each study are spread over annotators, where the input names them.
-fn votes_per_annotator(look: &SecondLook, watch: &dyn Watch) -> Result<Vec<Spread>, Failure> {
+fn votes_per_annotator(look: &TwoPass, watch: &dyn Watch) -> Result<Vec<Spread>, Failure> {
     if !look.tables.iter().any(|table| table.has_annotator) {
         return Ok(Vec::new());
     }

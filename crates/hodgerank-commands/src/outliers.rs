@@ -16,9 +16,9 @@ use crate::annotators;
 use crate::answer::Answer;
 use crate::failure::Failure;
 use crate::input::{InputOptions, Votes};
-use crate::judge::{CountedStudy, judge};
 use crate::method::MethodOptions;
-use crate::second_look::SecondLook;
+use crate::rank_study::{CountedStudy, rank_study};
+use crate::two_pass::TwoPass;
 use crate::watch::Watch;
 
 /// Options of `outliers`.
@@ -78,13 +78,13 @@ pub fn outliers(
         let input = votes.read(&options.input, threads, watch)?;
         let rejected = RejectedSummary::from(&input.rejected);
         let list = |study| -> Result<_, Failure> {
-            let judged = judge(CountedStudy::new(study)?, rejected.rows, &fit, watch)?;
+            let judged = rank_study(CountedStudy::new(study)?, rejected.rows, &fit, watch)?;
             Ok(suspects::groups(&judged, options.all))
         };
         let lists = input.studies.into_iter().map(list).collect::<Result<Vec<_>, _>>()?;
         return Ok(Outliers::votes(lists, rejected));
     }
-    let look = SecondLook::new(votes, &options.input, &fit, threads, watch, |input| {
+    let look = TwoPass::new(votes, &options.input, &fit, threads, watch, |input| {
         if options.annotators { annotators::check(&input.tables) } else { Ok(()) }
     })?;
     let rejected = RejectedSummary::from(&look.rejected);

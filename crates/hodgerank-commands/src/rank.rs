@@ -12,9 +12,9 @@ use crate::annotators;
 use crate::answer::Answer;
 use crate::failure::Failure;
 use crate::input::{InputOptions, Votes};
-use crate::judge::{CountedStudy, JudgedStudy, judge};
 use crate::method::MethodOptions;
-use crate::second_look::SecondLook;
+use crate::rank_study::{CountedStudy, RankedStudy, rank_study};
+use crate::two_pass::TwoPass;
 use crate::watch::Watch;
 use crate::words::visible;
 
@@ -63,23 +63,23 @@ pub fn rank(
         false => Ok(()),
     };
     if with_annotators {
-        let look = SecondLook::new(votes, &options.input, &fit, threads, watch, check)?;
+        let look = TwoPass::new(votes, &options.input, &fit, threads, watch, check)?;
         return ranked_with_annotators(look, watch);
     }
     let input = votes.read(&options.input, threads, watch)?;
     check(&input)?;
     let rejected = RejectedSummary::from(&input.rejected);
-    let rank = |study| Ok(judge(CountedStudy::new(study)?, rejected.rows, &fit, watch)?.table);
+    let rank = |study| Ok(rank_study(CountedStudy::new(study)?, rejected.rows, &fit, watch)?.table);
     let tables = input.studies.into_iter().map(rank).collect::<Result<_, Failure>>()?;
     Ok(Ranked { tables, rejected })
 }
 
 /// The rankings and, where the input says who voted, what a second pass tells of the annotators.
-fn ranked_with_annotators(look: SecondLook, watch: &dyn Watch) -> Result<Ranked, Failure> {
+fn ranked_with_annotators(look: TwoPass, watch: &dyn Watch) -> Result<Ranked, Failure> {
     let known = look.tables.iter().any(|table| table.has_annotator);
     let lists = if known { annotators::list(&look, watch)? } else { Vec::new() };
     let mut lists = lists.into_iter();
-    let table = |study: JudgedStudy| RankTable { annotators: lists.next(), ..study.table };
+    let table = |study: RankedStudy| RankTable { annotators: lists.next(), ..study.table };
     let rejected = RejectedSummary::from(&look.rejected);
     Ok(Ranked { tables: look.studies.into_iter().map(table).collect(), rejected })
 }

@@ -13,14 +13,14 @@ use hodgerank_report::study::{self, Limits};
 use crate::annotators;
 use crate::failure::Failure;
 use crate::input::{InputOptions, Votes};
-use crate::judge::JudgedStudy;
 use crate::method::MethodOptions;
 use crate::places;
-use crate::second_look::SecondLook;
+use crate::rank_study::RankedStudy;
+use crate::two_pass::TwoPass;
 use crate::watch::{Watch, Work};
 
 /// Studies that one page holds.
-const MOST_STUDIES: usize = 200;
+const MAX_STUDIES: usize = 200;
 
 /// Options of `report`.
 #[derive(Debug, Args)]
@@ -63,13 +63,13 @@ pub fn report(
     let output = Output::create(&options.output)?;
 
     let check = |input: &hodgerank_io::Input| match input.studies.len() {
-        0..=MOST_STUDIES => Ok(()),
+        0..=MAX_STUDIES => Ok(()),
         studies => Err(Failure::usage(
-            format!("--by gives {studies} studies, and a page holds {MOST_STUDIES} at most"),
+            format!("--by gives {studies} studies, and a page holds {MAX_STUDIES} at most"),
             "choose another column for --by, or report on a part of the rows",
         )),
     };
-    let mut look = SecondLook::new(votes, &options.input, &fit_options, threads, watch, check)?;
+    let mut look = TwoPass::new(votes, &options.input, &fit_options, threads, watch, check)?;
     if look.tables.iter().any(|table| table.has_annotator) {
         let lists = annotators::list(&look, watch)?;
         for (study, list) in look.studies.iter_mut().zip(lists) {
@@ -109,7 +109,7 @@ fn title(votes: &Votes) -> String {
 /// # Errors
 /// If a solver fails, or writing does.
 pub fn write(
-    studies: &[JudgedStudy],
+    studies: &[RankedStudy],
     title: String,
     options: &FitOptions,
     figures: Option<&Path>,
@@ -119,7 +119,7 @@ pub fn write(
     let limits = Limits::shared_by(studies.len());
     let mut pages = Vec::with_capacity(studies.len());
     for (k, judged) in studies.iter().enumerate() {
-        let JudgedStudy { items, graph, fit, table } = judged;
+        let RankedStudy { items, graph, fit, table } = judged;
         let ranked = Ranked { items, graph, fit, table };
         let findings = watch.watch(Work::Step("looking"), || Findings::new(ranked, options))??;
         pages.push(study::page(&findings, &limits));

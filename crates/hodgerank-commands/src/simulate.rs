@@ -13,7 +13,7 @@ use crate::words::parse_share;
 
 /// Options of `simulate`.
 #[derive(Debug, Args)]
-pub struct StudyOptions {
+pub struct SimulateArgs {
     /// Number of items
     #[arg(long, value_name = "N", default_value_t = 16)]
     pub items: usize,
@@ -75,7 +75,7 @@ impl SyntheticStudy {
     ///
     /// # Errors
     /// If an option makes no sense.
-    pub fn new(options: &StudyOptions) -> Result<Self, Failure> {
+    pub fn new(options: &SimulateArgs) -> Result<Self, Failure> {
         let plain = options.options()?;
         let simulation = Simulation::new(&plain)?;
         let columns = VoteColumns {
@@ -115,7 +115,7 @@ impl SyntheticStudy {
     }
 }
 
-impl StudyOptions {
+impl SimulateArgs {
     fn options(&self) -> Result<SimulateOptions, Failure> {
         let noise = match self.noise {
             NoiseKind::None => Noise::None,

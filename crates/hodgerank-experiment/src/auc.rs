@@ -16,7 +16,7 @@
 
 mod paths;
 
-use hodgerank::path::Until;
+use hodgerank::path::StopAt;
 use hodgerank::simulate::{SimulateOptions, Simulation};
 use hodgerank::solve::HuberLassoOptions;
 use hodgerank::solve::bregman::{self, BregmanOptions};
@@ -45,7 +45,7 @@ const LEAST: f64 = 0.4;
 /// The study whose ROC and paths are shown.
 const SHOWN: (u64, f64) = (2000, 0.05);
 /// A full path of hlasso has some hundred knots; this is never reached.
-const MOST_KNOTS: usize = 100_000;
+const MAX_KNOTS: usize = 100_000;
 
 /// Mean AUC of each method, one value for each cell.
 struct Means {
@@ -73,7 +73,7 @@ pub fn run(settings: &Settings, progress: &Progress<'_>) -> Result<Findings> {
         let (r, c) = cells[cell];
         let study = study(grid.samples[c], grid.shares[r], settings.seed, run)?;
         let of_method = |m: usize| -> Result<f64> {
-            let path = path(&study.graph, m, Until::End)?;
+            let path = path(&study.graph, m, StopAt::End)?;
             Ok(study.roc(&path).map_or(f64::NAN, |roc| detection::auc(&roc)))
         };
         let found = (0..METHODS.len()).map(of_method).collect();
@@ -121,10 +121,10 @@ fn study(votes: u64, flips: f64, seed: u64, run: u64) -> Result<KnownStudy> {
     KnownStudy::new(ITEMS, &votes)
 }
 
-fn path(graph: &ComparisonGraph, method: usize, until: Until) -> Result<Path> {
+fn path(graph: &ComparisonGraph, method: usize, until: StopAt) -> Result<Path> {
     Ok(match method {
         0 => {
-            let knots = Knots::Exact { most: MOST_KNOTS };
+            let knots = Knots::Exact { most: MAX_KNOTS };
             let options = HuberLassoOptions { knots, ..Default::default() };
             huber_lasso::path(graph, &options, until)?
         }
@@ -255,7 +255,7 @@ fn roc(study: &KnownStudy) -> Result<(hodgerank_io::write::Table, Chart)> {
     let mut legend = Vec::new();
     let mut areas = Vec::new();
     for (m, name) in METHODS.iter().enumerate() {
-        let path = path(&study.graph, m, Until::End)?;
+        let path = path(&study.graph, m, StopAt::End)?;
         let points = study.roc(&path).unwrap_or_default();
         rows.extend(points.iter().map(|&(x, y)| (*name, x, y)));
         let colour = Colour::Kind(m as u8);

@@ -10,7 +10,7 @@
 //! vote stays in its γ̂ with every method, and its mean is zero. The oracle knows the outliers and
 //! fits the other votes. Cost: some milliseconds a repetition.
 
-use hodgerank::path::Until;
+use hodgerank::path::StopAt;
 use hodgerank::simulate::{Noise, SimulateOptions, Simulation, designs};
 use hodgerank::solve::bregman::{self, BregmanOptions};
 use hodgerank::solve::inverse_scale_space::{self, InverseScaleSpaceOptions};
@@ -119,7 +119,7 @@ fn repetition(seed: u64) -> Result<Repetition> {
 
     let theta = l2::solve(&without_bad(&study)?, &L2Options::default())?.scores;
     let oracle = estimate(theta.clone(), &residuals(graph, &theta));
-    let (lambda, time) = (lambda(), Until::Value(1.0 / lambda()));
+    let (lambda, time) = (lambda(), StopAt::Value(1.0 / lambda()));
     let theta = huber_lasso::solve_at(graph, lambda, None, &HuberLassoOptions::default())?.scores;
     let gamma = huber_lasso::outliers(graph, &theta, lambda);
     let lasso = estimate(theta, &gamma);

@@ -17,7 +17,7 @@ mod studies;
 use hodgerank::fit::{FitOptions, Method, fit};
 use hodgerank::kendall;
 use hodgerank::select::OutlierRule;
-use hodgerank::select::cross_validation::{CrossValidationOptions, MOST_VOTES};
+use hodgerank::select::cross_validation::{CrossValidationOptions, MAX_VOTES};
 use hodgerank::simulate::{SimulateOptions, SimulatedVote, Simulation};
 use hodgerank_io::write::Table;
 use rayon::prelude::*;
@@ -128,7 +128,7 @@ fn outcome(kind: &Kind, rules: &[Rule], first: u64, seeds: u64) -> Result<Outcom
         bad += study.bad.iter().sum::<f64>();
         best.push(best_f1(&votes, truth));
         let of_rule = |rule: &Rule| -> Result<Score> {
-            let left_out = votes.len() > MOST_VOTES || seed != first;
+            let left_out = votes.len() > MAX_VOTES || seed != first;
             if left_out && matches!(rule.outliers, OutlierRule::CrossValidation(_)) {
                 return Ok(NOTHING);
             }

@@ -17,7 +17,7 @@
 
 use std::time::Instant;
 
-use hodgerank::path::Until;
+use hodgerank::path::StopAt;
 use hodgerank::simulate::{SimulateOptions, Simulation};
 use hodgerank::solve::bregman::{self, Algorithm, BregmanOptions};
 use hodgerank::{ComparisonGraph, Groups, Tally};
@@ -124,7 +124,7 @@ fn seconds_of(graph: &ComparisonGraph, max_steps: usize) -> Result<f64> {
     let options =
         BregmanOptions { algorithm: Algorithm::Gradient, max_steps, ..BregmanOptions::default() };
     let started = Instant::now();
-    bregman::path(graph, &options, Until::End)?;
+    bregman::path(graph, &options, StopAt::End)?;
     Ok(started.elapsed().as_secs_f64())
 }
 

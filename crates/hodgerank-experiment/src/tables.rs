@@ -26,7 +26,7 @@ use std::sync::Arc;
 use hodgerank::ComparisonGraph;
 use hodgerank::fit::{Fit, FitOptions, Method};
 use hodgerank::kendall;
-use hodgerank::path::Until;
+use hodgerank::path::StopAt;
 use hodgerank::select::OutlierRule;
 use hodgerank::solve::bregman::{self, BregmanOptions};
 use hodgerank_io::write::{Column, Table};
@@ -187,9 +187,9 @@ fn last_time(graph: &ComparisonGraph) -> Result<f64> {
     let options =
         BregmanOptions { kappa: Some(methods::KAPPA), dt: Some(DT), ..Default::default() };
     let groups = graph.groups();
-    let path = bregman::path(graph, &options, Until::Flagged(SHARE * groups.votes()))?;
+    let path = bregman::path(graph, &options, StopAt::Flagged(SHARE * groups.votes()))?;
     let votes: f64 = path.entries().iter().map(|e| groups.weight[e.group as usize]).sum();
-    let path = bregman::path(graph, &options, Until::Flagged(votes + 1.0))?;
+    let path = bregman::path(graph, &options, StopAt::Flagged(votes + 1.0))?;
     // Votes that agree in full have a path of one knot, at 0.
     Ok((path.knots[path.knots.len() - 1] - DT).max(DT))
 }

@@ -16,10 +16,10 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use clap::Parser;
-use hodgerank::path::Until;
+use hodgerank::communicator::{Communicator, SingleProcess};
+use hodgerank::path::StopAt;
 use hodgerank::simulate::{SimulateOptions, Simulation};
 use hodgerank::solve::bregman::{self, Algorithm, BregmanOptions};
-use hodgerank::team::{Alone, Team};
 use hodgerank::{ComparisonGraph, Groups, Tally};
 use hodgerank_mpi::{MpiTeam, World, memory, votes};
 
@@ -47,34 +47,34 @@ fn main() -> Result<(), Box<dyn Error>> {
     let arguments = Arguments::parse();
     rayon::ThreadPoolBuilder::new().num_threads(arguments.threads).build_global()?;
     if arguments.alone {
-        let alone: Arc<dyn Team> = Arc::new(Alone);
+        let alone: Arc<dyn Communicator> = Arc::new(SingleProcess);
         return measure(&arguments, &alone, 0, 1);
     }
     let world = Arc::new(World::start()?);
     let (rank, size) = (world.rank(), world.size());
-    let team: Arc<dyn Team> = Arc::new(MpiTeam::new(world, None));
-    measure(&arguments, &team, rank, size)
+    let communicator: Arc<dyn Communicator> = Arc::new(MpiTeam::new(world, None));
+    measure(&arguments, &communicator, rank, size)
 }
 
 fn measure(
     arguments: &Arguments,
-    team: &Arc<dyn Team>,
+    communicator: &Arc<dyn Communicator>,
     rank: usize,
     size: usize,
 ) -> Result<(), Box<dyn Error>> {
     let groups = own_votes(arguments, rank, size)?;
     let here = groups.len();
-    let graph = ComparisonGraph::shared(arguments.items, groups, Arc::clone(team))?;
+    let graph = ComparisonGraph::shared(arguments.items, groups, Arc::clone(communicator))?;
     let mut steps = Vec::new();
     for _ in 0..arguments.runs {
         let set_up = seconds_of(&graph, 1)?;
         let whole = seconds_of(&graph, 1 + STEPS)?;
         steps.push((whole - set_up) / STEPS as f64);
     }
-    let memory = team.max_of(memory::most_bytes().unwrap_or(0) as f64);
+    let memory = communicator.max_scalar(memory::most_bytes().unwrap_or(0) as f64);
     let sums: Vec<String> = LENGTHS
         .iter()
-        .map(|&length| format!("[{length}, {:e}]", seconds_of_sum(&**team, length)))
+        .map(|&length| format!("[{length}, {:e}]", seconds_of_sum(&**communicator, length)))
         .collect();
     if rank == 0 {
         let steps: Vec<String> = steps.iter().map(|seconds| format!("{seconds:e}")).collect();
@@ -109,17 +109,17 @@ fn seconds_of(graph: &ComparisonGraph, max_steps: usize) -> Result<f64, hodgeran
     let algorithm = Algorithm::Gradient;
     let options = BregmanOptions { algorithm, max_steps, ..BregmanOptions::default() };
     let started = Instant::now();
-    bregman::path(graph, &options, Until::End)?;
+    bregman::path(graph, &options, StopAt::End)?;
     Ok(started.elapsed().as_secs_f64())
 }
 
 /// The median time in which the team adds up a vector.
-fn seconds_of_sum(team: &dyn Team, length: usize) -> f64 {
+fn seconds_of_sum(communicator: &dyn Communicator, length: usize) -> f64 {
     let mut values = vec![1e-300; length];
     let mut seconds: Vec<f64> = (0..SUMS)
         .map(|_| {
             let started = Instant::now();
-            team.sum(&mut values);
+            communicator.sum(&mut values);
             started.elapsed().as_secs_f64()
         })
         .collect();

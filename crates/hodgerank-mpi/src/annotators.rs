@@ -5,7 +5,7 @@ use hodgerank::Labels;
 use hodgerank::annotators::{AnnotatorTallies, AnnotatorTally};
 use hodgerank_cli::Failure;
 use hodgerank_commands::annotators::{Tallied, tally};
-use hodgerank_commands::{SecondLook, Watch};
+use hodgerank_commands::{TwoPass, Watch};
 use hodgerank_io::write::{AnnotatorRow, Listing};
 use serde::{Deserialize, Serialize};
 
@@ -20,7 +20,7 @@ use crate::text::{from_bytes, to_bytes};
 /// If anyone's second pass fails.
 pub(crate) fn list(
     session: &Session,
-    look: &SecondLook,
+    look: &TwoPass,
 ) -> Result<Vec<Listing<AnnotatorRow>>, Failed> {
     let Session { world, voice, .. } = session;
     let voice: &dyn Watch = &**voice;

@@ -22,7 +22,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use std::{fs, io};
 
-use hodgerank::team::Checkpoint;
+use hodgerank::communicator::Checkpoint;
 use hodgerank_cli::Failure;
 use hodgerank_commands::Watch as _;
 use serde::{Deserialize, Serialize};

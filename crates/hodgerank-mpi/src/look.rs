@@ -1,16 +1,16 @@
 //! Reading, sharing and judging; then each rank's own files once more, beside what was said of them.
 //!
 //! Every command begins with [`Session::look`]: all ranks judge all votes, each owns some groups.
-//! Commands on single rows go on with [`FirstLook::again`]: each rank has the groups of its own
+//! Commands on single rows go on with [`FirstPass::again`]: each rank has the groups of its own
 //! files, and asks their owners.
 
 use std::sync::Arc;
 
+use hodgerank::communicator::{Checkpoint, Communicator};
 use hodgerank::fit::FitOptions;
-use hodgerank::team::{Checkpoint, Team};
 use hodgerank_cli::Failure;
 use hodgerank_commands::{
-    CountedStudy, InputOptions, JudgedStudy, SecondLook, Watch, judge, places,
+    CountedStudy, InputOptions, RankedStudy, TwoPass, Watch, places, rank_study,
 };
 use hodgerank_io::read::TableHead;
 use hodgerank_io::{Rejected, Sources};
@@ -38,9 +38,9 @@ pub(crate) struct Job<'a> {
 }
 
 /// Studies that all have judged; their groups are those that this rank owns.
-pub(crate) struct FirstLook {
+pub(crate) struct FirstPass {
     plan: Plan,
-    pub(crate) studies: Vec<JudgedStudy>,
+    pub(crate) studies: Vec<RankedStudy>,
     /// Of the files that are read here.
     pub(crate) tables: Vec<TableHead>,
     /// Of everyone.
@@ -59,7 +59,7 @@ impl Session {
         job: Job<'_>,
         check_files: impl FnOnce(&[TableHead]) -> Result<(), Failure>,
         check_study: impl Fn(&CountedStudy) -> Result<(), Failure>,
-    ) -> Result<FirstLook, Failed> {
+    ) -> Result<FirstPass, Failed> {
         let Self { world, voice, threads } = self;
         let voice: &dyn Watch = &**voice;
         let named = if world.is_first() { places::check_inputs(job.files, voice) } else { Ok(()) };
@@ -68,12 +68,12 @@ impl Session {
         let fingerprint = job.flags.with_plan(&plan, world.size());
         let kept = Checkpoints::open(self, job.checkpoint, fingerprint)?.map(Arc::new);
         let keeper = kept.clone().map(|kept| kept as Arc<dyn Checkpoint>);
-        let team: Arc<dyn Team> = Arc::new(MpiTeam::new(Arc::clone(world), keeper));
+        let communicator: Arc<dyn Communicator> = Arc::new(MpiTeam::new(Arc::clone(world), keeper));
 
         let read = reading::read(world, &plan, job.input, *threads, voice)?;
         agree(world, check_files(&read.tables))?;
         let own = if job.again { Own::keep(&read.studies) } else { Own::default() };
-        let shared = studies::share(world, &team, read.studies)?;
+        let shared = studies::share(world, &communicator, read.studies)?;
         for study in &shared {
             agree(world, check_study(study))?;
         }
@@ -82,13 +82,13 @@ impl Session {
             if let Some(kept) = &kept {
                 kept.begin_study(number);
             }
-            studies.push(agree(world, judge(study, read.rejected.total, job.fit, voice))?);
+            studies.push(agree(world, rank_study(study, read.rejected.total, job.fit, voice))?);
         }
-        Ok(FirstLook { plan, studies, tables: read.tables, rejected: read.rejected, own, kept })
+        Ok(FirstPass { plan, studies, tables: read.tables, rejected: read.rejected, own, kept })
     }
 }
 
-impl FirstLook {
+impl FirstPass {
     /// This rank's own files beside what the owners of their votes said.
     ///
     /// # Errors
@@ -97,7 +97,7 @@ impl FirstLook {
         &mut self,
         session: &Session,
         input: &InputOptions,
-    ) -> Result<SecondLook, Failed> {
+    ) -> Result<TwoPass, Failed> {
         let Session { world, threads, .. } = session;
         let owner = |left, right| rank_of_pair(left, right, world.size());
         let mut studies = Vec::with_capacity(self.studies.len());
@@ -105,7 +105,7 @@ impl FirstLook {
             let groups = self.own.take(study.table.by.as_deref(), &study.items);
             studies.push(agree(world, lookup::beside(&**world, study, groups, owner))?);
         }
-        Ok(SecondLook {
+        Ok(TwoPass {
             sources: Sources::shares(&self.plan.shares(world.rank())),
             options: input.read_options(*threads),
             studies,

@@ -9,7 +9,7 @@
 
 use hodgerank::Groups;
 use hodgerank::path::{Entry, Parameter};
-use hodgerank_commands::{Failure, JudgedStudy};
+use hodgerank_commands::{Failure, RankedStudy};
 
 use crate::mail::{Mail, Words};
 
@@ -29,10 +29,10 @@ mod mark {
 /// If there are too many groups to be numbered.
 pub(crate) fn beside(
     mail: &dyn Mail,
-    judged: JudgedStudy,
+    judged: RankedStudy,
     own: Groups,
     owner: impl Fn(u32, u32) -> usize,
-) -> Result<JudgedStudy, Failure> {
+) -> Result<RankedStudy, Failure> {
     let answers = ask(mail, &judged, &own, owner);
     let order = judged.fit.stop.map_or(Parameter::Time, |(parameter, _)| parameter);
     let mut entries = answers.entries;
@@ -55,7 +55,7 @@ struct Answers {
 
 fn ask(
     mail: &dyn Mail,
-    judged: &JudgedStudy,
+    judged: &RankedStudy,
     own: &Groups,
     owner: impl Fn(u32, u32) -> usize,
 ) -> Answers {
@@ -105,7 +105,7 @@ struct Said<'a> {
 }
 
 impl<'a> Said<'a> {
-    fn new(judged: &'a JudgedStudy) -> Self {
+    fn new(judged: &'a RankedStudy) -> Self {
         let mut entries = judged.fit.entries.clone();
         entries.sort_unstable_by_key(|entry| entry.group);
         Self { groups: judged.graph.groups(), flagged: &judged.fit.flagged, entries }
@@ -137,7 +137,7 @@ impl<'a> Said<'a> {
 mod tests {
     use hodgerank::fit::{FitOptions, Method};
     use hodgerank::{ComparisonGraph, Labels};
-    use hodgerank_commands::{CountedStudy, Watch, Work, judge};
+    use hodgerank_commands::{CountedStudy, Watch, Work, rank_study};
 
     use super::*;
     use crate::mail::together;
@@ -200,7 +200,7 @@ mod tests {
                     annotators: 0,
                 };
                 let options = FitOptions { method: Some(Method::L2), ..FitOptions::default() };
-                let mut judged = judge(study, 0, &options, &Nobody).unwrap();
+                let mut judged = rank_study(study, 0, &options, &Nobody).unwrap();
                 judged.fit.stop = Some((Parameter::Lambda, 1.0));
                 for (g, &group) in owned.iter().enumerate() {
                     let (flagged, entry) = rule(group);

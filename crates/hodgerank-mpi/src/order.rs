@@ -7,7 +7,7 @@
 
 use hodgerank::path::Parameter;
 use hodgerank::{Comparison, Labels};
-use hodgerank_commands::JudgedStudy;
+use hodgerank_commands::RankedStudy;
 use hodgerank_io::write::{Listing, SuspectRow};
 
 use crate::mail::Mail;
@@ -53,7 +53,7 @@ pub(crate) fn number(mail: &dyn Mail, lists: &mut [Listing<SuspectRow>], courses
 
 impl<'a> Course<'a> {
     /// That of a study.
-    pub(crate) fn of(study: &'a JudgedStudy) -> Self {
+    pub(crate) fn of(study: &'a RankedStudy) -> Self {
         Self { items: &study.items, parameter: study.fit.stop.map(|(parameter, _)| parameter) }
     }
 

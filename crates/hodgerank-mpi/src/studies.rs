@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use hodgerank::{ComparisonGraph, Error, Groups, Labels, team::Team};
+use hodgerank::{ComparisonGraph, Error, Groups, Labels, communicator::Communicator};
 use hodgerank_commands::CountedStudy;
 use hodgerank_io::Study;
 
@@ -17,7 +17,7 @@ use crate::world::World;
 /// If there are too many items or votes to be numbered.
 pub fn share(
     world: &World,
-    team: &Arc<dyn Team>,
+    communicator: &Arc<dyn Communicator>,
     mut here: Vec<Study>,
 ) -> Result<Vec<CountedStudy>, Failed> {
     let name = |study: &Study| study.by.clone().unwrap_or_default();
@@ -29,7 +29,7 @@ pub fn share(
         let known = here.iter().position(|study| study.by.as_deref().unwrap_or("") == value);
         let by = (!value.is_empty()).then(|| value.to_owned());
         let part = known.map(|place| here.swap_remove(place)).unwrap_or_else(|| empty(by));
-        studies.push(share_one(world, team, part)?);
+        studies.push(share_one(world, communicator, part)?);
     }
     Ok(studies)
 }
@@ -45,7 +45,11 @@ fn empty(by: Option<String>) -> Study {
     }
 }
 
-fn share_one(world: &World, team: &Arc<dyn Team>, part: Study) -> Result<CountedStudy, Failed> {
+fn share_one(
+    world: &World,
+    communicator: &Arc<dyn Communicator>,
+    part: Study,
+) -> Result<CountedStudy, Failed> {
     let Study { by, items: known, groups, rows, comparisons, annotators } = part;
     let annotators = dictionary::count_distinct(world, annotators.iter()) as usize;
     let items = dictionary::of_all(world, known.iter());
@@ -64,7 +68,8 @@ fn share_one(world: &World, team: &Arc<dyn Team>, part: Study) -> Result<Counted
     let mut counts = [rows, comparisons, count as u64];
     world.count(&mut counts);
     let [rows, comparisons, distinct] = counts;
-    let graph = agree(world, ComparisonGraph::shared(items.len(), groups, Arc::clone(team)))?;
+    let graph =
+        agree(world, ComparisonGraph::shared(items.len(), groups, Arc::clone(communicator)))?;
     let groups = distinct as usize;
     Ok(CountedStudy { by, items, graph, groups, rows, comparisons, annotators })
 }

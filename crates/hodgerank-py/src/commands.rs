@@ -45,10 +45,10 @@ command!(outliers, commands::outliers::OutliersOptions, |votes, options, threads
 command!(compare, commands::compare::CompareOptions, |votes, options, threads, watch| {
     commands::compare::compare(&votes, &options, threads, watch)
 });
-command!(decompose, commands::decompose::SplitOptions, |votes, options, threads, watch| {
+command!(decompose, commands::decompose::DecomposeArgs, |votes, options, threads, watch| {
     commands::decompose::decompose(&votes, &options, true, threads, watch)
 });
-command!(diagnose, commands::diagnose::ExamineOptions, |votes, options, threads, watch| {
+command!(diagnose, commands::diagnose::DiagnoseArgs, |votes, options, threads, watch| {
     let diagnosed = commands::diagnose::diagnose(&votes, &options, threads, watch)?;
     if options.strict {
         diagnosed.check()?;
@@ -129,7 +129,7 @@ pub(crate) fn simulate(
     keywords: &Bound<'_, PyDict>,
     watcher: &Bound<'_, PyAny>,
 ) -> PyResult<(Table, Vec<String>, Vec<f64>, u64)> {
-    let options: commands::simulate::StudyOptions = parse(keywords)?;
+    let options: commands::simulate::SimulateArgs = parse(keywords)?;
     run(py, None, watcher, move |_, watch| {
         let study = commands::simulate::SyntheticStudy::new(&options)?;
         let (items, truth) = (study.items.clone(), study.simulation.truth().to_vec());

@@ -88,11 +88,11 @@ pub(crate) fn options(py: Python<'_>, command: &str) -> PyResult<Vec<Described>>
         "outliers" => definition::<outliers::OutliersOptions>(),
         "clean" => definition::<clean::CleanOptions>(),
         "compare" => definition::<compare::CompareOptions>(),
-        "decompose" => definition::<decompose::SplitOptions>(),
-        "diagnose" => definition::<diagnose::ExamineOptions>(),
+        "decompose" => definition::<decompose::DecomposeArgs>(),
+        "diagnose" => definition::<diagnose::DiagnoseArgs>(),
         "path" => definition::<path::PathOptions>(),
         "report" => definition::<report::ReportOptions>(),
-        "simulate" => definition::<simulate::StudyOptions>(),
+        "simulate" => definition::<simulate::SimulateArgs>(),
         other => return Err(usage(py, &format!("there is no command `{other}`"), "name another")),
     };
     let describe = |argument: &Arg| {

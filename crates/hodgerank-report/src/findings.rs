@@ -36,7 +36,7 @@ const METHODS: [Method; 9] = [
 const MANY_GROUPS: usize = 2_000_000;
 
 /// Multiply-adds that a comparison may spend on `iss`: about a second.
-const MOST_ISS_COST: f64 = 1e9;
+const MAX_ISS_COST: f64 = 1e9;
 
 /// Share of the votes that the slider goes up to, if the ranking does not go further itself.
 const SLIDER_SHARE: f64 = 0.2;
@@ -107,7 +107,7 @@ fn compare(ranked: Ranked<'_>, options: &FitOptions) -> Result<(Vec<Fit>, Vec<Me
     let is_quick = |method: Method| match method {
         Method::L2 | Method::Ridge | Method::Bregman => true,
         Method::InverseScaleSpace => {
-            inverse_scale_space::cost_estimate(graph, votes) <= MOST_ISS_COST
+            inverse_scale_space::cost_estimate(graph, votes) <= MAX_ISS_COST
         }
         _ => graph.groups().len() <= MANY_GROUPS,
     };
@@ -148,11 +148,11 @@ fn walk(ranked: Ranked<'_>, options: &FitOptions) -> Result<Option<(Method, Path
         Method::HuberLasso | Method::LassoL2 => Method::HuberLasso,
         Method::Bregman => Method::Bregman,
         Method::InverseScaleSpace => Method::InverseScaleSpace,
-        _ if cost(votes) <= MOST_ISS_COST => Method::InverseScaleSpace,
+        _ if cost(votes) <= MAX_ISS_COST => Method::InverseScaleSpace,
         _ => Method::Bregman,
     };
     // Where going further would take long, the slider ends where the ranking was taken.
-    let too_far = method == Method::InverseScaleSpace && cost(votes) > MOST_ISS_COST;
+    let too_far = method == Method::InverseScaleSpace && cost(votes) > MAX_ISS_COST;
     let votes = if too_far { flagged } else { votes };
     let outliers = OutlierRule::Count(votes.max(1.0) as u64);
     let options = FitOptions { method: Some(method), outliers, ..*options };

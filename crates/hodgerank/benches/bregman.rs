@@ -11,7 +11,7 @@ use std::path::Path as FilePath;
 use std::time::Instant;
 
 use common::{graph, image, peak_megabytes};
-use hodgerank::path::Until;
+use hodgerank::path::StopAt;
 use hodgerank::simulate::{SimulateOptions, Simulation};
 use hodgerank::solve::bregman::{self, Algorithm, BregmanOptions};
 use hodgerank::solve::inverse_scale_space::{self, InverseScaleSpaceOptions, cost_estimate};
@@ -68,7 +68,7 @@ fn main() {
 fn row(name: &str, graph: &ComparisonGraph, share: f64, method: Method) {
     let votes = share * graph.groups().votes();
     let started = Instant::now();
-    let path = run(graph, method, Until::Flagged(votes)).expect("valid options");
+    let path = run(graph, method, StopAt::Flagged(votes)).expect("valid options");
     let seconds = started.elapsed().as_secs_f64();
     let (label, cost) = match method {
         Method::Bregman(algorithm) => (algorithm.as_str(), String::new()),
@@ -85,7 +85,7 @@ fn row(name: &str, graph: &ComparisonGraph, share: f64, method: Method) {
     );
 }
 
-fn run(graph: &ComparisonGraph, method: Method, until: Until) -> Result<Path> {
+fn run(graph: &ComparisonGraph, method: Method, until: StopAt) -> Result<Path> {
     match method {
         Method::Bregman(algorithm) => {
             bregman::path(graph, &BregmanOptions { algorithm, ..Default::default() }, until)

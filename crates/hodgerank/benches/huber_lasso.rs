@@ -10,7 +10,7 @@ mod common;
 use std::time::Instant;
 
 use common::{graph, image, peak_megabytes};
-use hodgerank::path::{Path, Until};
+use hodgerank::path::{Path, StopAt};
 use hodgerank::solve::HuberLassoOptions;
 use hodgerank::solve::huber_lasso::{self, Knots};
 use hodgerank::{Comparison, ComparisonGraph};
@@ -68,7 +68,7 @@ fn run(&(name, graph, times, knots, share): &Case) {
     let graph = graph();
     let options = HuberLassoOptions { knots, ..HuberLassoOptions::default() };
     let votes: f64 = graph.groups().weight.iter().sum();
-    let until = share.map_or(Until::End, |share| Until::Flagged(share * votes));
+    let until = share.map_or(StopAt::End, |share| StopAt::Flagged(share * votes));
     let mut best: Option<(f64, Path)> = None;
     for _ in 0..times {
         let started = Instant::now();

@@ -16,7 +16,7 @@
 //! Cost: one pass over the snapshots of the path, and a sort of the groups.
 
 use crate::graph::ComparisonGraph;
-use crate::path::{Between, Parameter, Path};
+use crate::path::{Interpolation, Parameter, Path};
 
 /// Below this share of its largest value λ is rounding, and so is r/λ.
 const ROUNDING: f64 = 1e-6;
@@ -58,8 +58,8 @@ fn multipliers(graph: &ComparisonGraph, path: &Path) -> Vec<f64> {
             for s in 1..count {
                 let step = at(s) - at(s - 1);
                 let end = match path.between {
-                    Between::Linear => path.snapshot(s),
-                    Between::Constant => path.snapshot(s - 1),
+                    Interpolation::Linear => path.snapshot(s),
+                    Interpolation::Constant => path.snapshot(s - 1),
                 };
                 let ends = path.snapshot(s - 1).iter().zip(end);
                 for (sum, (a, b)) in theta_sum.iter_mut().zip(ends) {

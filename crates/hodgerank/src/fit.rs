@@ -7,15 +7,16 @@
 //! | `lbi`, `iss` | share, count, t, scale, cross-validation, auto |
 //! | `iht`, `ilts` | share, count, scale, cross-validation, auto |
 //!
-//! Without a method, `iss` is taken where its cost allows ([`MOST_ISS_COST`]), else `lbi`. Where a
-//! [`Team`] shares the votes, there are `l2`, `ridge`, `hlasso` and `lbi`.
+//! Without a method, `iss` is taken where its cost allows ([`MAX_ISS_COST`]), else `lbi`. Where a
+//! [`Communicator`] shares the votes, there are `l2`, `ridge`, `hlasso` and `lbi`.
 
 use std::time::Instant;
 
+use crate::communicator::Communicator;
 use crate::error::{Error, Result};
 use crate::graph::{self, ComparisonGraph};
 use crate::laplacian::BackendChoice;
-use crate::path::{Change, Entry, Parameter, Path, Until};
+use crate::path::{Change, Entry, Parameter, Path, StopAt};
 use crate::select::cross_validation::{self, CrossValidation};
 use crate::select::{self, OutlierRule};
 use crate::solve::bregman::{self, Algorithm, BregmanOptions};
@@ -27,10 +28,9 @@ use crate::solve::lasso_l2::{self, LassoL2Options, Protocol};
 use crate::solve::pc_lasso::{self, PcLassoOptions};
 use crate::solve::trimmed::{self, TrimmedOptions};
 use crate::solve::{L2Options, RidgeOptions, Solution, Status, l2, ridge};
-use crate::team::Team;
 
 /// Multiply-adds up to which `iss` is taken unasked: some ten seconds on one core.
-pub const MOST_ISS_COST: f64 = 1e10;
+pub const MAX_ISS_COST: f64 = 1e10;
 
 /// A way to find the scores.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -50,7 +50,7 @@ pub enum Method {
 impl Method {
     /// Whether it can be done by a team that shares the votes.
     #[must_use]
-    pub fn can_be_shared(self) -> bool {
+    pub fn is_distributable(self) -> bool {
         matches!(self, Self::L2 | Self::Ridge | Self::HuberLasso | Self::Bregman)
     }
 
@@ -132,13 +132,13 @@ impl FitOptions {
 
     /// Checks that a team that shares the votes can do what is asked for: each step of the method
     /// and of the rule must be a sum over the votes.
-    fn check_shared(&self, team: &dyn Team) -> Result<()> {
+    fn check_shared(&self, communicator: &dyn Communicator) -> Result<()> {
         let refused = |option, value: &str, expected| {
             Err(Error::BadOption { option, value: value.to_owned(), expected })
         };
         match (self.method, self.outliers) {
-            _ if team.is_alone() => Ok(()),
-            (Some(method), _) if !method.can_be_shared() => {
+            _ if communicator.is_single_process() => Ok(()),
+            (Some(method), _) if !method.is_distributable() => {
                 let expected = "l2, ridge, hlasso or lbi where the votes are shared";
                 refused("method", method.as_str(), expected)
             }
@@ -228,7 +228,7 @@ pub struct Linear {
 pub fn fit(graph: &ComparisonGraph, options: &FitOptions) -> Result<Fit> {
     let started = Instant::now();
     options.outliers.validate(graph.votes())?;
-    options.check_shared(graph.team())?;
+    options.check_shared(graph.communicator())?;
     let l2_options = options.l2_options();
     let mut fit = match options.method {
         Some(Method::L2) => unflagged(graph, Method::L2, l2::solve(graph, &l2_options)?),
@@ -252,7 +252,7 @@ pub fn fit(graph: &ComparisonGraph, options: &FitOptions) -> Result<Fit> {
 /// If the method has no path, an option makes no sense for it or the votes, or a solver fails.
 pub fn path(graph: &ComparisonGraph, options: &FitOptions) -> Result<Path> {
     options.outliers.validate(graph.votes())?;
-    options.check_shared(graph.team())?;
+    options.check_shared(graph.communicator())?;
     let target = match options.outliers {
         OutlierRule::Auto => Target::Votes(0.5 * graph.votes()),
         _ => target(graph, options.method, options)?.0,
@@ -265,7 +265,7 @@ fn walk(
     graph: &ComparisonGraph,
     method: Method,
     options: &FitOptions,
-    until: Until,
+    until: StopAt,
 ) -> Result<Path> {
     match method {
         Method::HuberLasso | Method::LassoL2 => {
@@ -390,7 +390,7 @@ fn target(
 fn votes_beyond(graph: &ComparisonGraph, scores: &[f64], lambda: f64) -> Target {
     let gamma = huber_lasso::outliers(graph, scores, lambda);
     let flagged = gamma.iter().zip(&graph.groups().weight).filter(|(gamma, _)| **gamma != 0.0);
-    at_least_one(graph.team().sum_of(flagged.map(|(_, weight)| weight).sum()))
+    at_least_one(graph.communicator().sum_scalar(flagged.map(|(_, weight)| weight).sum()))
 }
 
 fn at_least_one(votes: f64) -> Target {
@@ -404,24 +404,24 @@ fn default_method(graph: &ComparisonGraph, target: Target) -> Method {
         Target::Value(Parameter::Lambda, _) => return Method::HuberLasso,
         Target::Value(Parameter::Time, _) => graph.votes() / 2.0,
     };
-    if !graph.team().is_alone() {
+    if !graph.communicator().is_single_process() {
         return Method::Bregman;
     }
-    let cheap = inverse_scale_space::cost_estimate(graph, votes) <= MOST_ISS_COST;
+    let cheap = inverse_scale_space::cost_estimate(graph, votes) <= MAX_ISS_COST;
     if cheap { Method::InverseScaleSpace } else { Method::Bregman }
 }
 
 /// λ runs along the paths of Huber-LASSO, time along those of the two dynamics.
-fn until(method: Method, target: Target) -> Result<Until> {
+fn until(method: Method, target: Target) -> Result<StopAt> {
     let own = match method {
         Method::HuberLasso | Method::LassoL2 => Some(Parameter::Lambda),
         Method::Bregman | Method::InverseScaleSpace => Some(Parameter::Time),
         _ => None,
     };
     match target {
-        Target::Nothing => Ok(Until::Value(0.0)),
-        Target::Votes(votes) => Ok(Until::Flagged(votes)),
-        Target::Value(parameter, value) if own == Some(parameter) => Ok(Until::Value(value)),
+        Target::Nothing => Ok(StopAt::Value(0.0)),
+        Target::Votes(votes) => Ok(StopAt::Flagged(votes)),
+        Target::Value(parameter, value) if own == Some(parameter) => Ok(StopAt::Value(value)),
         Target::Value(parameter, value) => Err(Error::BadOption {
             option: "outliers",
             value: format!("{}={value}", parameter.as_str()),
@@ -433,8 +433,8 @@ fn until(method: Method, target: Target) -> Result<Until> {
 
 fn votes_of(method: Method, target: Target) -> Result<u64> {
     match until(method, target)? {
-        Until::Flagged(votes) => Ok(votes as u64),
-        Until::End | Until::Value(_) => Ok(0),
+        StopAt::Flagged(votes) => Ok(votes as u64),
+        StopAt::End | StopAt::Value(_) => Ok(0),
     }
 }
 

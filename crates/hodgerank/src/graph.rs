@@ -16,12 +16,12 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
+use crate::communicator::{Communicator, SingleProcess};
 use crate::error::{Error, Result};
-use crate::team::{Alone, Team};
 
 /// Items, merged votes, the pairs that they fall on, and the connected components.
 ///
-/// Where a [`Team`] shares the votes, groups and pairs are those that are here; items, components,
+/// Where a [`Communicator`] shares the votes, groups and pairs are those that are here; items, components,
 /// [`ComparisonGraph::votes`] and [`ComparisonGraph::divergence`] are those of all.
 #[derive(Debug, Clone)]
 pub struct ComparisonGraph {
@@ -30,7 +30,7 @@ pub struct ComparisonGraph {
     pairs: Pairs,
     components: Components,
     votes: f64,
-    team: Arc<dyn Team>,
+    communicator: Arc<dyn Communicator>,
 }
 
 /// The edges of the comparison graph: each compared pair once, in order of (left, right).
@@ -129,12 +129,12 @@ impl<'a> PairsMut<'a> {
 
 /// Ranges of groups with about as many each, none of which begins inside a pair.
 fn whole_pairs(groups: &Groups) -> Vec<Range<usize>> {
-    const LEAST_GROUPS: usize = 1 << 15;
+    const MIN_GROUPS: usize = 1 << 15;
     let pair = |g: usize| (groups.left[g], groups.right[g]);
     let mut ranges = Vec::new();
     let mut start = 0;
     while start < groups.len() {
-        let mut end = groups.len().min(start + LEAST_GROUPS);
+        let mut end = groups.len().min(start + MIN_GROUPS);
         while end < groups.len() && pair(end) == pair(end - 1) {
             end += 1;
         }
@@ -150,16 +150,20 @@ impl ComparisonGraph {
     /// # Errors
     /// If a group names an item that does not exist, or there are more than 2³² − 1 of anything.
     pub fn new(items: usize, groups: Groups) -> Result<Self> {
-        Self::shared(items, groups, Arc::new(Alone))
+        Self::shared(items, groups, Arc::new(SingleProcess))
     }
 
-    /// The same where `team` shares the votes and `groups` are those that are here. Votes on one
+    /// The same where `communicator` shares the votes and `groups` are those that are here. Votes on one
     /// pair must all be with one member.
     ///
     /// # Errors
     /// As [`ComparisonGraph::new`], for the groups that are here. The members must agree on success
     /// before they go on: one that fails asks nothing more of the team.
-    pub fn shared(items: usize, groups: Groups, team: Arc<dyn Team>) -> Result<Self> {
+    pub fn shared(
+        items: usize,
+        groups: Groups,
+        communicator: Arc<dyn Communicator>,
+    ) -> Result<Self> {
         for (what, count) in [("items", items), ("groups", groups.len())] {
             if count >= u32::MAX as usize {
                 let (count, max) = (count as u64, u64::from(u32::MAX - 1));
@@ -170,9 +174,9 @@ impl ComparisonGraph {
             return Err(Error::ItemOutOfRange { vote, index: groups.right[vote], items });
         }
         let pairs = Pairs::of(&groups);
-        let components = Components::of(items, &pairs, &*team);
-        let votes = team.sum_of(groups.votes());
-        Ok(Self { items, groups, pairs, components, votes, team })
+        let components = Components::of(items, &pairs, &*communicator);
+        let votes = communicator.sum_scalar(groups.votes());
+        Ok(Self { items, groups, pairs, components, votes, communicator })
     }
 
     /// Number of items, compared or not.
@@ -195,12 +199,12 @@ impl ComparisonGraph {
 
     /// Those who share the votes.
     #[must_use]
-    pub fn team(&self) -> &dyn Team {
-        &*self.team
+    pub fn communicator(&self) -> &dyn Communicator {
+        &*self.communicator
     }
 
-    pub(crate) fn shared_team(&self) -> Arc<dyn Team> {
-        Arc::clone(&self.team)
+    pub(crate) fn shared_communicator(&self) -> Arc<dyn Communicator> {
+        Arc::clone(&self.communicator)
     }
 
     /// The compared pairs.
@@ -257,7 +261,7 @@ impl ComparisonGraph {
             }
         };
         let mut out = sums_of_items(self.items, groups, 1, of_chunk);
-        self.team.sum(&mut out);
+        self.communicator.sum(&mut out);
         out
     }
 }

@@ -272,7 +272,7 @@ fn c_min(graph: &ComparisonGraph, inliers: &ComparisonGraph) -> Result<(f64, f64
         &|x, out| all.multiply(x, out),
         &|b| trusted.solve(b, &INNER).map(|(x, _)| x),
         eigenvalue_tolerance(graph.items()),
-        MOST_STEPS,
+        MAX_STEPS,
     )?;
     // L_c ⪯ L.
     Ok((found.value.min(1.0), found.accuracy))
@@ -297,7 +297,7 @@ pub fn algebraic_connectivity(
         &|x, out| out.copy_from_slice(x),
         &|b| system.solve(b, &INNER).map(|(x, _)| x),
         eigenvalue_tolerance(n),
-        MOST_STEPS,
+        MAX_STEPS,
     )
     .map(Some)
 }
@@ -322,7 +322,7 @@ fn largest_component(graph: &ComparisonGraph) -> Result<ComparisonGraph> {
 
 /// Preconditioners need few digits.
 const INNER: StoppingRule = StoppingRule::at(1e-8);
-const MOST_STEPS: usize = 200;
+const MAX_STEPS: usize = 200;
 
 /// The error of the value is about the square of the accuracy of the vector.
 fn eigenvalue_tolerance(items: usize) -> f64 {

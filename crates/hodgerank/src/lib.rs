@@ -37,6 +37,7 @@
 //! ```
 
 pub mod annotators;
+pub mod communicator;
 pub mod comparison;
 pub mod decompose;
 pub mod detection;
@@ -53,12 +54,11 @@ pub mod ranking;
 pub mod select;
 pub mod simulate;
 pub mod solve;
-pub mod team;
 
+pub use communicator::{Communicator, SingleProcess};
 pub use comparison::Comparison;
 pub use error::{Error, Result};
 pub use graph::{ComparisonGraph, Components, Groups, Merged, Pairs, Tally};
 pub use labels::{Labels, natural_order};
 pub use path::Path;
 pub use ranking::{RankedItem, Ranking};
-pub use team::{Alone, Team};

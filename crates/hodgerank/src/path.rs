@@ -3,7 +3,7 @@
 //! Along the path the parameter (λ falling, or t rising) passes knots. At a knot some groups enter
 //! the set of flagged ones and some leave it. A path keeps the knots and these changes, not copies
 //! of the set; scores are kept at a bounded number of knots ([`SNAPSHOT_BYTES`]), spread evenly, and
-//! read in between as the method's own law says ([`Between`]).
+//! read in between as the method's own law says ([`Interpolation`]).
 //!
 //! Memory: 8 bytes a knot, 24 a change, and the snapshots.
 
@@ -48,7 +48,7 @@ impl Parameter {
 
 /// How scores run between two snapshots.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Between {
+pub enum Interpolation {
     /// On a straight line.
     Linear,
     /// They stay as they are until the next knot.
@@ -57,7 +57,7 @@ pub enum Between {
 
 /// Where a sweep may end.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Until {
+pub enum StopAt {
     /// Where the method itself ends.
     End,
     /// At this λ or t.
@@ -128,7 +128,7 @@ pub struct Path {
     /// What runs along it.
     pub parameter: Parameter,
     /// How scores run between snapshots.
-    pub between: Between,
+    pub between: Interpolation,
     /// λ or t at each knot, in the order in which they are passed.
     pub knots: Vec<f64>,
     /// All changes, in order.
@@ -211,7 +211,7 @@ impl Path {
             return snapshots.scores(0).to_vec();
         }
         let before = after - 1;
-        if before == last || self.between == Between::Constant || at(before) == value {
+        if before == last || self.between == Interpolation::Constant || at(before) == value {
             return snapshots.scores(before).to_vec();
         }
         let share = (value - at(before)) / (at(after) - at(before));
@@ -254,11 +254,12 @@ mod tests {
     #[test]
     fn flags_and_scores_can_be_asked_for_anywhere() {
         let groups = groups(&[2.0, 3.0, 5.0]);
-        let mut recorder = Recorder::new(Parameter::Lambda, Between::Linear, 4.0, &[0.0, 0.0]);
+        let mut recorder =
+            Recorder::new(Parameter::Lambda, Interpolation::Linear, 4.0, &[0.0, 0.0]);
         recorder.knot(3.0, &[1.0, -1.0], [(2, Change::Entered(3.0))], &groups);
         recorder.knot(2.0, &[2.0, -2.0], [(0, Change::Entered(-2.0)), (2, Change::Left)], &groups);
-        assert!(recorder.reached(Until::Flagged(7.0)) && !recorder.reached(Until::Flagged(8.0)));
-        assert!(recorder.reached(Until::Value(2.0)) && !recorder.reached(Until::Value(1.5)));
+        assert!(recorder.reached(StopAt::Flagged(7.0)) && !recorder.reached(StopAt::Flagged(8.0)));
+        assert!(recorder.reached(StopAt::Value(2.0)) && !recorder.reached(StopAt::Value(1.5)));
         recorder.knot(1.0, &[4.0, -4.0], [(2, Change::Entered(1.0))], &groups);
         let path = recorder.finish(PathStatus::Complete);
         assert_eq!(path.flagged_at(5.0), [] as [u32; 0]);
@@ -279,7 +280,7 @@ mod tests {
 
     #[test]
     fn steps_stay_until_the_next_knot() {
-        let mut recorder = Recorder::new(Parameter::Time, Between::Constant, 0.0, &[0.0]);
+        let mut recorder = Recorder::new(Parameter::Time, Interpolation::Constant, 0.0, &[0.0]);
         recorder.knot(1.0, &[1.0], [], &groups(&[]));
         recorder.knot(2.0, &[5.0], [], &groups(&[]));
         let path = recorder.finish(PathStatus::Complete);
@@ -293,7 +294,7 @@ mod tests {
     fn long_paths_keep_a_bounded_number_of_snapshots() {
         let most = 8;
         let mut recorder =
-            Recorder::with_budget(Parameter::Time, Between::Linear, 0.0, &[0.0], 8 * most);
+            Recorder::with_budget(Parameter::Time, Interpolation::Linear, 0.0, &[0.0], 8 * most);
         for knot in 1..=1000 {
             recorder.knot(f64::from(knot), &[f64::from(knot)], [], &groups(&[]));
             let kept = recorder.so_far().snapshot_knots();

@@ -74,7 +74,7 @@ impl Ranking {
             }
         };
         let mut of_item = sums_of_items(graph.items(), groups, 1, of_chunk);
-        graph.team().sum(&mut of_item);
+        graph.communicator().sum(&mut of_item);
         for row in &mut self.items {
             row.flagged = of_item[row.item as usize] as u64;
         }
@@ -104,7 +104,7 @@ fn records(graph: &ComparisonGraph, scores: &[f64]) -> Vec<RankedItem> {
         }
     };
     let mut votes = sums_of_items(graph.items(), groups, 3, of_chunk);
-    graph.team().sum(&mut votes);
+    graph.communicator().sum(&mut votes);
     let record = |(item, votes): (usize, &[f64])| RankedItem {
         rank: 0,
         item: item as u32,

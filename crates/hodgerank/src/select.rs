@@ -107,7 +107,7 @@ const FIRST_RATE: f64 = 0.05;
 
 /// How often the climb is begun again in the unit that the bins call for, how far that must be off,
 /// and what it must bring.
-const MOST_RESCALINGS: usize = 5;
+const MAX_RESCALINGS: usize = 5;
 const SETTLED_SCALE: f64 = 0.01;
 const LITTLE_GAIN: f64 = 0.1;
 
@@ -140,7 +140,7 @@ fn auto_sided(graph: &ComparisonGraph, size: f64) -> Auto {
         let far = pairs.agreement(&found.scores).filter(|&(d, ..)| d > lapse.lambda - size);
         far.map(|(_, _, against)| against).sum::<f64>()
     });
-    let flagged = graph.team().sum_of(flagged.iter().sum());
+    let flagged = graph.communicator().sum_scalar(flagged.iter().sum());
     Auto { votes: flagged, lapse, rounds: found.steps + honest.steps }
 }
 
@@ -159,7 +159,7 @@ fn climb(
     let mut best = likeliest(votes, start, rate, which, &enough);
     let mut estimate = lapse::estimate_sided(votes, &best.scores, size);
     let mut crept = false;
-    for _ in 0..MOST_RESCALINGS {
+    for _ in 0..MAX_RESCALINGS {
         let (scale, rate) = match which {
             Rate::Free => (estimate.lapse.scale, estimate.lapse.rate),
             Rate::Fixed => (estimate.honest_scale, rate),
@@ -188,7 +188,7 @@ fn in_units(scores: &[f64], scale: f64) -> Vec<f64> {
 }
 
 /// Rounds after which what still changes is taken as it is.
-const MOST_ROUNDS: usize = 10;
+const MAX_ROUNDS: usize = 10;
 
 /// Fit, estimate, leave out what was flagged, fit again.
 ///
@@ -196,7 +196,7 @@ const MOST_ROUNDS: usize = 10;
 /// votes gives back some of what they took. The estimate itself always sees all votes.
 fn auto_graded(graph: &ComparisonGraph) -> Result<Auto> {
     let mut scores = l2::solve(graph, &L2Options::default())?.scores;
-    let (groups, team) = (graph.groups(), graph.team());
+    let (groups, communicator) = (graph.groups(), graph.communicator());
     let mut flagged: Vec<bool> = vec![false; groups.len()];
     let mut rounds = 1;
     loop {
@@ -204,9 +204,9 @@ fn auto_graded(graph: &ComparisonGraph) -> Result<Auto> {
         let residual = groups.y.iter().zip(graph.gradient(&scores)).map(|(y, d)| (y - d).abs());
         let now: Vec<bool> = residual.map(|r| r > lapse.lambda).collect();
         let votes = now.iter().zip(&groups.weight).filter(|(flag, _)| **flag).map(|(_, w)| w).sum();
-        let votes = team.sum_of(votes);
-        let changed = team.max_of(if now == flagged { 0.0 } else { 1.0 });
-        let settled = changed == 0.0 || rounds == MOST_ROUNDS;
+        let votes = communicator.sum_scalar(votes);
+        let changed = communicator.max_scalar(if now == flagged { 0.0 } else { 1.0 });
+        let settled = changed == 0.0 || rounds == MAX_ROUNDS;
         flagged = now;
         let found = Auto { votes, lapse, rounds };
         if settled {
@@ -214,7 +214,7 @@ fn auto_graded(graph: &ComparisonGraph) -> Result<Auto> {
         }
         let kept = flagged.iter().zip(&groups.weight).map(|(flag, w)| if *flag { 0.0 } else { *w });
         let rest = groups.reweighted(&kept.collect::<Vec<_>>());
-        let rest = ComparisonGraph::shared(graph.items(), rest, graph.shared_team())?;
+        let rest = ComparisonGraph::shared(graph.items(), rest, graph.shared_communicator())?;
         if rest.components().len() > graph.components().len() {
             return Ok(found);
         }

@@ -3,7 +3,7 @@
 mod shapes;
 mod study;
 
-use hodgerank::path::{Change, PathStatus, Until};
+use hodgerank::path::{Change, PathStatus, StopAt};
 use hodgerank::simulate::SimulateOptions;
 use hodgerank::solve::bregman::{self, Algorithm, BregmanOptions};
 use hodgerank::solve::inverse_scale_space::{self, InverseScaleSpaceOptions};
@@ -12,7 +12,7 @@ use shapes::largest_difference;
 
 const ALGORITHMS: [Algorithm; 2] = [Algorithm::Gradient, Algorithm::Exact];
 
-fn run(graph: &ComparisonGraph, options: &BregmanOptions, until: Until) -> Path {
+fn run(graph: &ComparisonGraph, options: &BregmanOptions, until: StopAt) -> Path {
     bregman::path(graph, options, until).unwrap()
 }
 
@@ -63,7 +63,7 @@ fn steps_are_those_of_the_paper_and_the_silent_start_may_be_skipped() {
         [(Algorithm::Gradient, 20.0, 2e-4, 6000), (Algorithm::Exact, 20.0, 0.03, 60)]
     {
         let states = textbook(&graph, algorithm, kappa, dt, steps);
-        let path = run(&graph, &options(algorithm, kappa, dt), Until::Value(steps as f64 * dt));
+        let path = run(&graph, &options(algorithm, kappa, dt), StopAt::Value(steps as f64 * dt));
         assert!(path.events.len() > 20);
         let silent = states.iter().take_while(|(_, flagged)| flagged.is_empty()).count();
         assert!(silent > 5 && (path.knots[1] / dt - silent as f64).abs() < 1e-6);
@@ -100,7 +100,7 @@ fn no_entry_is_overlooked() {
         let dt = h / kappa;
         let steps = (1.0 / dt).max(25.0) as usize;
         let states = textbook(graph, Algorithm::Exact, kappa, dt, steps);
-        let end = Until::Value(steps as f64 * dt);
+        let end = StopAt::Value(steps as f64 * dt);
         let path = run(graph, &options(Algorithm::Exact, kappa, dt), end);
         assert!(path.events.len() > 20, "{h}");
         for (step, (_, flagged)) in states.iter().enumerate() {
@@ -114,7 +114,7 @@ fn no_entry_is_overlooked() {
 fn the_published_table_is_met() {
     let Some((graph, golden)) = study::pc_vqa_1() else { return };
     for algorithm in ALGORITHMS {
-        let path = run(&graph, &options(algorithm, 50.0, 1.0 / 25000.0), Until::Value(0.66756));
+        let path = run(&graph, &options(algorithm, 50.0, 1.0 / 25000.0), StopAt::Value(0.66756));
         assert_eq!(path.status, PathStatus::Complete);
         assert_eq!(*path.knots.last().unwrap(), 16689.0 / 25000.0);
         let difference = largest_difference(path.last_scores(), &golden);
@@ -127,7 +127,7 @@ fn the_published_table_is_met() {
 #[test]
 fn algorithms_agree_as_steps_shrink() {
     let graph = shapes::voted(15, &shapes::random(15, 60, 3), 4);
-    let end = Until::Value(1.2);
+    let end = StopAt::Value(1.2);
     let differences = [5.0, 20.0, 80.0].map(|kappa| {
         let [gradient, exact] =
             ALGORITHMS.map(|algorithm| run(&graph, &options(algorithm, kappa, 0.002 / kappa), end));
@@ -152,7 +152,7 @@ fn merging_is_exact() {
     for algorithm in ALGORITHMS {
         let options = BregmanOptions { algorithm, ..BregmanOptions::default() };
         let [one, other] =
-            [&merged, &apart].map(|m| run(&of(&m.groups), &options, Until::Value(1.5)));
+            [&merged, &apart].map(|m| run(&of(&m.groups), &options, StopAt::Value(1.5)));
         assert!(largest_difference(one.last_scores(), other.last_scores()) < 1e-9);
         let votes_of = |path: &Path, group_of: &[Option<u32>]| -> Vec<usize> {
             let flagged = path.flagged_at(1.4);
@@ -175,7 +175,7 @@ fn names_and_sides_do_not_matter() {
     for algorithm in ALGORITHMS {
         let options = BregmanOptions { algorithm, ..BregmanOptions::default() };
         let [before, after] =
-            [&votes, &renamed].map(|v| run(&shapes::graph(14, v), &options, Until::Value(1.0)));
+            [&votes, &renamed].map(|v| run(&shapes::graph(14, v), &options, StopAt::Value(1.0)));
         let moved: Vec<f64> = (0..14).map(|i| after.last_scores()[rename(i) as usize]).collect();
         assert!(largest_difference(before.last_scores(), &moved) < 1e-8);
         assert_eq!(before.entries().len(), after.entries().len());
@@ -190,7 +190,7 @@ fn other_units_give_the_same_path() {
     let scaled = ComparisonGraph::new(10, Groups { y, ..groups.clone() }).unwrap();
     let options = BregmanOptions::default();
     let (one, other) =
-        (run(&graph, &options, Until::Value(1.0)), run(&scaled, &options, Until::Value(1e-3)));
+        (run(&graph, &options, StopAt::Value(1.0)), run(&scaled, &options, StopAt::Value(1e-3)));
     let shrunk: Vec<f64> = other.last_scores().iter().map(|s| s / 1000.0).collect();
     assert!(largest_difference(one.last_scores(), &shrunk) < 1e-8);
     assert_eq!(one.entries().len(), other.entries().len());
@@ -204,7 +204,7 @@ fn thread_counts_change_no_bit() {
         let options = BregmanOptions { algorithm, max_steps: 120, ..BregmanOptions::default() };
         let [one, three] = [1, 3].map(|threads| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            pool.install(|| run(&graph, &options, Until::End))
+            pool.install(|| run(&graph, &options, StopAt::End))
         });
         assert!(one.status == PathStatus::IterationLimit && !one.events.is_empty());
         assert!(one == three, "{algorithm:?}");
@@ -217,7 +217,7 @@ fn flips_enter_first() {
     for seed in 0..20 {
         let options = SimulateOptions { flips: 0.05, seed, ..SimulateOptions::default() };
         let study = study::simulated(&options);
-        let until = Until::Flagged(0.15 * study.graph.groups().votes());
+        let until = StopAt::Flagged(0.15 * study.graph.groups().votes());
         sum += study::auc(&study, &run(&study.graph, &BregmanOptions::default(), until));
     }
     assert!(sum / 20.0 >= 0.99, "{}", sum / 20.0);
@@ -228,21 +228,21 @@ fn a_path_ends_where_it_is_asked_to() {
     let graph = shapes::voted(12, &shapes::random(12, 40, 11), 12);
     for algorithm in ALGORITHMS {
         let options = BregmanOptions { algorithm, ..BregmanOptions::default() };
-        let whole = run(&graph, &options, Until::Value(0.9));
+        let whole = run(&graph, &options, StopAt::Value(0.9));
         for t in [0.0, 0.01, 0.3, 0.612_345, 0.9] {
-            let path = run(&graph, &options, Until::Value(t));
+            let path = run(&graph, &options, StopAt::Value(t));
             assert_eq!((*path.knots.last().unwrap(), path.status), (t, PathStatus::Complete));
             let difference = largest_difference(path.last_scores(), &whole.scores_at(t));
             assert!(difference < 0.05, "{algorithm:?} {t}: {difference:e}");
         }
         let votes = graph.groups().votes() / 5.0;
-        let flagged = run(&graph, &options, Until::Flagged(votes));
+        let flagged = run(&graph, &options, StopAt::Flagged(votes));
         let entered: f64 =
             flagged.entries().iter().map(|e| graph.groups().weight[e.group as usize]).sum();
         let last = flagged.events.last().unwrap();
         assert!(entered >= votes && last.knot as usize == flagged.knots.len() - 1);
     }
-    let end = run(&graph, &BregmanOptions::default(), Until::End);
+    let end = run(&graph, &BregmanOptions::default(), StopAt::End);
     assert_eq!(end.status, PathStatus::Complete);
     let entered = |event: &&hodgerank::path::Event| matches!(event.change, Change::Entered(_));
     assert!(end.events.iter().filter(entered).count() > graph.groups().len() / 2);
@@ -252,7 +252,7 @@ fn a_path_ends_where_it_is_asked_to() {
 fn a_step_too_long_is_refused_with_the_longest() {
     let graph = shapes::voted(20, &shapes::complete(20), 13);
     for algorithm in ALGORITHMS {
-        let refused = bregman::path(&graph, &options(algorithm, 10.0, 1.0), Until::Value(1.0));
+        let refused = bregman::path(&graph, &options(algorithm, 10.0, 1.0), StopAt::Value(1.0));
         let Err(Error::StepTooLarge { dt, largest }) = refused else { panic!("{refused:?}") };
         assert_eq!(dt, 1.0);
         if algorithm == Algorithm::Exact {
@@ -261,7 +261,7 @@ fn a_step_too_long_is_refused_with_the_longest() {
         // Just below the limit scores stay bounded over many steps.
         let dt = Some(0.999 * largest);
         let options = BregmanOptions { dt, ..options(algorithm, 10.0, 1.0) };
-        let path = run(&graph, &options, Until::Value(3000.0 * largest));
+        let path = run(&graph, &options, StopAt::Value(3000.0 * largest));
         assert!(path.last_scores().iter().all(|score| score.abs() < 10.0));
     }
 }
@@ -278,7 +278,7 @@ fn bad_options_are_named() {
         ("max-steps", BregmanOptions { max_steps: 0, ..default }),
     ];
     for (name, options) in bad {
-        match bregman::path(&graph, &options, Until::End) {
+        match bregman::path(&graph, &options, StopAt::End) {
             Err(Error::BadOption { option, .. }) => assert_eq!(option, name),
             other => panic!("{name}: {other:?}"),
         }
@@ -291,14 +291,14 @@ fn bad_options_are_named() {
 #[test]
 fn graphs_without_disagreement_have_no_outliers() {
     for (name, graph) in shapes::all() {
-        let path = run(&graph, &BregmanOptions::default(), Until::Value(0.7));
+        let path = run(&graph, &BregmanOptions::default(), StopAt::Value(0.7));
         assert_eq!(*path.knots.last().unwrap(), 0.7, "{name}");
     }
     let truth = |i: u32| f64::from(i * i % 7);
     let say = |&(i, j): &(u32, u32)| Comparison::new(i, j, truth(i) - truth(j));
     let votes: Vec<_> = shapes::random(30, 100, 15).iter().map(say).collect();
     let graph = shapes::graph(30, &votes);
-    for until in [Until::End, Until::Value(100.0), Until::Flagged(3.0)] {
+    for until in [StopAt::End, StopAt::Value(100.0), StopAt::Flagged(3.0)] {
         assert!(run(&graph, &BregmanOptions::default(), until).events.is_empty());
     }
 }
@@ -309,11 +309,11 @@ fn one_wild_outcome_neither_stops_nor_slows_the_rest() {
     votes.push(Comparison::new(3, 7, 1e4));
     let graph = shapes::graph(20, &votes);
     let options = BregmanOptions { max_steps: 20_000, ..BregmanOptions::default() };
-    let path = run(&graph, &options, Until::Value(0.5));
+    let path = run(&graph, &options, StopAt::Value(0.5));
     assert_eq!(path.status, PathStatus::Complete);
     assert_eq!(graph.groups().y[path.entries()[0].group as usize], 1e4);
     let options = InverseScaleSpaceOptions::default();
-    let limit = inverse_scale_space::path(&graph, &options, Until::Value(0.5)).unwrap();
+    let limit = inverse_scale_space::path(&graph, &options, StopAt::Value(0.5)).unwrap();
     let difference = largest_difference(path.last_scores(), limit.last_scores());
     assert!(difference < 0.02, "{difference:e}");
 }
@@ -321,7 +321,7 @@ fn one_wild_outcome_neither_stops_nor_slows_the_rest() {
 #[test]
 fn no_items_have_a_path_too() {
     let graph = shapes::voted(0, &[], 18);
-    for until in [Until::End, Until::Value(1.0), Until::Flagged(1.0)] {
+    for until in [StopAt::End, StopAt::Value(1.0), StopAt::Flagged(1.0)] {
         assert_eq!(run(&graph, &BregmanOptions::default(), until).status, PathStatus::Complete);
     }
 }
@@ -331,7 +331,7 @@ fn outliers_at_the_end_are_those_flagged_and_meet_their_residuals() {
     let simulate = SimulateOptions { votes: 500, flips: 0.1, seed: 5, ..Default::default() };
     let graph = study::simulated(&simulate).graph;
     // Long after the first 20 votes have entered, shortly after the last ones.
-    let until = Until::Flagged(20.0);
+    let until = StopAt::Flagged(20.0);
     let (path, gamma) =
         bregman::path_and_outliers(&graph, &BregmanOptions::default(), until).unwrap();
     assert_eq!(path, run(&graph, &BregmanOptions::default(), until));

@@ -3,7 +3,7 @@
 use hodgerank::fit::{Fit, FitOptions, Method, fit};
 use hodgerank::select::OutlierRule;
 use hodgerank::select::cross_validation::{
-    CrossValidation, CrossValidationOptions, MOST_VOTES, solve,
+    CrossValidation, CrossValidationOptions, MAX_VOTES, solve,
 };
 use hodgerank::simulate::{Noise, SimulateOptions, Simulation};
 use hodgerank::solve::{Status, huber_lasso};
@@ -164,7 +164,7 @@ fn what_cannot_be_cross_validated_is_refused() {
     let tree: Vec<_> = (1..9).map(|i| Comparison::new(0, i, 1.0)).collect();
     let refused = solve(&graph(9, &tree), &options).unwrap_err();
     assert_eq!(refused, Error::TooFewCycles { cycles: 0, folds: 5, needed: 10 });
-    let many = MOST_VOTES as u64 + 1;
+    let many = MAX_VOTES as u64 + 1;
     let counted = graph(2, &[Comparison::new(0, 1, 1.0).with_count(many)]);
     let refused = solve(&counted, &options).unwrap_err();
     assert!(matches!(refused, Error::TooLarge { count, .. } if count == many), "{refused}");

@@ -4,7 +4,7 @@ mod shapes;
 
 use std::path::Path;
 
-use hodgerank::path::Until;
+use hodgerank::path::StopAt;
 use hodgerank::solve::huber_lasso::{self, Knots};
 use hodgerank::solve::lasso_l2::{self, Protocol};
 use hodgerank::solve::{HuberLassoOptions, LassoL2Options, Status};
@@ -49,8 +49,8 @@ impl Study {
         self.rows.iter().map(|row| row[at]).collect()
     }
 
-    fn five_percent(&self) -> Until {
-        Until::Flagged(0.05 * self.graph.groups().votes())
+    fn five_percent(&self) -> StopAt {
+        StopAt::Flagged(0.05 * self.graph.groups().votes())
     }
 }
 
@@ -68,7 +68,7 @@ fn hlasso_meets_the_table() {
     assert_eq!(path.flagged_at(lambda).len(), 61);
     assert!(largest_difference(path.last_scores(), &expected) < 6e-5);
     let exact = HuberLassoOptions { knots: Knots::Exact { most: 1000 }, ..options };
-    let exact = huber_lasso::path(&study.graph, &exact, Until::End).unwrap();
+    let exact = huber_lasso::path(&study.graph, &exact, StopAt::End).unwrap();
     assert_eq!(exact.flagged_at(lambda).len(), 61);
     assert!(largest_difference(&exact.scores_at(lambda), &expected) < 6e-5);
 }

@@ -3,7 +3,7 @@
 mod shapes;
 mod study;
 
-use hodgerank::path::{PathStatus, Until};
+use hodgerank::path::{PathStatus, StopAt};
 use hodgerank::simulate::{Noise, SimulateOptions};
 use hodgerank::solve::bregman::{self, BregmanOptions};
 use hodgerank::solve::inverse_scale_space::{self, InverseScaleSpaceOptions, cost_estimate};
@@ -11,7 +11,7 @@ use hodgerank::{Comparison, ComparisonGraph, Error, Groups, Path};
 use proptest::prelude::*;
 use shapes::largest_difference;
 
-fn run(graph: &ComparisonGraph, until: Until) -> Path {
+fn run(graph: &ComparisonGraph, until: StopAt) -> Path {
     inverse_scale_space::path(graph, &InverseScaleSpaceOptions::default(), until).unwrap()
 }
 
@@ -52,13 +52,13 @@ fn assert_optimal(name: &str, graph: &ComparisonGraph, path: &Path) {
 #[test]
 fn every_event_is_optimal() {
     for (name, graph) in shapes::all() {
-        let path = run(&graph, Until::End);
+        let path = run(&graph, StopAt::End);
         assert_optimal(name, &graph, &path);
     }
     let mut left = 0;
     for seed in 0..30 {
         let graph = shapes::voted(10, &shapes::random(10, 45, seed), seed + 50);
-        let path = run(&graph, Until::End);
+        let path = run(&graph, StopAt::End);
         assert_optimal("small", &graph, &path);
         left += path.entries().iter().filter(|entry| entry.left_at.is_some()).count();
     }
@@ -68,7 +68,7 @@ fn every_event_is_optimal() {
         let noise = Noise::BradleyTerry { scale: 0.3 };
         let options = SimulateOptions { items, votes, flips, noise, seed, ..Default::default() };
         let graph = study::simulated(&options).graph;
-        let path = run(&graph, Until::Flagged(0.3 * votes as f64));
+        let path = run(&graph, StopAt::Flagged(0.3 * votes as f64));
         assert!(path.knots.len() > 100, "{}", path.knots.len());
         assert_optimal("simulated", &graph, &path);
     }
@@ -83,7 +83,7 @@ proptest! {
             Comparison::new(i, (i + gap) % 7, f64::from(y)).with_count(count)
         };
         let graph = shapes::graph(7, &votes.iter().map(say).collect::<Vec<_>>());
-        let path = run(&graph, Until::End);
+        let path = run(&graph, StopAt::End);
         prop_assert!(path.status != PathStatus::IterationLimit);
         assert_optimal("likert", &graph, &path);
     }
@@ -102,7 +102,7 @@ fn ties_enter_together() {
     votes.extend([Comparison::new(0, 5, -5.0), Comparison::new(0, 5, -5.0 + 1e-3)]);
     votes.extend([(0, 1), (4, 5)].map(|(i, j)| Comparison::new(i, j, -3.0)));
     let graph = shapes::graph(6, &votes);
-    let path = run(&graph, Until::End);
+    let path = run(&graph, StopAt::End);
     assert_optimal("ties", &graph, &path);
     let together = path.entries();
     let mirror: Vec<_> =
@@ -117,13 +117,13 @@ fn ties_enter_together() {
 fn bregman_iterations_converge_to_it() {
     for seed in [1, 2, 3] {
         let graph = shapes::voted(12, &shapes::random(12, 50, seed), seed + 20);
-        let exact = run(&graph, Until::Flagged(graph.groups().votes() / 4.0));
+        let exact = run(&graph, StopAt::Flagged(graph.groups().votes() / 4.0));
         let end = *exact.knots.last().unwrap() * (1.0 - 1e-9);
         let mut errors = Vec::new();
         for kappa in [1e2, 1e3, 1e4] {
             let options =
                 BregmanOptions { kappa: Some(kappa), dt: Some(0.5 / kappa), ..Default::default() };
-            let close = bregman::path(&graph, &options, Until::Value(end)).unwrap();
+            let close = bregman::path(&graph, &options, StopAt::Value(end)).unwrap();
             let mut time_error = 0.0_f64;
             for entry in exact.entries().iter().filter(|entry| entry.at < 0.95 * end) {
                 let found = close.entries().iter().find(|e| e.group == entry.group).copied();
@@ -158,7 +158,7 @@ fn merging_is_exact() {
     let merged = Groups::merge(8, &votes).unwrap();
     let apart = Groups::keep_apart(8, &votes).unwrap();
     let of = |groups: &Groups| {
-        run(&ComparisonGraph::new(8, groups.clone()).unwrap(), Until::Flagged(60.0))
+        run(&ComparisonGraph::new(8, groups.clone()).unwrap(), StopAt::Flagged(60.0))
     };
     let (one, other) = (of(&merged.groups), of(&apart.groups));
     assert_eq!(one.knots.len(), other.knots.len());
@@ -182,7 +182,7 @@ fn names_and_sides_do_not_matter() {
         .iter()
         .map(|v| Comparison { left: rename(v.right), right: rename(v.left), y: -v.y, ..*v })
         .collect();
-    let [before, after] = [&votes, &renamed].map(|v| run(&shapes::graph(14, v), Until::End));
+    let [before, after] = [&votes, &renamed].map(|v| run(&shapes::graph(14, v), StopAt::End));
     assert_eq!((before.knots.len(), before.status), (after.knots.len(), after.status));
     for (knot, &t) in before.knots.iter().enumerate() {
         assert!((t - after.knots[knot]).abs() < 1e-7 * t.max(1.0), "{knot}");
@@ -201,7 +201,7 @@ fn thread_counts_change_no_bit() {
         let options = InverseScaleSpaceOptions { max_events: 30, ..Default::default() };
         let [one, three] = [1, 3].map(|threads| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            pool.install(|| inverse_scale_space::path(graph, &options, Until::End).unwrap())
+            pool.install(|| inverse_scale_space::path(graph, &options, StopAt::End).unwrap())
         });
         assert!(one.status == PathStatus::IterationLimit && one.knots.len() == 31);
         assert!(one == three);
@@ -215,7 +215,7 @@ fn flips_enter_first() {
     for seed in 0..20 {
         let options = SimulateOptions { flips: 0.05, seed, ..SimulateOptions::default() };
         let study = study::simulated(&options);
-        let until = Until::Flagged(0.15 * study.graph.groups().votes());
+        let until = StopAt::Flagged(0.15 * study.graph.groups().votes());
         sum += study::auc(&study, &run(&study.graph, until));
     }
     assert!(sum / 20.0 >= 0.99, "{}", sum / 20.0);
@@ -233,7 +233,7 @@ fn votes_that_fall_apart_end_the_path() {
         Comparison::new(2, 3, -1.0),
     ];
     let graph = shapes::graph(4, &votes);
-    let path = run(&graph, Until::End);
+    let path = run(&graph, StopAt::End);
     assert_eq!(path.status, PathStatus::Disconnected);
     assert_eq!(path.entries().len(), 1);
     assert!((path.knots.last().unwrap() - 1.0).abs() < 1e-9);
@@ -241,28 +241,28 @@ fn votes_that_fall_apart_end_the_path() {
     assert!((apart[0] - apart[1] - 1.0).abs() < 1e-9 && (apart[2] - apart[3]).abs() < 1e-9);
     // One more vote on either side settles it.
     let votes = [&votes[..], &[Comparison::new(2, 3, 1.0)]].concat();
-    let path = run(&shapes::graph(4, &votes), Until::End);
+    let path = run(&shapes::graph(4, &votes), StopAt::End);
     assert_eq!((path.status, path.entries().len()), (PathStatus::Complete, 2));
 }
 
 #[test]
 fn a_path_ends_where_it_is_asked_to() {
     let graph = shapes::voted(12, &shapes::random(12, 40, 11), 12);
-    let whole = run(&graph, Until::End);
+    let whole = run(&graph, StopAt::End);
     for t in [0.0, 0.1, 0.5, 1.0] {
-        let path = run(&graph, Until::Value(t));
+        let path = run(&graph, StopAt::Value(t));
         assert_eq!((*path.knots.last().unwrap(), path.status), (t, PathStatus::Complete));
         assert_eq!(path.last_scores(), whole.scores_at(t));
         assert_eq!(path.flagged_at(t), whole.flagged_at(t));
     }
     let options = InverseScaleSpaceOptions { max_events: 3, ..Default::default() };
-    let path = inverse_scale_space::path(&graph, &options, Until::End).unwrap();
+    let path = inverse_scale_space::path(&graph, &options, StopAt::End).unwrap();
     assert_eq!((path.knots.len(), path.status), (4, PathStatus::IterationLimit));
     for bad in [
         InverseScaleSpaceOptions { max_events: 0, ..Default::default() },
         InverseScaleSpaceOptions { tolerance: 0.0, ..Default::default() },
     ] {
-        let refused = inverse_scale_space::path(&graph, &bad, Until::End);
+        let refused = inverse_scale_space::path(&graph, &bad, StopAt::End);
         assert!(matches!(refused, Err(Error::BadOption { .. })));
     }
 }
@@ -270,7 +270,7 @@ fn a_path_ends_where_it_is_asked_to() {
 #[test]
 fn few_events_reach_the_papers_outliers() {
     let Some((graph, _)) = study::pc_vqa_1() else { return };
-    let path = run(&graph, Until::Flagged(0.05 * graph.groups().votes()));
+    let path = run(&graph, StopAt::Flagged(0.05 * graph.groups().votes()));
     assert_eq!((path.knots.len() - 1, path.status), (52, PathStatus::Complete));
     assert_optimal("PC-VQA", &graph, &path);
     let cost = cost_estimate(&graph, 192.0);
@@ -280,7 +280,7 @@ fn few_events_reach_the_papers_outliers() {
 #[test]
 fn no_items_have_a_path_too() {
     let graph = shapes::voted(0, &[], 18);
-    for until in [Until::End, Until::Value(1.0), Until::Flagged(1.0)] {
+    for until in [StopAt::End, StopAt::Value(1.0), StopAt::Flagged(1.0)] {
         assert_eq!(run(&graph, until).status, PathStatus::Complete);
     }
     assert_eq!(cost_estimate(&graph, 5.0), 0.0);

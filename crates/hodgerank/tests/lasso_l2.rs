@@ -2,7 +2,7 @@
 
 mod shapes;
 
-use hodgerank::path::Until;
+use hodgerank::path::StopAt;
 use hodgerank::solve::huber_lasso::Knots;
 use hodgerank::solve::lasso_l2::{self, Protocol};
 use hodgerank::solve::{HuberLassoOptions, L2Options, LassoL2Options, l2};
@@ -29,7 +29,7 @@ fn without_the_wrong_votes_the_truth_is_left() {
         for protocol in [Protocol::General, Protocol::Paper] {
             let path = HuberLassoOptions { knots, ..HuberLassoOptions::default() };
             let options = LassoL2Options { path, protocol, ..LassoL2Options::default() };
-            let found = lasso_l2::solve(&graph, &options, Until::Flagged(3.0)).unwrap();
+            let found = lasso_l2::solve(&graph, &options, StopAt::Flagged(3.0)).unwrap();
             let mut removed = found.removed.clone();
             removed.sort_unstable();
             assert_eq!(removed, [3, 20, 41]);
@@ -37,7 +37,7 @@ fn without_the_wrong_votes_the_truth_is_left() {
             if protocol == Protocol::General && matches!(knots, Knots::Exact { .. }) {
                 assert_eq!(found.removed, [41, 20, 3], "the largest error is found first");
             }
-            let at = lasso_l2::solve(&graph, &options, Until::Value(3.0)).unwrap();
+            let at = lasso_l2::solve(&graph, &options, StopAt::Value(3.0)).unwrap();
             assert!(largest_difference(&at.solution.scores, &truth) < 1e-10);
         }
     }
@@ -47,7 +47,7 @@ fn without_the_wrong_votes_the_truth_is_left() {
 fn nothing_removed_is_least_squares() {
     let (graph, _) = study(&[7]);
     let options = LassoL2Options::default();
-    let found = lasso_l2::solve(&graph, &options, Until::Value(f64::INFINITY)).unwrap();
+    let found = lasso_l2::solve(&graph, &options, StopAt::Value(f64::INFINITY)).unwrap();
     assert!(found.removed.is_empty());
     let l2 = l2::solve(&graph, &L2Options::default()).unwrap();
     assert_eq!(found.solution.scores, l2.scores);

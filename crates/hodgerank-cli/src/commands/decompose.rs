@@ -4,7 +4,7 @@ mod draw;
 
 use clap::Args;
 use hodgerank_commands::Answer as _;
-use hodgerank_commands::decompose::{SplitOptions, decompose};
+use hodgerank_commands::decompose::{DecomposeArgs, decompose};
 use hodgerank_io::write::flow_table;
 
 use crate::failure::Failure;
@@ -18,7 +18,7 @@ pub(crate) struct DecomposeArguments {
     #[command(flatten)]
     files: Files,
     #[command(flatten)]
-    options: SplitOptions,
+    options: DecomposeArgs,
     #[command(flatten)]
     output: OutputOptions,
 }

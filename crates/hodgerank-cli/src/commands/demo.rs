@@ -11,7 +11,7 @@ use hodgerank::fit::FitOptions;
 use hodgerank::simulate::{AnnotatorKind, Noise, SimulateOptions, SimulatedVote, Simulation};
 use hodgerank::{Comparison, ComparisonGraph, Groups, Labels};
 use hodgerank_commands::rank::Ranked;
-use hodgerank_commands::{CountedStudy, JudgedStudy, annotators, judge, report, simulate};
+use hodgerank_commands::{CountedStudy, RankedStudy, annotators, rank_study, report, simulate};
 use hodgerank_io::write::{AnnotatorRow, Output, RankTable, RejectedSummary};
 
 use super::rank;
@@ -87,7 +87,7 @@ pub(crate) fn run(options: &DemoOptions, terminal: &Terminal) -> Result<(), Fail
     };
     let page = Output::create(&options.output)?;
     let fit_options = FitOptions::default();
-    let mut judged = judge(study, 0, &fit_options, terminal)?;
+    let mut judged = rank_study(study, 0, &fit_options, terminal)?;
     judged.table.annotators = Some(who_voted(&judged, &votes, simulation.annotators())?);
     let agreement = agreement(&judged.table, simulation.truth());
     let none = RejectedSummary { rows: 0, first: Vec::new() };
@@ -114,7 +114,7 @@ pub(crate) fn run(options: &DemoOptions, terminal: &Terminal) -> Result<(), Fail
 
 /// The annotators, named after what they are, as the second pass over a file would list them.
 fn who_voted(
-    judged: &JudgedStudy,
+    judged: &RankedStudy,
     votes: &[SimulatedVote],
     kinds: &[AnnotatorKind],
 ) -> Result<Vec<AnnotatorRow>, Failure> {

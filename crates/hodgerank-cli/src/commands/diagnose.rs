@@ -4,7 +4,7 @@ mod draw;
 
 use clap::Args;
 use hodgerank_commands::Answer as _;
-use hodgerank_commands::diagnose::{ExamineOptions, diagnose};
+use hodgerank_commands::diagnose::{DiagnoseArgs, diagnose};
 use hodgerank_io::write::OfStudy;
 
 use crate::failure::Failure;
@@ -18,7 +18,7 @@ pub(crate) struct DiagnoseArguments {
     #[command(flatten)]
     files: Files,
     #[command(flatten)]
-    options: ExamineOptions,
+    options: DiagnoseArgs,
     #[command(flatten)]
     output: OutputOptions,
 }

@@ -4,7 +4,7 @@ use std::io::Write as _;
 
 use clap::Args;
 use hodgerank_commands::InputFormat;
-use hodgerank_commands::simulate::{StudyOptions, SyntheticStudy};
+use hodgerank_commands::simulate::{SimulateArgs, SyntheticStudy};
 use hodgerank_io::Format;
 use hodgerank_io::write::Output;
 
@@ -15,7 +15,7 @@ use crate::terminal::{Terminal, thousands};
 #[derive(Debug, Args)]
 pub(crate) struct SimulateArguments {
     #[command(flatten)]
-    study: StudyOptions,
+    study: SimulateArgs,
     /// File of votes: .csv, .tsv, .jsonl, .parquet or .arrow [default: CSV on standard output]
     #[arg(long, short, value_name = "FILE")]
     output: Option<String>,

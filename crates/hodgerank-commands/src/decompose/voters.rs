@@ -10,15 +10,15 @@ use hodgerank_io::read::{Vote, replay};
 use hodgerank_io::write::VoterFigures;
 
 use crate::failure::Failure;
-use crate::second_look::SecondLook;
+use crate::two_pass::TwoPass;
 use crate::watch::Watch;
 
 /// Most annotators named for one triangle.
-const MOST_NAMED: usize = 20;
+const MAX_NAMED: usize = 20;
 
 /// For each study and each of its listed triangles, those who voted on it, who voted most first.
 pub(super) fn behind_triangles(
-    look: &SecondLook,
+    look: &TwoPass,
     splits: &[Decomposition],
     watch: &dyn Watch,
 ) -> Result<Vec<Vec<Vec<VoterFigures>>>, Failure> {
@@ -74,7 +74,7 @@ impl PairVoters {
             let by_name = || hodgerank::natural_order(&a.annotator, &b.annotator);
             b.votes.cmp(&a.votes).then_with(by_name)
         });
-        voters.truncate(MOST_NAMED);
+        voters.truncate(MAX_NAMED);
         voters
     }
 }

@@ -7,8 +7,8 @@ use hodgerank_io::write::{Listing, SuspectRow};
 use hodgerank_report::words::thousands;
 
 use crate::failure::Failure;
-use crate::judge::JudgedStudy;
-use crate::second_look::SecondLook;
+use crate::rank_study::RankedStudy;
+use crate::two_pass::TwoPass;
 use crate::watch::Watch;
 
 pub(super) const SCHEMA: &str = "hodgerank/outliers/1";
@@ -25,7 +25,7 @@ struct Order {
 
 impl Order {
     /// Groups that entered come as they entered; then flagged ones, then the rest, by residual.
-    fn of(study: &JudgedStudy) -> Self {
+    fn of(study: &RankedStudy) -> Self {
         let groups = study.graph.groups();
         let difference = study.graph.gradient(&study.fit.scores);
         let residual: Vec<f64> = groups.y.iter().zip(difference).map(|(y, d)| y - d).collect();
@@ -48,7 +48,7 @@ impl Order {
 
 /// One line for each group; only groups with flagged votes unless `all` are wanted.
 #[must_use]
-pub fn groups(study: &JudgedStudy, all: bool) -> Listing<SuspectRow> {
+pub fn groups(study: &RankedStudy, all: bool) -> Listing<SuspectRow> {
     let order = Order::of(study);
     let groups = study.graph.groups();
     let row = |(place, g): (usize, usize)| SuspectRow {
@@ -85,7 +85,7 @@ struct Listed {
 /// # Errors
 /// If the second pass fails.
 pub fn rows(
-    look: &SecondLook,
+    look: &TwoPass,
     all: bool,
     watch: &dyn Watch,
 ) -> Result<Vec<Listing<SuspectRow>>, Failure> {
@@ -135,7 +135,7 @@ fn places(order: &Order) -> Vec<u32> {
 fn row_of(
     number: usize,
     vote: &Listed,
-    study: &JudgedStudy,
+    study: &RankedStudy,
     order: &Order,
     annotators: &Labels,
 ) -> SuspectRow {

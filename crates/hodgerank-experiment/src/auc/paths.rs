@@ -1,6 +1,6 @@
 //! γ of each group along a path, true outliers marked.
 
-use hodgerank::path::{Parameter, Until};
+use hodgerank::path::{Parameter, StopAt};
 use hodgerank::solve::bregman;
 use hodgerank::solve::huber_lasso;
 use hodgerank::{ComparisonGraph, Path};
@@ -21,7 +21,7 @@ const SHOWN_SHARE: f64 = 0.25;
 /// γ along the path of a method: as a table, and as lines.
 pub(super) fn of(study: &KnownStudy, method: usize) -> Result<(Table, Chart)> {
     let graph = &study.graph;
-    let until = Until::Flagged(SHOWN_SHARE * graph.groups().votes());
+    let until = StopAt::Flagged(SHOWN_SHARE * graph.groups().votes());
     let path = path(graph, method, until)?;
     let (from, to) = (path.knots[0], path.knots[path.knots.len() - 1]);
     let at = |k: usize| from + (to - from) * k as f64 / (PLACES - 1) as f64;
@@ -70,7 +70,7 @@ pub(super) fn of(study: &KnownStudy, method: usize) -> Result<(Table, Chart)> {
 
 fn gamma(graph: &ComparisonGraph, path: &Path, method: usize, at: f64) -> Result<Vec<f64>> {
     if method == LBI {
-        let until = Until::Value(at);
+        let until = StopAt::Value(at);
         return Ok(bregman::path_and_outliers(graph, &lbi(), until)?.1);
     }
     let theta = path.scores_at(at);

@@ -5,7 +5,7 @@ use std::path::Path;
 use crate::error::{Error, Result};
 
 /// More would be no experiment but a day's work.
-const MOST_PIXELS: usize = 1_000_000;
+const MAX_PIXELS: usize = 1_000_000;
 /// What each colour adds to how bright a pixel looks (ITU-R BT.709).
 const BRIGHTNESS: [f64; 3] = [0.2126, 0.7152, 0.0722];
 
@@ -44,8 +44,8 @@ impl Picture {
         };
         let picture = picture.map_err(bad)?;
         match picture.grey.len() {
-            2..=MOST_PIXELS => Ok(picture),
-            pixels => Err(bad(format!("{pixels} pixels, and it takes 2 to {MOST_PIXELS}"))),
+            2..=MAX_PIXELS => Ok(picture),
+            pixels => Err(bad(format!("{pixels} pixels, and it takes 2 to {MAX_PIXELS}"))),
         }
     }
 }
@@ -88,8 +88,8 @@ fn pgm(bytes: &[u8]) -> std::result::Result<Picture, String> {
     if !(1..=0xffff).contains(&largest) {
         return Err(format!("the largest grey is {largest}"));
     }
-    let pixels = width.checked_mul(height).filter(|&pixels| pixels <= MOST_PIXELS);
-    let pixels = pixels.ok_or(format!("{width} × {height} is more than {MOST_PIXELS} pixels"))?;
+    let pixels = width.checked_mul(height).filter(|&pixels| pixels <= MAX_PIXELS);
+    let pixels = pixels.ok_or(format!("{width} × {height} is more than {MAX_PIXELS} pixels"))?;
     if pixels == 0 {
         return Err("it has no pixels".to_owned());
     }
@@ -135,8 +135,8 @@ fn png(bytes: &[u8]) -> std::result::Result<Picture, String> {
     decoder.set_transformations(png::Transformations::normalize_to_color8());
     let mut reader = decoder.read_info().map_err(|error| error.to_string())?;
     let (width, height) = (reader.info().width as usize, reader.info().height as usize);
-    if width.checked_mul(height).is_none_or(|pixels| pixels > MOST_PIXELS) {
-        return Err(format!("{width} × {height} is more than {MOST_PIXELS} pixels"));
+    if width.checked_mul(height).is_none_or(|pixels| pixels > MAX_PIXELS) {
+        return Err(format!("{width} × {height} is more than {MAX_PIXELS} pixels"));
     }
     let size = reader.output_buffer_size().ok_or("it is too large")?;
     let mut buffer = vec![0; size];

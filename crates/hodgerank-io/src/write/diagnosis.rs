@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::ranking::{InputSummary, MethodSummary, OutlierSummary, RankTable};
 
 /// Most items and pairs listed by name.
-const MOST_LISTED: usize = 10;
+const MAX_LISTED: usize = 10;
 
 /// What `diagnose` says of one study.
 #[derive(Debug, Serialize)]
@@ -246,7 +246,7 @@ impl DesignFigures {
 
 impl<T> Listed<T> {
     fn new<S>(all: &[S], name: impl Fn(&S) -> T) -> Self {
-        Self { count: all.len(), first: all.iter().take(MOST_LISTED).map(name).collect() }
+        Self { count: all.len(), first: all.iter().take(MAX_LISTED).map(name).collect() }
     }
 }
 

@@ -13,7 +13,7 @@
 /// 2³¹ − 1, so that products fit 64 bits.
 const PRIME: u64 = (1 << 31) - 1;
 /// Most entries that elimination may touch: some seconds.
-const MOST_WORK: u64 = 500_000_000;
+const MAX_WORK: u64 = 500_000_000;
 
 /// x_plus[0] + x_plus[1] − x_minus = 0.
 #[derive(Debug, Clone, Copy)]
@@ -57,7 +57,7 @@ impl Unknowns {
     /// How many unknowns can be chosen freely.
     pub(super) fn solutions(mut self, mut equations: Vec<Equation>) -> Solutions {
         let (mut before, mut work) = (usize::MAX, 0);
-        while equations.len() < before && work < MOST_WORK {
+        while equations.len() < before && work < MAX_WORK {
             before = equations.len();
             work += before as u64;
             equations.retain(|&equation| !self.settle(equation));
@@ -197,7 +197,7 @@ fn rank(rows: Vec<Row>, unknowns: usize) -> Option<usize> {
             }
             let pivot = &pivots[at as usize];
             work += (row.len() + pivot.len()) as u64;
-            if work > MOST_WORK {
+            if work > MAX_WORK {
                 return None;
             }
             row = less(&row, factor, pivot);

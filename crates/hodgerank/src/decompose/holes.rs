@@ -26,9 +26,9 @@ use crate::graph::{ComparisonGraph, Components};
 /// graph. It may walk this much for each look of the budget.
 const WALKS: u64 = 8;
 /// Most equations that are kept (12 bytes each).
-const MOST_EQUATIONS: usize = 1 << 24;
+const MAX_EQUATIONS: usize = 1 << 24;
 /// Most holes times edges for which flows around holes are of use (8 bytes each).
-const MOST_ENTRIES: u64 = 1 << 24;
+const MAX_ENTRIES: u64 = 1 << 24;
 
 /// The first Betti number of the clique complex: how many independent cycles of compared pairs
 /// are not filled by triangles. It is the dimension of the space of harmonic flows.
@@ -93,7 +93,7 @@ impl Holes {
             Solutions::TooMuchWork => return unknown("its elimination fills up", possible),
             Solutions::Dimension(dimension) => (dimension, None),
             Solutions::Classes { count, unknowns } => {
-                let few = count.saturating_mul(zero.len() as u64) <= MOST_ENTRIES;
+                let few = count.saturating_mul(zero.len() as u64) <= MAX_ENTRIES;
                 (count, if few { unknowns.signs() } else { None })
             }
         };
@@ -174,7 +174,7 @@ fn equations(adjacency: &Adjacency, zero: &[bool]) -> Option<Vec<Equation>> {
             let w = adjacency.neighbours[at_u];
             let [uw, vw] = [at_u, at_v].map(|entry| adjacency.edges[entry]);
             let first = |other: u32| zero[other as usize] || edge < other as usize;
-            if first(uw) && first(vw) && equations.len() <= MOST_EQUATIONS {
+            if first(uw) && first(vw) && equations.len() <= MAX_EQUATIONS {
                 // x_ab + x_bc − x_ac = 0 for ranks a < b < c, and u < v.
                 let uv = edge as u32;
                 equations.push(match (w < u, w < v) {
@@ -184,7 +184,7 @@ fn equations(adjacency: &Adjacency, zero: &[bool]) -> Option<Vec<Equation>> {
                 });
             }
         });
-        if equations.len() > MOST_EQUATIONS {
+        if equations.len() > MAX_EQUATIONS {
             return None;
         }
     }

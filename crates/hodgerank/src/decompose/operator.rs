@@ -14,7 +14,7 @@ use super::adjacency::Adjacency;
 use crate::laplacian::in_order;
 
 /// Most triangles that are stored.
-const MOST_STORED: usize = 1 << 24;
+const MAX_STORED: usize = 1 << 24;
 /// Triangles or edges of one task. Fixed, so that sums do not depend on the thread count.
 const PER_TASK: usize = 4096;
 /// Looks of one task.
@@ -57,7 +57,7 @@ const ABSENT: [f64; 2] = [f64::NAN, 1.0];
 impl<'a> CurlOperator<'a> {
     pub(super) fn new(adjacency: &'a Adjacency, weight: &[f64]) -> Self {
         let inverse_weight: Vec<f64> = weight.iter().map(|w| 1.0 / w).collect();
-        let way = match adjacency.triangles(MOST_STORED) {
+        let way = match adjacency.triangles(MAX_STORED) {
             Some(triangles) => Way::Stored(Stored::new(triangles, &inverse_weight)),
             None => Way::Anew(Anew::new(adjacency)),
         };

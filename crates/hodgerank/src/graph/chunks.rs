@@ -12,9 +12,9 @@ use rayon::prelude::*;
 use super::Groups;
 
 /// Below this a chunk is not worth a task.
-const LEAST_GROUPS: usize = 1 << 14;
+const MIN_GROUPS: usize = 1 << 14;
 /// Enough for the cores of one machine to share evenly.
-const MOST_CHUNKS: usize = 64;
+const MAX_CHUNKS: usize = 64;
 /// Items added up by one task.
 const ITEMS_PER_TASK: usize = 1 << 14;
 
@@ -50,7 +50,7 @@ impl<S: Send + Sync> Chunks<S> {
         width: usize,
         state: impl Fn(Range<usize>) -> S + Sync,
     ) -> Self {
-        let length = LEAST_GROUPS.max(groups.len().div_ceil(MOST_CHUNKS)).max(least);
+        let length = MIN_GROUPS.max(groups.len().div_ceil(MAX_CHUNKS)).max(least);
         let starts = (0..groups.len()).into_par_iter().step_by(length);
         let chunk = |start: usize| {
             let range = start..groups.len().min(start + length);

@@ -1,7 +1,7 @@
 //! Which items can be put on one scale, and which pairs hold a component together.
 
 use super::Pairs;
-use crate::team::Team;
+use crate::communicator::Communicator;
 
 /// The connected components, the largest first (then by their smallest item).
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -54,7 +54,7 @@ impl Components {
         }
     }
 
-    pub(super) fn of(items: usize, pairs: &Pairs, team: &dyn Team) -> Self {
+    pub(super) fn of(items: usize, pairs: &Pairs, communicator: &dyn Communicator) -> Self {
         let mut forest = DisjointSets::new(items);
         let mut sets = items;
         for (&i, &j) in pairs.left.iter().zip(&pairs.right) {
@@ -64,7 +64,7 @@ impl Components {
             }
             sets -= usize::from(forest.join(i, j));
         }
-        let root = forest.agreed_roots(team);
+        let root = forest.agreed_roots(communicator);
         let mut size = vec![0_u32; items];
         for &r in &root {
             size[r as usize] += 1;
@@ -115,12 +115,12 @@ impl DisjointSets {
     /// Each round every item learns the smallest root that anyone has for it and is joined to it.
     /// A set that does not have its final root yet is joined to another in each round, so that few
     /// rounds suffice: two or three for vote graphs.
-    fn agreed_roots(&mut self, team: &dyn Team) -> Vec<u32> {
+    fn agreed_roots(&mut self, communicator: &dyn Communicator) -> Vec<u32> {
         loop {
             let here = self.roots();
             let mut agreed = here.clone();
-            team.min(&mut agreed);
-            let news = team.max_of(if agreed == here { 0.0 } else { 1.0 });
+            communicator.min(&mut agreed);
+            let news = communicator.max_scalar(if agreed == here { 0.0 } else { 1.0 });
             if news == 0.0 {
                 return here;
             }

@@ -41,7 +41,7 @@ const DIRECT_BONUS: f64 = 2.0;
 /// is not even tried, because on a large expander that alone would take minutes.
 const WIDTH_SLACK: f64 = 4.0;
 /// With fewer levels nothing small separates the graph, and the factor would be nearly full.
-const LEAST_LEVELS: usize = 4;
+const MIN_LEVELS: usize = 4;
 
 /// Sets up the backend asked for, or the one that should be cheapest.
 pub(super) fn set_up(
@@ -149,7 +149,7 @@ impl Shape {
     }
 
     fn width_cost(self) -> f64 {
-        let broad = self.core > 0 && self.levels < LEAST_LEVELS;
+        let broad = self.core > 0 && self.levels < MIN_LEVELS;
         if broad { f64::INFINITY } else { level_cost(self.core, self.levels) }
     }
 

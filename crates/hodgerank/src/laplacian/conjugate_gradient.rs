@@ -26,7 +26,7 @@ use super::{centre, good_enough, norm};
 const MARGIN: f64 = 0.9;
 /// Most that one run of the recurrence may gain. Beyond it rounding has added a constant to r that
 /// is no longer small beside r itself, and the recurrence blows up on the null space of L.
-const MOST_GAIN: f64 = 1e-12;
+const MAX_GAIN: f64 = 1e-12;
 /// A restart that does not halve the residual has met the limit of rounding.
 const PROGRESS: f64 = 0.5;
 
@@ -137,7 +137,7 @@ impl LaplacianSolver for ConjugateGradient {
         let mut iterations = 0;
         while size > goal && iterations < rule.max_iterations {
             let (best, before) = (out.to_vec(), size);
-            let target = MARGIN * goal.max(MOST_GAIN * size);
+            let target = MARGIN * goal.max(MAX_GAIN * size);
             let left = rule.max_iterations - iterations;
             iterations += self.descend(matrix, out, &mut r, target, left);
             centre(out);

@@ -19,7 +19,7 @@ use super::{Backend, LaplacianBlock, LaplacianSolver, SolveInfo, StoppingRule, r
 use crate::error::{Error, Result};
 
 /// 8 GiB. More is a mistake and not a plan, and the system would end the program, not refuse.
-const MOST_ITEMS: usize = 1 << 15;
+const MAX_ITEMS: usize = 1 << 15;
 
 /// Columns of a block.
 const COLUMNS: usize = 128;
@@ -33,8 +33,8 @@ pub(super) struct Dense {
 impl Dense {
     pub(super) fn new(matrix: LaplacianBlock<'_>) -> Result<Self> {
         let n = matrix.len();
-        if n > MOST_ITEMS {
-            let (count, max) = (n as u64, MOST_ITEMS as u64);
+        if n > MAX_ITEMS {
+            let (count, max) = (n as u64, MAX_ITEMS as u64);
             return Err(Error::TooLarge { what: "items for the dense backend", count, max });
         }
         let ground = matrix.ground();

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
+use crate::communicator::Communicator;
 use crate::graph::{ComparisonGraph, Components, Pairs};
-use crate::team::Team;
 
 /// Rows handled by one task. Fixed, so that sums over tasks do not depend on the thread count.
 pub(super) const ROWS_PER_TASK: usize = 2048;
@@ -15,7 +15,7 @@ const ENTRIES_PER_TASK: usize = 1 << 16;
 
 /// Entries (12 bytes each) filled by one task while the matrix is built, and most such tasks.
 const ENTRIES_PER_RANGE: usize = 1 << 18;
-const MOST_RANGES: usize = 32;
+const MAX_RANGES: usize = 32;
 
 /// L + shift·I of a whole comparison graph.
 ///
@@ -23,7 +23,7 @@ const MOST_RANGES: usize = 32;
 /// is a block of consecutive rows and no component can touch another. An entry costs 12 bytes and
 /// each pair has two; the diagonal is kept apart, as degrees.
 ///
-/// Where a [`Team`] shares the votes, the entries are those of the pairs that are here; degrees and
+/// Where a [`Communicator`] shares the votes, the entries are those of the pairs that are here; degrees and
 /// products are those of all.
 #[derive(Debug, Clone)]
 pub struct LaplacianMatrix {
@@ -40,7 +40,7 @@ pub struct LaplacianMatrix {
     weights: Vec<f64>,
     /// Votes on all pairs of the row.
     degrees: Vec<f64>,
-    team: Arc<dyn Team>,
+    communicator: Arc<dyn Communicator>,
 }
 
 /// The rows of one component.
@@ -52,7 +52,7 @@ pub struct LaplacianBlock<'a> {
     neighbours: &'a [u32],
     weights: &'a [f64],
     degrees: &'a [f64],
-    team: &'a dyn Team,
+    communicator: &'a dyn Communicator,
 }
 
 impl LaplacianMatrix {
@@ -78,9 +78,9 @@ impl LaplacianMatrix {
         }
         let mut degrees: Vec<f64> =
             offsets.par_windows(2).map(|row| weights[row[0]..row[1]].iter().sum()).collect();
-        let team = graph.shared_team();
-        team.sum(&mut degrees);
-        Self { shift, items, block_start, offsets, neighbours, weights, degrees, team }
+        let communicator = graph.shared_communicator();
+        communicator.sum(&mut degrees);
+        Self { shift, items, block_start, offsets, neighbours, weights, degrees, communicator }
     }
 
     /// The item of each row.
@@ -116,7 +116,7 @@ impl LaplacianMatrix {
             neighbours: &self.neighbours[entries.clone()],
             weights: &self.weights[entries],
             degrees: &self.degrees[rows],
-            team: &*self.team,
+            communicator: &*self.communicator,
         }
     }
 
@@ -126,13 +126,13 @@ impl LaplacianMatrix {
             let rows = self.rows(c);
             self.block(c).flows_here(&x[rows.clone()], &mut out[rows]);
         }
-        self.team.sum(out);
+        self.communicator.sum(out);
         add_shift(self.shift, x, out);
     }
 
     /// Those who share the votes.
-    pub(super) fn team(&self) -> &dyn Team {
-        &*self.team
+    pub(super) fn communicator(&self) -> &dyn Communicator {
+        &*self.communicator
     }
 
     /// Memory in use.
@@ -194,7 +194,7 @@ fn entries(
 ) -> (Vec<u32>, Vec<f64>) {
     let (rows, total) = (offsets.len() - 1, 2 * left.len());
     let (mut neighbours, mut weights) = (vec![0; total], vec![0.0; total]);
-    let ranges = (total / ENTRIES_PER_RANGE + 1).min(MOST_RANGES);
+    let ranges = (total / ENTRIES_PER_RANGE + 1).min(MAX_RANGES);
     let mut tasks = Vec::with_capacity(ranges);
     let (mut columns_left, mut weights_left) = (&mut neighbours[..], &mut weights[..]);
     let mut first = 0;
@@ -337,13 +337,13 @@ impl<'a> LaplacianBlock<'a> {
     /// out = (L + shift·I)x.
     pub fn multiply(self, x: &[f64], out: &mut [f64]) {
         self.flows_here(x, out);
-        self.team.sum(out);
+        self.communicator.sum(out);
         add_shift(self.shift, x, out);
     }
 
     /// Whether all pairs of the component are here.
     pub(super) fn is_whole(self) -> bool {
-        self.team.is_alone()
+        self.communicator.is_single_process()
     }
 
     /// Writes b − (L + shift·I)x into `out` and returns its norm. Same bits for any thread count.

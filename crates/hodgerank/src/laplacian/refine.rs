@@ -5,7 +5,7 @@ use super::{LaplacianBlock, SolveInfo, StoppingRule, centre, good_enough, norm};
 /// What a direct backend aims at, whatever the tolerance: one more solve is cheap.
 const TARGET: f64 = 1e-12;
 /// Each step gains many digits or none at all.
-const MOST_STEPS: usize = 6;
+const MAX_STEPS: usize = 6;
 
 /// Solves A·out = rhs, given `apply`, which overwrites a vector by (nearly) A⁻¹ times it.
 ///
@@ -46,7 +46,7 @@ pub(super) fn solve(
     let (mut residual, mut size) = (rhs.to_vec(), rhs_norm);
     let mut trial_residual = vec![0.0; rhs.len()];
     let mut iterations = 0;
-    while size > target && iterations < MOST_STEPS {
+    while size > target && iterations < MAX_STEPS {
         let trial = corrected(out, &residual);
         iterations += 1;
         let trial_size = matrix.residual(&trial, rhs, &mut trial_residual);

@@ -125,7 +125,7 @@ impl LaplacianSystem {
         // The scope takes a single component into the thread pool too: parallel loops inside it
         // would else enter the pool one by one, at some microseconds each. A team must solve the
         // components in the same order everywhere.
-        rayon::scope(|_| match self.matrix.team().is_alone() {
+        rayon::scope(|_| match self.matrix.communicator().is_single_process() {
             true => parts.into_par_iter().enumerate().map(solve).collect(),
             false => parts.into_iter().enumerate().map(solve).collect(),
         })

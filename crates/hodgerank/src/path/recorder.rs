@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use super::snapshots::Snapshots;
-use super::{Between, Change, Event, Parameter, Path, PathStatus, SNAPSHOT_BYTES, Until};
+use super::{Change, Event, Interpolation, Parameter, Path, PathStatus, SNAPSHOT_BYTES, StopAt};
+use crate::communicator::{Communicator, SingleProcess, StateReader, StateWriter};
 use crate::error::Result;
 use crate::graph::{ComparisonGraph, Groups};
-use crate::team::{Alone, StateReader, StateWriter, Team};
 
 /// Writes a path down as a solver walks along it.
 #[derive(Debug, Clone)]
@@ -15,7 +15,7 @@ pub struct Recorder {
     /// A byte for each group: one of the three below.
     flags: Vec<u8>,
     flagged_votes_here: f64,
-    team: Arc<dyn Team>,
+    communicator: Arc<dyn Communicator>,
     /// The same with everyone.
     ever_flagged_votes: f64,
 }
@@ -30,19 +30,19 @@ impl Recorder {
     pub(crate) fn on(
         graph: &ComparisonGraph,
         parameter: Parameter,
-        between: Between,
+        between: Interpolation,
         start: f64,
         scores: &[f64],
     ) -> Self {
-        let team = graph.shared_team();
-        let room = if team.is_alone() { SNAPSHOT_BYTES } else { 0 };
+        let communicator = graph.shared_communicator();
+        let room = if communicator.is_single_process() { SNAPSHOT_BYTES } else { 0 };
         let recorder = Self::with_budget(parameter, between, start, scores, room);
-        Self { team, ..recorder }
+        Self { communicator, ..recorder }
     }
 
     /// A path that begins at `start` with the scores that trust every vote.
     #[must_use]
-    pub fn new(parameter: Parameter, between: Between, start: f64, scores: &[f64]) -> Self {
+    pub fn new(parameter: Parameter, between: Interpolation, start: f64, scores: &[f64]) -> Self {
         Self::with_budget(parameter, between, start, scores, SNAPSHOT_BYTES)
     }
 
@@ -50,7 +50,7 @@ impl Recorder {
     #[must_use]
     pub fn with_budget(
         parameter: Parameter,
-        between: Between,
+        between: Interpolation,
         start: f64,
         scores: &[f64],
         bytes: usize,
@@ -65,8 +65,9 @@ impl Recorder {
             status: PathStatus::Complete,
             snapshots,
         };
-        let (flags, team): (_, Arc<dyn Team>) = (Vec::new(), Arc::new(Alone));
-        Self { path, flags, flagged_votes_here: 0.0, team, ever_flagged_votes: 0.0 }
+        let (flags, communicator): (_, Arc<dyn Communicator>) =
+            (Vec::new(), Arc::new(SingleProcess));
+        Self { path, flags, flagged_votes_here: 0.0, communicator, ever_flagged_votes: 0.0 }
     }
 
     /// Passes a knot: λ or t, the scores there, and what changed. `groups` gives the votes.
@@ -85,7 +86,7 @@ impl Recorder {
         for (group, change) in changes {
             self.record(Event { knot, group, change }, groups);
         }
-        self.ever_flagged_votes = self.team.sum_of(self.flagged_votes_here);
+        self.ever_flagged_votes = self.communicator.sum_scalar(self.flagged_votes_here);
     }
 
     fn record(&mut self, event: Event, groups: &Groups) {
@@ -116,14 +117,14 @@ impl Recorder {
 
     /// Whether the sweep has come to where it was to end. λ or t is that of the last knot.
     #[must_use]
-    pub fn reached(&self, until: Until) -> bool {
+    pub fn reached(&self, until: StopAt) -> bool {
         match until {
-            Until::End => false,
-            Until::Value(value) => {
+            StopAt::End => false,
+            StopAt::Value(value) => {
                 let last = self.path.knots[self.path.knots.len() - 1];
                 !self.path.parameter.precedes(last, value)
             }
-            Until::Flagged(votes) => self.ever_flagged_votes >= votes,
+            StopAt::Flagged(votes) => self.ever_flagged_votes >= votes,
         }
     }
 
@@ -170,7 +171,7 @@ impl Recorder {
                 if residual == f64::INFINITY { Change::Left } else { Change::Entered(residual) };
             self.record(Event { knot, group, change }, groups);
         }
-        self.ever_flagged_votes = self.team.sum_of(self.flagged_votes_here);
+        self.ever_flagged_votes = self.communicator.sum_scalar(self.flagged_votes_here);
         Ok(())
     }
 

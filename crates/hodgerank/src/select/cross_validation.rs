@@ -27,7 +27,7 @@
 //! method can tell which half is right.
 //!
 //! Cost: votes³ for the basis; for each fold and λ some passes over votes × (items + d/K) numbers.
-//! At most [`MOST_VOTES`] votes.
+//! At most [`MAX_VOTES`] votes.
 //!
 //! Failure modes: outliers that are many and small, as the paper says: then the least error is often
 //! that of λ_max, and nothing is flagged. So it is for ±1 votes with many flips. λ depends on the seed.
@@ -47,7 +47,7 @@ use lasso::Lasso;
 use projection::Projection;
 
 /// Most votes: beyond, it would take more than about a minute.
-pub const MOST_VOTES: usize = 4000;
+pub const MAX_VOTES: usize = 4000;
 /// Cycles that each fold needs at least: an error from one row says next to nothing.
 const CYCLES_PER_FOLD: usize = 2;
 
@@ -132,15 +132,15 @@ impl CrossValidation {
 /// Cross-validates λ.
 ///
 /// # Errors
-/// If an option makes no sense, there are more than [`MOST_VOTES`] votes or too few cycles for so
+/// If an option makes no sense, there are more than [`MAX_VOTES`] votes or too few cycles for so
 /// many folds, or least squares fails.
 pub fn solve(graph: &ComparisonGraph, options: &CrossValidationOptions) -> Result<CrossValidation> {
     options.validate()?;
     let &CrossValidationOptions { folds, seed } = options;
     let parts = graph.groups().weight.iter().map(|w| w.ceil()).sum::<f64>();
-    if parts > MOST_VOTES as f64 {
+    if parts > MAX_VOTES as f64 {
         let what = "votes for cross-validation (the rules auto and scaled take any number)";
-        let (count, max) = (parts as u64, MOST_VOTES as u64);
+        let (count, max) = (parts as u64, MAX_VOTES as u64);
         return Err(Error::TooLarge { what, count, max });
     }
     let single = ComparisonGraph::new(graph.items(), one_by_one(graph.groups()))?;

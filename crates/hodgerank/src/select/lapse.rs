@@ -19,7 +19,7 @@
 //! flagged where the second part is the likelier.
 //!
 //! In both cases the lapses must earn their parameter: unless the likelihood with ε rises over that
-//! without by [`LEAST_GAIN`], nothing is flagged. Clean data so flags next to nothing.
+//! without by [`MIN_GAIN`], nothing is flagged. Clean data so flags next to nothing.
 //!
 //! Cost: two passes over the votes for 512 bins; the fits are on bins. Failure modes: a lapse
 //! rate near one half cannot be told from pure noise; scores must not themselves be tilted by the
@@ -37,12 +37,12 @@ mod curve;
 use rayon::prelude::*;
 
 use super::likelihood::{SidedVotes, Sides};
+use crate::communicator::Communicator;
 use crate::graph::ComparisonGraph;
-use crate::team::Team;
 use curve::Curve;
 
 /// Rise of the log-likelihood that lapses must bring: a test of ε > 0 at about one in a thousand.
-pub const LEAST_GAIN: f64 = 4.8;
+pub const MIN_GAIN: f64 = 4.8;
 
 const BINS: usize = 512;
 /// A lapse rate of one half makes votes meaningless.
@@ -87,7 +87,7 @@ pub(super) fn vote_size(graph: &ComparisonGraph) -> Option<f64> {
     };
     let parts = graph.groups().y.par_chunks(1 << 14).map(of_part);
     let mut ends = parts.reduce(|| none, larger);
-    graph.team().max(&mut ends);
+    graph.communicator().max(&mut ends);
     (ends[0] == -ends[1]).then_some(ends[0])
 }
 
@@ -128,7 +128,7 @@ pub(super) fn estimate_sided(votes: &SidedVotes<'_>, scores: &[f64], size: f64) 
 impl Lapse {
     /// The λ for votes of this size, if the gain is enough to believe in lapses.
     pub(super) fn tested(self, gain: f64, size: f64) -> Self {
-        let lambda = if gain > LEAST_GAIN && self.rate > 0.0 {
+        let lambda = if gain > MIN_GAIN && self.rate > 0.0 {
             size + self.scale * ((1.0 - self.rate) / self.rate).ln()
         } else {
             f64::INFINITY
@@ -144,7 +144,7 @@ fn distance_bins(votes: &SidedVotes<'_>, scores: &[f64]) -> Vec<Bin> {
         pairs.agreement(scores).filter(voted).fold(0.0, |largest: f64, (d, ..)| largest.max(d))
     };
     let largest = votes.look(largest_of).into_iter().fold(0.0, f64::max);
-    let largest = votes.team().max_of(largest);
+    let largest = votes.communicator().max_scalar(largest);
     if largest == 0.0 {
         return Vec::new();
     }
@@ -166,7 +166,7 @@ fn distance_bins(votes: &SidedVotes<'_>, scores: &[f64]) -> Vec<Bin> {
             bin.against += part.against;
         }
     }
-    add_up(&mut bins, votes.team());
+    add_up(&mut bins, votes.communicator());
     bins.retain(|bin| bin.agree + bin.against > 0.0);
     for bin in &mut bins {
         bin.at /= bin.agree + bin.against;
@@ -175,11 +175,11 @@ fn distance_bins(votes: &SidedVotes<'_>, scores: &[f64]) -> Vec<Bin> {
 }
 
 /// Adds up everyone's bins.
-fn add_up(bins: &mut [Bin], team: &dyn Team) {
+fn add_up(bins: &mut [Bin], communicator: &dyn Communicator) {
     let column = |of: fn(&Bin) -> f64| bins.iter().map(of).collect::<Vec<_>>();
     let mut sums =
         [column(|bin| bin.at), column(|bin| bin.agree), column(|bin| bin.against)].concat();
-    team.sum(&mut sums);
+    communicator.sum(&mut sums);
     let (at, counts) = sums.split_at(bins.len());
     let (agree, against) = counts.split_at(bins.len());
     for (k, bin) in bins.iter_mut().enumerate() {
@@ -193,13 +193,13 @@ fn bin_of(x: f64, largest: f64) -> usize {
 
 /// As [`estimate`], for graded votes.
 pub(super) fn estimate_graded(graph: &ComparisonGraph, scores: &[f64]) -> Lapse {
-    let (votes, team) = (graph.groups(), graph.team());
+    let (votes, communicator) = (graph.groups(), graph.communicator());
     let none = Lapse { rate: 0.0, scale: 0.0, lambda: f64::INFINITY, gain: 0.0 };
     let residual = |g: usize| {
         let d = scores[votes.left[g] as usize] - scores[votes.right[g] as usize];
         (votes.y[g] - d).abs()
     };
-    let range = team.max_of((0..votes.len()).map(residual).fold(0.0, f64::max));
+    let range = communicator.max_scalar((0..votes.len()).map(residual).fold(0.0, f64::max));
     if range == 0.0 {
         return none;
     }
@@ -211,7 +211,7 @@ pub(super) fn estimate_graded(graph: &ComparisonGraph, scores: &[f64]) -> Lapse 
         bin.at += w * r * r;
         bin.agree += w;
     }
-    add_up(&mut bins, team);
+    add_up(&mut bins, communicator);
     let total: f64 = bins.iter().map(|bin| bin.agree).sum();
     let squares: f64 = bins.iter().map(|bin| bin.at).sum();
     bins.retain(|bin| bin.agree > 0.0);
@@ -248,7 +248,7 @@ pub(super) fn estimate_graded(graph: &ComparisonGraph, scores: &[f64]) -> Lapse 
     }
     let gain = likelihood(rate, sigma) - honest;
     let ratio = (1.0 - rate) * normal(0.0, sigma) / (rate * uniform);
-    if !(gain > LEAST_GAIN && rate > 0.0 && ratio > 1.0) {
+    if !(gain > MIN_GAIN && rate > 0.0 && ratio > 1.0) {
         return Lapse { rate, scale: sigma, gain, ..none };
     }
     let lambda = sigma * (2.0 * ratio.ln()).sqrt();

@@ -32,15 +32,15 @@ use pass::Slopes;
 /// that hardly ever disagree look noisier than they are, and hides their lapses.
 const PRIOR: f64 = 0.01;
 /// Some five steps do where votes are many; where an item has a dozen, scores keep drifting apart.
-const MOST_STEPS: usize = 30;
-const MOST_HALVINGS: usize = 6;
-/// A rise of ℓ that no longer matters beside [`super::lapse::LEAST_GAIN`], or beside ℓ itself:
+const MAX_STEPS: usize = 30;
+const MAX_HALVINGS: usize = 6;
+/// A rise of ℓ that no longer matters beside [`super::lapse::MIN_GAIN`], or beside ℓ itself:
 /// among millions of votes lapses raise it by thousands.
 const SMALL_RISE: f64 = 0.002;
 const SMALL_SHARE: f64 = 1e-7;
 /// A step may make the rate this much smaller: a longer one could end at zero, which ℓ need not
 /// want once the scores have moved too.
-const LEAST_OF_RATE: f64 = 0.25;
+const MIN_OF_RATE: f64 = 0.25;
 
 /// Scores and lapse rate, and the ℓ that they reach.
 #[derive(Debug, Clone)]
@@ -76,12 +76,12 @@ pub(super) fn likeliest(
 ) -> Likeliest {
     let (mut slopes, value) = at(votes, &scores, rate);
     let mut best = Likeliest { scores, rate, value, steps: 0 };
-    for steps in 1..=MOST_STEPS {
+    for steps in 1..=MAX_STEPS {
         let mut step = match which {
             Rate::Fixed => direction::uphill(votes, &slopes, RateChange::Fixed(0.0)),
             Rate::Free => direction::uphill(votes, &slopes, RateChange::Free),
         };
-        let changed = (best.rate + step.rate).clamp(LEAST_OF_RATE * best.rate, LARGEST_RATE);
+        let changed = (best.rate + step.rate).clamp(MIN_OF_RATE * best.rate, LARGEST_RATE);
         if which == Rate::Free && changed != best.rate + step.rate {
             let change = RateChange::Fixed(changed - best.rate);
             step = direction::uphill(votes, &slopes, change);
@@ -91,7 +91,7 @@ pub(super) fn likeliest(
         }
         let mut share = 1.0;
         let mut rose = false;
-        for _ in 0..=MOST_HALVINGS {
+        for _ in 0..=MAX_HALVINGS {
             let moved = best.scores.iter().zip(&step.scores);
             let scores: Vec<f64> = moved.map(|(score, step)| score + share * step).collect();
             let rate = best.rate + share * step.rate;

@@ -13,7 +13,7 @@
 //!
 //! Algorithm 4 of the paper is Algorithm 2 on several workers. Both run in that way here: on the
 //! threads of one machine, with the same bits on any number of them, and on machines that share the
-//! votes ([`crate::team`]), where a step adds up one vector of n numbers. The paper prints γᵏ⁺¹ = κ shrink(zᵏ). With that delay h < 1
+//! votes ([`crate::communicator`]), where a step adds up one vector of n numbers. The paper prints γᵏ⁺¹ = κ shrink(zᵏ). With that delay h < 1
 //! would be needed; its own bound h(λ_max(L) + 1) < 2 belongs to the form above. The scores at time
 //! (k + 1)Δt are θᵏ⁺¹, which answers to γᵏ in both. The published table decides this only just: it
 //! is met to its rounding (4.9e-5) so, while θ from γᵏ⁺¹ misses it by 7.2e-5 with Algorithm 3 and
@@ -52,18 +52,18 @@ mod step;
 
 pub use options::{Algorithm, BregmanOptions};
 
+use crate::communicator::StateReader;
 use crate::error::Result;
 use crate::graph::ComparisonGraph;
 use crate::laplacian::LaplacianSystem;
-use crate::path::{Between, Parameter, Path, PathStatus, Recorder, Until};
-use crate::team::StateReader;
+use crate::path::{Interpolation, Parameter, Path, PathStatus, Recorder, StopAt};
 use options::Steps;
 use step::{Advance, Iterate, Step};
 
 /// Residuals below this share of the largest outcome, or ten tolerances, are rounding: there is
 /// nothing to explain.
 const ROUNDING: f64 = 1e-11;
-/// [`Until::End`]: residuals have fallen to this share of the first ones. The rest would take a
+/// [`StopAt::End`]: residuals have fallen to this share of the first ones. The rest would take a
 /// hundred times as long as all before.
 const END: f64 = 0.01;
 /// Scores bend at the rate κ. A knot at least four times in 1/κ keeps a straight line between two
@@ -77,7 +77,7 @@ const ON_GRID: f64 = 1e-6;
 /// The path from the scores that trust every vote, at time 0, until `until`.
 ///
 /// There is a knot wherever the set of outliers changes, and at least every 1/(4κ). The path ends
-/// at [`Until::Value`] exactly: the last step is shortened to meet it. [`Until::End`] is where the
+/// at [`StopAt::Value`] exactly: the last step is shortened to meet it. [`StopAt::End`] is where the
 /// largest residual y − Xθ − γ has fallen to a hundredth of the first one.
 ///
 /// # Errors
@@ -103,7 +103,7 @@ const ON_GRID: f64 = 1e-6;
 /// assert_eq!((graph.groups().y[suspect], graph.groups().weight[suspect]), (-2.0, 1.0));
 /// # Ok::<(), hodgerank::Error>(())
 /// ```
-pub fn path(graph: &ComparisonGraph, options: &BregmanOptions, until: Until) -> Result<Path> {
+pub fn path(graph: &ComparisonGraph, options: &BregmanOptions, until: StopAt) -> Result<Path> {
     run(graph, options, until, |_, _| ()).map(|(path, ())| path)
 }
 
@@ -114,7 +114,7 @@ pub fn path(graph: &ComparisonGraph, options: &BregmanOptions, until: Until) -> 
 pub fn path_and_outliers(
     graph: &ComparisonGraph,
     options: &BregmanOptions,
-    until: Until,
+    until: StopAt,
 ) -> Result<(Path, Vec<f64>)> {
     run(graph, options, until, |end, kappa| end.outliers(kappa))
 }
@@ -123,15 +123,15 @@ pub fn path_and_outliers(
 fn run<T>(
     graph: &ComparisonGraph,
     options: &BregmanOptions,
-    until: Until,
+    until: StopAt,
     of_end: impl FnOnce(&Iterate<'_>, f64) -> T,
 ) -> Result<(Path, T)> {
     options.validate()?;
     let system = LaplacianSystem::new(graph, 0.0, options.backend)?;
     let mut iterate = Iterate::start(graph, &system, options)?;
-    let recorder = Recorder::on(graph, Parameter::Time, Between::Linear, 0.0, &iterate.theta);
+    let recorder = Recorder::on(graph, Parameter::Time, Interpolation::Linear, 0.0, &iterate.theta);
     let largest_y = graph.groups().y.iter().fold(0.0_f64, |largest, y| largest.max(y.abs()));
-    let largest_y = graph.team().max_of(largest_y);
+    let largest_y = graph.communicator().max_scalar(largest_y);
     let residuals = iterate.residuals();
     let largest_r = residuals.largest;
     if largest_r <= ROUNDING.max(10.0 * options.tolerance) * largest_y {
@@ -150,12 +150,12 @@ fn walk(
     iterate: &mut Iterate<'_>,
     Steps { kappa, dt }: Steps,
     options: &BregmanOptions,
-    until: Until,
+    until: StopAt,
     mut recorder: Recorder,
     largest_r: f64,
 ) -> Result<Path> {
-    let (groups, team) = (iterate.graph.groups(), iterate.graph.team());
-    let end = if let Until::Value(t) = until { t } else { f64::INFINITY };
+    let (groups, communicator) = (iterate.graph.groups(), iterate.graph.communicator());
+    let end = if let StopAt::Value(t) = until { t } else { f64::INFINITY };
     let longest_gap = (1.0 / (KNOTS_PER_RELAXATION * kappa * dt)).max(1.0) as u64;
     let mut k = silent_steps(dt, largest_r).min((end / dt + ON_GRID) as u64);
     let (first, mut last_knot) = (k, k);
@@ -164,7 +164,7 @@ fn walk(
     if t > 0.0 {
         recorder.knot(t, &iterate.theta, [], groups);
     }
-    if let Some(state) = team.kept(WORK) {
+    if let Some(state) = communicator.kept(WORK) {
         let mut state = StateReader::new(WORK, &state);
         (k, last_knot) = (state.count()?, state.count()?);
         t = state.number()?;
@@ -172,7 +172,7 @@ fn walk(
         recorder.restore(&mut state, groups)?;
         state.finish()?;
     }
-    let ending = if until == Until::End { END } else { options.tolerance };
+    let ending = if until == StopAt::End { END } else { options.tolerance };
     let status = loop {
         if recorder.reached(until) || end - t <= ON_GRID * dt {
             break PathStatus::Complete;
@@ -194,7 +194,7 @@ fn walk(
         if is_quiet {
             break PathStatus::Complete;
         }
-        team.keep_if_due(WORK, |state| {
+        communicator.keep_if_due(WORK, |state| {
             state.count(k);
             state.count(last_knot);
             state.number(t);
@@ -216,9 +216,9 @@ fn without_outliers(
     graph: &ComparisonGraph,
     theta: &[f64],
     mut recorder: Recorder,
-    until: Until,
+    until: StopAt,
 ) -> Path {
-    if let Until::Value(t) = until
+    if let StopAt::Value(t) = until
         && t > 0.0
     {
         recorder.knot(t, theta, [], graph.groups());

@@ -215,7 +215,7 @@ impl Profile<'_> {
         let clipped =
             groups.y.iter().zip(&fitted).map(|(y, f)| ((y - f) / sigma).abs().min(self.m));
         let sum: f64 = clipped.zip(&groups.weight).map(|(t, w)| w * t * t).sum();
-        Ok(self.graph.team().sum_of(sum) / self.target - 1.0)
+        Ok(self.graph.communicator().sum_scalar(sum) / self.target - 1.0)
     }
 
     fn root(&mut self, size: f64, tolerance: f64) -> Result<(f64, ScaleStatus)> {
@@ -269,11 +269,11 @@ fn root_mean_square(graph: &ComparisonGraph, scores: &[f64]) -> f64 {
     let groups = graph.groups();
     let fitted = if scores.is_empty() { vec![0.0; groups.len()] } else { graph.gradient(scores) };
     let r = groups.y.iter().zip(&fitted).map(|(y, f)| y - f);
-    let team = graph.team();
-    let largest = team.max_of(r.clone().fold(0.0_f64, |most, r| most.max(r.abs())));
+    let communicator = graph.communicator();
+    let largest = communicator.max_scalar(r.clone().fold(0.0_f64, |most, r| most.max(r.abs())));
     if largest == 0.0 {
         return 0.0;
     }
     let squares = r.zip(&groups.weight).map(|(r, w)| w * (r / largest).powi(2)).sum();
-    largest * (team.sum_of(squares) / graph.votes()).sqrt()
+    largest * (communicator.sum_scalar(squares) / graph.votes()).sqrt()
 }

@@ -19,7 +19,7 @@
 //! then improved by exchanges, whose effect is known exactly from effective resistances.
 //!
 //! Cost: one Laplacian system and a few passes over the groups for each refit, some hundred in all;
-//! starts run side by side. Up to [`MOST_EXCHANGE_ITEMS`] items also 8n² bytes, n³ once for each round of exchanges and n² for
+//! starts run side by side. Up to [`MAX_EXCHANGE_ITEMS`] items also 8n² bytes, n³ once for each round of exchanges and n² for
 //! each exchange.
 //!
 //! Failure modes: K must be known ([`super::trimmed`] can find it); wrong votes that agree with
@@ -38,7 +38,7 @@ mod refit;
 mod worst;
 
 pub(super) use descent::Search;
-pub use exchange::MOST_EXCHANGE_ITEMS;
+pub use exchange::MAX_EXCHANGE_ITEMS;
 
 use std::time::Instant;
 

@@ -50,7 +50,7 @@ use super::{Info, L2Options, Solution, Status, check_stopping, l2};
 use crate::error::{Error, Result};
 use crate::graph::ComparisonGraph;
 use crate::laplacian::BackendChoice;
-use crate::path::{Between, Parameter, Path, PathStatus, Recorder, Until};
+use crate::path::{Interpolation, Parameter, Path, PathStatus, Recorder, StopAt};
 use newton::Newton;
 use pass::residual;
 
@@ -135,17 +135,17 @@ impl HuberLassoOptions {
 /// The path from λ_max down to `until`.
 ///
 /// A group is flagged while its |r| exceeds λ by more than rounding. Groups that enter at one knot
-/// come with the larger |r| first, then by index. With [`Until::Value`] the last knot is that λ
+/// come with the larger |r| first, then by index. With [`StopAt::Value`] the last knot is that λ
 /// itself, where it lies on the path.
 ///
 /// # Errors
 /// If an option makes no sense, the outcomes are too large to be added up, or there are too many
 /// items for exact knots.
-pub fn path(graph: &ComparisonGraph, options: &HuberLassoOptions, until: Until) -> Result<Path> {
+pub fn path(graph: &ComparisonGraph, options: &HuberLassoOptions, until: StopAt) -> Result<Path> {
     options.validate()?;
     let theta = least_squares(graph, options.backend)?;
     let lambda_max = largest_residual(graph, &theta);
-    let start = Recorder::on(graph, Parameter::Lambda, Between::Linear, lambda_max, &theta);
+    let start = Recorder::on(graph, Parameter::Lambda, Interpolation::Linear, lambda_max, &theta);
     if lambda_max == 0.0 || start.reached(until) {
         return Ok(start.finish(PathStatus::Complete));
     }
@@ -227,7 +227,7 @@ pub fn outliers(graph: &ComparisonGraph, scores: &[f64], lambda: f64) -> Vec<f64
 #[must_use]
 pub fn objective(graph: &ComparisonGraph, scores: &[f64], lambda: f64) -> f64 {
     assert_eq!(scores.len(), graph.items(), "one score for each item");
-    graph.team().sum_of(pass::objective(graph.groups(), scores, lambda))
+    graph.communicator().sum_scalar(pass::objective(graph.groups(), scores, lambda))
 }
 
 fn least_squares(graph: &ComparisonGraph, backend: BackendChoice) -> Result<Vec<f64>> {
@@ -240,7 +240,7 @@ fn largest_residual(graph: &ComparisonGraph, theta: &[f64]) -> f64 {
     let groups = graph.groups();
     let largest = (0..groups.len()).fold(0.0, |most, g| residual(groups, theta, g).abs().max(most));
     let mut sizes = [largest, newton::largest(&groups.y)];
-    graph.team().max(&mut sizes);
+    graph.communicator().max(&mut sizes);
     let [largest, largest_y] = sizes;
     if largest > ROUNDING * largest_y { largest } else { 0.0 }
 }

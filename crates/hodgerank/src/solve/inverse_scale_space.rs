@@ -48,7 +48,7 @@ mod sweep;
 
 use crate::error::{Error, Result};
 use crate::graph::ComparisonGraph;
-use crate::path::{Between, Parameter, Path, PathStatus, Recorder, Until};
+use crate::path::{Interpolation, Parameter, Path, PathStatus, Recorder, StopAt};
 use crate::solve::l2::{self, L2Options};
 use fit::{Fit, Outcome};
 use inliers::DENSE_MOST_ITEMS;
@@ -90,7 +90,7 @@ impl InverseScaleSpaceOptions {
     }
 }
 
-/// The path from the scores that trust every vote, at time 0, until `until`; [`Until::End`] is
+/// The path from the scores that trust every vote, at time 0, until `until`; [`StopAt::End`] is
 /// where every trusted vote is met exactly.
 ///
 /// Scores stay as they are from one knot to the next. Each knot is an event; the last one may be
@@ -122,12 +122,12 @@ impl InverseScaleSpaceOptions {
 pub fn path(
     graph: &ComparisonGraph,
     options: &InverseScaleSpaceOptions,
-    until: Until,
+    until: StopAt,
 ) -> Result<Path> {
     options.validate()?;
     let l2_options = L2Options { tolerance: options.tolerance, ..L2Options::default() };
     let theta = l2::solve(graph, &l2_options)?.scores;
-    let recorder = Recorder::new(Parameter::Time, Between::Constant, 0.0, &theta);
+    let recorder = Recorder::new(Parameter::Time, Interpolation::Constant, 0.0, &theta);
     let mut fit = Fit::start(graph, theta, options.tolerance);
     // The scope takes the whole loop into the thread pool, not each of its parts.
     rayon::scope(|_| Ok(walk(&mut fit, options, until, recorder)))
@@ -137,11 +137,11 @@ pub fn path(
 fn walk(
     fit: &mut Fit<'_>,
     options: &InverseScaleSpaceOptions,
-    until: Until,
+    until: StopAt,
     mut recorder: Recorder,
 ) -> Path {
     let groups = fit.graph.groups();
-    let end = if let Until::Value(t) = until { t } else { f64::INFINITY };
+    let end = if let StopAt::Value(t) = until { t } else { f64::INFINITY };
     let mut t = 0.0;
     let mut events = 0;
     let status = loop {

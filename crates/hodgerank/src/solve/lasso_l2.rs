@@ -20,7 +20,7 @@ use super::huber_lasso::{self, HuberLassoOptions, Knots};
 use super::{L2Options, Solution, l2};
 use crate::error::{Error, Result};
 use crate::graph::{ComparisonGraph, Groups};
-use crate::path::{Path, Until};
+use crate::path::{Path, StopAt};
 
 /// How the outliers are ordered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -75,13 +75,13 @@ pub struct LassoL2 {
 
 /// Walks the path to `until` and refits without what it flagged.
 ///
-/// With [`Until::Flagged`] groups go, in order of suspicion, until at least so many votes are
+/// With [`StopAt::Flagged`] groups go, in order of suspicion, until at least so many votes are
 /// gone. Else all groups go that are flagged at the end of the path.
 ///
 /// # Errors
 /// If an option makes no sense, the outcomes are too large to be added up, or a backend that was
 /// asked for cannot take the graph.
-pub fn solve(graph: &ComparisonGraph, options: &LassoL2Options, until: Until) -> Result<LassoL2> {
+pub fn solve(graph: &ComparisonGraph, options: &LassoL2Options, until: StopAt) -> Result<LassoL2> {
     options.validate()?;
     let mut path_options = options.path;
     if options.protocol == Protocol::Paper {
@@ -90,8 +90,8 @@ pub fn solve(graph: &ComparisonGraph, options: &LassoL2Options, until: Until) ->
     let path = huber_lasso::path(graph, &path_options, until)?;
     let ordered = in_order(graph, &path, options.protocol);
     let removed = match until {
-        Until::Flagged(votes) => first_votes(graph.groups(), ordered, votes),
-        Until::End | Until::Value(_) => {
+        StopAt::Flagged(votes) => first_votes(graph.groups(), ordered, votes),
+        StopAt::End | StopAt::Value(_) => {
             let end = path.knots.last().copied().unwrap_or_default();
             let flagged = path.flagged_at(end);
             ordered.into_iter().filter(|g| flagged.binary_search(g).is_ok()).collect()

@@ -19,7 +19,7 @@
 //! everywhere else. Each component has its own d₁, so that votes on other items cannot matter.
 //!
 //! Cost: pairs × 2 for each pass of coordinate descent, some tens to thousands of them (about
-//! 1/ratio); n³ and 8n² bytes for d₁ of the largest component, so at most [`MOST_ITEMS`] items.
+//! 1/ratio); n³ and 8n² bytes for d₁ of the largest component, so at most [`MAX_ITEMS`] items.
 //!
 //! Failure modes: not robust against wrong votes, and scores are shrunk; with λ ≥ max|b| all are 0.
 //! It stands here as a competitor.
@@ -40,7 +40,7 @@ use crate::graph::ComparisonGraph;
 use crate::laplacian::{LaplacianBlock, LaplacianMatrix};
 
 /// Most items of one component: its largest eigenvalue is found from the full matrix.
-pub const MOST_ITEMS: usize = 2000;
+pub const MAX_ITEMS: usize = 2000;
 
 /// Options of [`solve`].
 ///
@@ -108,7 +108,7 @@ pub struct PcLasso {
 /// Scores by the principal-components lasso.
 ///
 /// # Errors
-/// If an option makes no sense, a component has more than [`MOST_ITEMS`] items, or the outcomes
+/// If an option makes no sense, a component has more than [`MAX_ITEMS`] items, or the outcomes
 /// are too large to be added up.
 pub fn solve(graph: &ComparisonGraph, options: &PcLassoOptions) -> Result<PcLasso> {
     let started = Instant::now();
@@ -203,8 +203,8 @@ fn soft(x: f64, threshold: f64) -> f64 {
 
 fn largest_eigenvalue(block: LaplacianBlock<'_>) -> Result<f64> {
     let n = block.len();
-    if n > MOST_ITEMS {
-        let (what, max) = ("items in one component for pc-lasso", MOST_ITEMS as u64);
+    if n > MAX_ITEMS {
+        let (what, max) = ("items in one component for pc-lasso", MAX_ITEMS as u64);
         return Err(Error::TooLarge { what, count: n as u64, max });
     }
     let mut full = Mat::<f64>::zeros(n, n);

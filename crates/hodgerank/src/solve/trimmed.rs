@@ -40,7 +40,7 @@ const FIRST_SHARE: f64 = 0.75;
 /// How fast K may grow.
 const GROWTH: f64 = 1.05;
 /// Far more rounds than growth by 5% can use.
-const MOST_ROUNDS: usize = 1000;
+const MAX_ROUNDS: usize = 1000;
 
 /// Options of [`solve`].
 ///
@@ -119,7 +119,7 @@ fn search(graph: &ComparisonGraph, options: &TrimmedOptions, started: Instant) -
     let most = most_removable(graph) as f64;
     let mut k = (FIRST_SHARE * contradicting(graph, &l2.solution.scores)).floor().min(most);
     let mut fit = search.alternate(k, &l2.solution.scores)?;
-    for _ in 0..MOST_ROUNDS {
+    for _ in 0..MAX_ROUNDS {
         let grown = (GROWTH * k).ceil().max(k + 1.0);
         let next = grown.min(contradicting(graph, &fit.solution.scores)).min(most);
         if next <= k {

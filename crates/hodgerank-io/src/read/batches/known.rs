@@ -27,7 +27,7 @@ use crate::study::Counter;
 pub(super) const BLOCK: usize = 256;
 
 /// Distinct plain outcomes that are remembered; labels of the preferred item may be many.
-const MOST_OUTCOMES: usize = 1 << 12;
+const MAX_OUTCOMES: usize = 1 << 12;
 
 /// No item.
 const UNKNOWN: u32 = u32::MAX;
@@ -266,7 +266,7 @@ impl<'c, 'a> Known<'c, 'a> {
             Source::Keyed { .. } => outcome.learn(row, &mut memo.outcome, mean),
             Source::Plain(texts) => {
                 let text = texts.value(row);
-                if memo.outcomes.len() < MOST_OUTCOMES
+                if memo.outcomes.len() < MAX_OUTCOMES
                     || memo.outcomes.get(text.as_bytes()).is_some()
                 {
                     let id = memo.outcomes.intern(text) as usize;

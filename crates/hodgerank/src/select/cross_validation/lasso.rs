@@ -24,7 +24,7 @@ use super::projection::{Projection, dot};
 /// Largest violation of the optimality conditions that is good enough, over that of β = 0.
 pub(super) const TOLERANCE: f64 = 1e-7;
 /// Rounds of descent and check for one λ; some ten are usual.
-const MOST_ROUNDS: usize = 500;
+const MAX_ROUNDS: usize = 500;
 /// Passes of coordinate descent before all groups are looked at again.
 const PASSES: usize = 5;
 /// Columns of P shorter than this are rounding.
@@ -59,7 +59,7 @@ impl<'a> Lasso<'a> {
     /// at λ = 0.
     pub(super) fn minimise(&mut self, lambda: f64) -> f64 {
         let limit = TOLERANCE * self.unit;
-        for _ in 0..MOST_ROUNDS {
+        for _ in 0..MAX_ROUNDS {
             let mut working: Vec<usize> = Vec::new();
             self.refresh();
             let mut worst = 0.0_f64;

@@ -14,7 +14,7 @@ use super::{Bin, LARGEST_RATE, weighted_log};
 
 /// Digits of log s and of ε.
 const CLOSE: f64 = 1e-7;
-const MOST_STEPS: usize = 60;
+const MAX_STEPS: usize = 60;
 /// Probabilities are not taken for less: an impossible vote costs dearly but not infinitely.
 const LEAST: f64 = 1e-12;
 
@@ -49,7 +49,7 @@ impl Curve<'_> {
         }
         // False position, with the bisection of a side that has stood still twice.
         let mut still = 0;
-        for step in 0..MOST_STEPS {
+        for step in 0..MAX_STEPS {
             let secant = (low * at_high - high * at_low) / (at_high - at_low);
             let middle = if step % 3 == 2 || !(low..high).contains(&secant) {
                 0.5 * (low + high)
@@ -80,7 +80,7 @@ impl Curve<'_> {
     pub(super) fn best_log_scale(&self, rate: f64, start: Option<f64>) -> f64 {
         let (mut low, mut high) = (self.scales.start, self.scales.end);
         let mut at = start.unwrap_or(0.5 * (low + high));
-        for _ in 0..MOST_STEPS {
+        for _ in 0..MAX_STEPS {
             let slopes = self.slopes(rate, at);
             if slopes.log_scale >= 0.0 {
                 low = at;

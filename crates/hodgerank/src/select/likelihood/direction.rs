@@ -12,7 +12,7 @@ use super::pass::{SidedVotes, Slopes};
 
 /// Residual, relative to the gradient, at which a direction is good enough: it is one of several.
 const TOLERANCE: f64 = 0.01;
-const MOST_ITERATIONS: usize = 500;
+const MAX_ITERATIONS: usize = 500;
 
 /// A change of the scores and of the rate, and the rise of ℓ that its quadratic model predicts.
 #[derive(Debug, Clone)]
@@ -73,7 +73,7 @@ fn conjugate_gradients(
     let mut q = vec![0.0; rhs.len()];
     let mut rz = dot(&r, &z);
     let goal = TOLERANCE * TOLERANCE * rz;
-    for _ in 0..MOST_ITERATIONS {
+    for _ in 0..MAX_ITERATIONS {
         times(&p, &mut q);
         let pq = dot(&p, &q);
         if !(pq > 0.0 && rz > goal) {

@@ -12,13 +12,13 @@ mod block;
 
 use rayon::prelude::*;
 
+use crate::communicator::Communicator;
 use crate::graph::{ComparisonGraph, Pairs};
-use crate::team::Team;
 use block::{BLOCK, Block, Lanes, Sums, Whole, few};
 
 /// Fewest pairs that are worth a task, and most tasks.
 const PAIRS_PER_CHUNK: usize = 1 << 14;
-const MOST_CHUNKS: usize = 64;
+const MAX_CHUNKS: usize = 64;
 /// Items added up by one task.
 const ITEMS_PER_TASK: usize = 1 << 14;
 /// exp of scores further than this from zero could leave the range of 64-bit numbers in products.
@@ -29,7 +29,7 @@ pub(in crate::select) struct SidedVotes<'a> {
     items: usize,
     pairs: &'a Pairs,
     chunks: Vec<Chunk>,
-    team: &'a dyn Team,
+    communicator: &'a dyn Communicator,
 }
 
 #[derive(Debug)]
@@ -100,7 +100,7 @@ impl<'a> SidedVotes<'a> {
         let (items, pairs, groups) = (graph.items(), graph.pairs(), graph.groups());
         let m = pairs.len();
         // As many sums over the items as there are pairs, at most.
-        let chunks = (m / PAIRS_PER_CHUNK).min(m / items.max(1)).clamp(1, MOST_CHUNKS);
+        let chunks = (m / PAIRS_PER_CHUNK).min(m / items.max(1)).clamp(1, MAX_CHUNKS);
         let bound = |c: usize| m * c / chunks;
         let chunk = |c: usize| {
             let range = bound(c)..bound(c + 1);
@@ -132,12 +132,12 @@ impl<'a> SidedVotes<'a> {
             }
         };
         let chunks = (0..chunks).into_par_iter().map(chunk).collect();
-        Self { items, pairs, chunks, team: graph.team() }
+        Self { items, pairs, chunks, communicator: graph.communicator() }
     }
 
     /// Those who share the votes.
-    pub(in crate::select) fn team(&self) -> &'a dyn Team {
-        self.team
+    pub(in crate::select) fn communicator(&self) -> &'a dyn Communicator {
+        self.communicator
     }
 
     /// Looks at the pairs of each chunk that is here; what is found comes in the order of the chunks.
@@ -196,9 +196,9 @@ impl<'a> SidedVotes<'a> {
         });
         let mut whole = [slopes.value, slopes.rate_gradient, slopes.rate_information];
         for sums in [&mut slopes.gradient, &mut slopes.cross, &mut slopes.degrees] {
-            self.team.sum(sums);
+            self.communicator.sum(sums);
         }
-        self.team.sum(&mut whole);
+        self.communicator.sum(&mut whole);
         [slopes.value, slopes.rate_gradient, slopes.rate_information] = whole;
         slopes
     }
@@ -214,7 +214,7 @@ impl<'a> SidedVotes<'a> {
                 out.iter_mut().zip(product).for_each(|(out, part)| *out += part);
             }
         });
-        self.team.sum(out);
+        self.communicator.sum(out);
     }
 }
 

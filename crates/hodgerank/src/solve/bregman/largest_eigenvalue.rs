@@ -14,7 +14,7 @@ use rand_chacha::ChaCha8Rng;
 use crate::graph::ComparisonGraph;
 use crate::laplacian::LaplacianMatrix;
 
-const MOST_STEPS: usize = 100;
+const MAX_STEPS: usize = 100;
 /// A bound that is this much too large costs as many more steps: not worth further products.
 const GOOD_ENOUGH: f64 = 0.01;
 
@@ -26,7 +26,7 @@ pub(super) fn bound(graph: &ComparisonGraph, matrix: &LaplacianMatrix) -> f64 {
     let mut x: Vec<f64> = (0..rows).map(|_| f64::from(rng.next_u32()) - 2f64.powi(31)).collect();
     let mut lx = vec![0.0; rows];
     let mut best = most_votes;
-    for _ in 0..MOST_STEPS {
+    for _ in 0..MAX_STEPS {
         let size = dot(&x, &x).sqrt();
         if size == 0.0 {
             break;
@@ -52,8 +52,8 @@ fn anderson_morley(graph: &ComparisonGraph) -> f64 {
         votes[i] += w;
         votes[j] += w;
     }
-    graph.team().sum(&mut votes);
-    graph.team().max_of(ends().map(|(i, j)| votes[i] + votes[j]).fold(0.0, f64::max))
+    graph.communicator().sum(&mut votes);
+    graph.communicator().max_scalar(ends().map(|(i, j)| votes[i] + votes[j]).fold(0.0, f64::max))
 }
 
 fn dot(a: &[f64], b: &[f64]) -> f64 {

@@ -6,11 +6,11 @@ mod who_moves;
 use rayon::prelude::*;
 
 use super::options::{Algorithm, BregmanOptions};
+use crate::communicator::{StateReader, StateWriter};
 use crate::error::Result;
 use crate::graph::{ComparisonGraph, Groups};
 use crate::laplacian::{LaplacianSystem, StoppingRule};
 use crate::path::Change;
-use crate::team::{StateReader, StateWriter};
 use every_vote::EveryVote;
 use who_moves::WhoMoves;
 
@@ -121,11 +121,11 @@ impl<'a> Iterate<'a> {
                 })
             })
             .collect();
-        let team = self.graph.team();
+        let communicator = self.graph.communicator();
         let largest = found.iter().fold(0.0_f64, |most, &(largest, _)| most.max(largest));
         let squares = found.iter().map(|&(_, squares)| squares).sum();
-        let mean = team.sum_of(squares) / self.graph.votes();
-        Residuals { largest: team.max_of(largest), typical: mean.sqrt() }
+        let mean = communicator.sum_scalar(squares) / self.graph.votes();
+        Residuals { largest: communicator.max_scalar(largest), typical: mean.sqrt() }
     }
 
     /// To time t, as long as nothing has entered.
@@ -141,12 +141,12 @@ impl<'a> Iterate<'a> {
         self.changes.clear();
         let Self { theta, outliers, flow, changes, .. } = self;
         let seen = outliers.advance(theta, step, flow, changes);
-        let team = self.graph.team();
-        team.sum(flow);
+        let communicator = self.graph.communicator();
+        communicator.sum(flow);
         let mut found = [seen, f64::from(u8::from(!changes.is_empty()))];
-        team.max(&mut found);
-        let is_quiet =
-            found[0] <= small && team.max_of(outliers.largest_residual(theta, seen)) <= small;
+        communicator.max(&mut found);
+        let is_quiet = found[0] <= small
+            && communicator.max_scalar(outliers.largest_residual(theta, seen)) <= small;
         if self.algorithm == Algorithm::Gradient {
             let h = step.kappa * step.dt;
             theta.iter_mut().zip(&*flow).for_each(|(theta, flow)| *theta += h * flow);

@@ -12,10 +12,10 @@ use crate::graph::ComparisonGraph;
 use crate::solve::Status;
 
 /// Falls of the objective below this share of it are rounding.
-pub(super) const LEAST_FALL: f64 = 1e-11;
+pub(super) const MIN_FALL: f64 = 1e-11;
 
 /// Rounds of exchanges and alternation; each lowers the objective, and few are ever needed.
-const MOST_ROUNDS: usize = 50;
+const MAX_ROUNDS: usize = 50;
 
 /// The graph, the options, and a count of the work done.
 #[derive(Debug)]
@@ -88,7 +88,7 @@ impl<'a> Search<'a> {
                 return Ok(now);
             }
             let next = self.fit(removed)?;
-            if next.objective >= now.objective * (1.0 - LEAST_FALL) {
+            if next.objective >= now.objective * (1.0 - MIN_FALL) {
                 return Ok(now);
             }
             now = next;
@@ -110,7 +110,7 @@ impl<'a> Search<'a> {
     /// Exchanges and alternation in turn, until neither helps.
     fn exchange(&self, k: f64, mut best: Fit) -> Result<Fit> {
         let mut left = self.options.max_exchanges;
-        for _ in 0..MOST_ROUNDS {
+        for _ in 0..MAX_ROUNDS {
             let Some(mut dense) = Exchange::new(self.graph, &best.removed) else { break };
             let made = dense.descend(k, left);
             if made == 0 {
@@ -122,7 +122,7 @@ impl<'a> Search<'a> {
             let swapped = self.fit(dense.into_removed())?;
             let settled = self.alternate(k, &swapped.solution.scores)?;
             let next = better(swapped, settled);
-            if next.objective >= best.objective * (1.0 - LEAST_FALL) {
+            if next.objective >= best.objective * (1.0 - MIN_FALL) {
                 break;
             }
             best = next;
@@ -132,5 +132,5 @@ impl<'a> Search<'a> {
 }
 
 fn better(a: Fit, b: Fit) -> Fit {
-    if b.objective < a.objective * (1.0 - LEAST_FALL) { b } else { a }
+    if b.objective < a.objective * (1.0 - MIN_FALL) { b } else { a }
 }

@@ -12,18 +12,18 @@ use faer::linalg::solvers::DenseSolveCore;
 use faer::{Mat, Side};
 use rayon::prelude::*;
 
-use super::descent::LEAST_FALL;
+use super::descent::MIN_FALL;
 use super::refit::residuals;
 use crate::graph::ComparisonGraph;
 
 /// Most items for which exchanges are tried: the pseudo-inverse is a full matrix.
-pub const MOST_EXCHANGE_ITEMS: usize = 1000;
+pub const MAX_EXCHANGE_ITEMS: usize = 1000;
 
 /// Most groups on either side whose exchanges are compared at a time.
 const CANDIDATES: usize = 300;
 
 /// What is left of a bond (1 − δh) below which its removal counts as cutting the graph.
-const LEAST_BOND: f64 = 1e-7;
+const MIN_BOND: f64 = 1e-7;
 
 /// δ votes of `out` go; if `back` is a group, δ of its votes return.
 #[derive(Debug, Clone, Copy)]
@@ -48,7 +48,7 @@ impl<'a> Exchange<'a> {
     /// None for too many items, or if the votes kept do not connect them.
     pub(super) fn new(graph: &'a ComparisonGraph, removed: &[f64]) -> Option<Self> {
         let n = graph.items();
-        if n > MOST_EXCHANGE_ITEMS {
+        if n > MAX_EXCHANGE_ITEMS {
             return None;
         }
         let groups = graph.groups();
@@ -88,7 +88,7 @@ impl<'a> Exchange<'a> {
             let objective = 0.5 * kept.zip(&r).map(|(w, r)| w * r * r).sum::<f64>();
             let spare = k - self.removed.iter().sum::<f64>();
             match self.best_move(&r, spare) {
-                Some(best) if -best.change > LEAST_FALL * objective => self.make(best, &r),
+                Some(best) if -best.change > MIN_FALL * objective => self.make(best, &r),
                 _ => return made,
             }
         }
@@ -105,7 +105,7 @@ impl<'a> Exchange<'a> {
         let mut kept: Vec<usize> = all.clone().filter(|&g| self.removed[g] < weight[g]).collect();
         let mut gone: Vec<usize> = all.filter(|&g| self.removed[g] > 0.0).collect();
         // Exact for one vote alone; which pairs are best is then found among the most promising.
-        let gain = |g: usize| r[g] * r[g] / (1.0 - self.coupling(g, g)).max(LEAST_BOND);
+        let gain = |g: usize| r[g] * r[g] / (1.0 - self.coupling(g, g)).max(MIN_BOND);
         let cost = |q: usize| r[q] * r[q] / (1.0 + self.coupling(q, q));
         keep_least(&mut kept, |g| -gain(g));
         keep_least(&mut gone, cost);
@@ -128,7 +128,7 @@ impl<'a> Exchange<'a> {
     fn removal(&self, out: usize, votes: f64, r: &[f64]) -> Option<Move> {
         let bond = 1.0 - votes * self.coupling(out, out);
         let change = -0.5 * votes * r[out] * r[out] / bond;
-        (bond > LEAST_BOND).then_some(Move { out, back: None, votes, change })
+        (bond > MIN_BOND).then_some(Move { out, back: None, votes, change })
     }
 
     /// Both groups come with their own h.
@@ -146,7 +146,7 @@ impl<'a> Exchange<'a> {
         let determinant = a * b - h * h;
         let change = 0.5 * (rg * rg * b - 2.0 * rg * rq * h + rq * rq * a) / determinant;
         let bond = -determinant * votes * votes;
-        (bond > LEAST_BOND).then_some(Move { out, back: Some(back), votes, change })
+        (bond > MIN_BOND).then_some(Move { out, back: Some(back), votes, change })
     }
 
     /// h_gq = x_gᵀ M x_q.

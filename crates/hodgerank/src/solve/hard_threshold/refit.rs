@@ -12,7 +12,7 @@ use crate::laplacian::{LaplacianSystem, StoppingRule};
 use crate::solve::{Solution, scores_of_all_votes, scores_of_system};
 
 /// Share of the pairs that must keep a vote for the backends of all votes to suit the rest.
-const MOST_PAIRS: f64 = 0.75;
+const MAX_PAIRS: f64 = 0.75;
 
 /// A fit and the votes that it leaves out.
 #[derive(Debug, Clone)]
@@ -68,7 +68,7 @@ impl<'a> Refit<'a> {
         let rule = StoppingRule { tolerance, ..StoppingRule::default() };
         let started = Instant::now();
         let left = weight.iter().filter(|w| **w > 0.0).count();
-        if left as f64 >= MOST_PAIRS * weight.len() as f64 {
+        if left as f64 >= MAX_PAIRS * weight.len() as f64 {
             let system = self.all.reweighted(self.graph, weight)?;
             return scores_of_system(self.graph, &system, rhs, &rule, started);
         }

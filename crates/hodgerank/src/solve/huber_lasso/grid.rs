@@ -2,10 +2,10 @@
 
 use super::HuberLassoOptions;
 use super::newton::Newton;
+use crate::communicator::StateReader;
 use crate::error::Result;
 use crate::graph::ComparisonGraph;
-use crate::path::{Change, Path, PathStatus, Recorder, Until};
-use crate::team::StateReader;
+use crate::path::{Change, Path, PathStatus, Recorder, StopAt};
 
 /// A group enters when its |r| exceeds λ by this share of λ_max: γ is then more than rounding.
 pub(super) const BEYOND: f64 = 1e-9;
@@ -24,17 +24,17 @@ pub(super) fn walk(
     lambda_max: f64,
     lambdas: impl Iterator<Item = f64>,
     mut recorder: Recorder,
-    until: Until,
+    until: StopAt,
     options: &HuberLassoOptions,
 ) -> Result<Path> {
-    let (groups, team) = (graph.groups(), graph.team());
-    let last = if let Until::Value(value) = until { value } else { 0.0 };
+    let (groups, communicator) = (graph.groups(), graph.communicator());
+    let last = if let StopAt::Value(value) = until { value } else { 0.0 };
     let mut newton = Newton::new(graph, start, options.backend);
     let mut flagged = vec![false; groups.len()];
     let mut before = Point { lambda: lambda_max, theta: start.to_vec() };
     let mut here = before.clone();
     let mut done = 0;
-    if let Some(state) = team.kept(WORK) {
+    if let Some(state) = communicator.kept(WORK) {
         let mut state = StateReader::new(WORK, &state);
         done = state.count()?;
         for point in [&mut before, &mut here] {
@@ -67,7 +67,7 @@ pub(super) fn walk(
         std::mem::swap(&mut before, &mut here);
         here.lambda = lambda;
         here.theta.copy_from_slice(&newton.theta);
-        team.keep_if_due(WORK, |state| {
+        communicator.keep_if_due(WORK, |state| {
             state.count(done);
             for point in [&before, &here] {
                 state.number(point.lambda);

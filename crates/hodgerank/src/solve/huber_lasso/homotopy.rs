@@ -20,7 +20,7 @@ use super::inverse::{Inverse, Update};
 use super::pass::residual;
 use crate::error::Result;
 use crate::graph::{ComparisonGraph, Groups};
-use crate::path::{Change, Path, PathStatus, Recorder, Until};
+use crate::path::{Change, Path, PathStatus, Recorder, StopAt};
 
 /// Rates, and distances from λ as a share of λ_max, that count as zero.
 const FLAT: f64 = 1e-9;
@@ -30,7 +30,7 @@ const ARRIVED: f64 = 1e-9;
 /// Changes between two factorisations.
 const CHANGES: usize = 64;
 /// Knots in a row at which nothing moves, before the walk gives up.
-const MOST_STANDSTILLS: usize = 20;
+const MAX_STANDSTILLS: usize = 20;
 
 /// A point of the path and the direction from it.
 struct Walk<'a> {
@@ -52,15 +52,15 @@ pub(super) fn walk(
     lambda_max: f64,
     most: usize,
     mut recorder: Recorder,
-    until: Until,
+    until: StopAt,
 ) -> Result<Path> {
     let groups = graph.groups();
-    let end = if let Until::Value(value) = until { value.max(0.0) } else { 0.0 };
+    let end = if let StopAt::Value(value) = until { value.max(0.0) } else { 0.0 };
     let mut walk = Walk::new(graph, start, lambda_max)?;
     let mut standstills = 0;
     for _ in 0..most {
         let before = walk.sign.clone();
-        if !walk.tell_apart(NEAR * lambda_max) || standstills > MOST_STANDSTILLS {
+        if !walk.tell_apart(NEAR * lambda_max) || standstills > MAX_STANDSTILLS {
             return Ok(recorder.finish(PathStatus::Disconnected));
         }
         let changes = changes(&before, &walk);

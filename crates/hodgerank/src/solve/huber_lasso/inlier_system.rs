@@ -16,9 +16,9 @@
 
 use super::pass::Pass;
 use super::sampled_factor::SampledFactor;
+use crate::communicator::{StateReader, StateWriter};
 use crate::error::Result;
 use crate::laplacian::Backend;
-use crate::team::{StateReader, StateWriter};
 
 /// A library's dense Cholesky is faster from about here on, but conjugate gradients are too.
 const DENSE_MOST_ITEMS: usize = 48;
@@ -26,11 +26,11 @@ const DENSE_MOST_ITEMS: usize = 48;
 /// by this share, and has no entry below this share of the degree, in case an item without inliers
 /// gets some before that.
 const STALE: f64 = 0.03;
-const LEAST_DIAGONAL: f64 = 1e-3;
+const MIN_DIAGONAL: f64 = 1e-3;
 /// Conjugate-gradient steps after which a direction is taken as it is, and after which a factor is
 /// made: with the diagonal, and with the factor of earlier inliers. Growth of the inliers after
 /// which the diagonal is tried again.
-const MOST_STEPS: usize = 300;
+const MAX_STEPS: usize = 300;
 const HARD_STEPS: usize = 20;
 const STALE_STEPS: usize = 15;
 const EASIER: f64 = 1.2;
@@ -154,16 +154,18 @@ impl Vectors {
         let steps = match self.factored {
             None => {
                 self.renew_diagonal(pass, degrees, inliers);
-                if pass.team().is_alone() { HARD_STEPS } else { MOST_STEPS }
+                if pass.communicator().is_single_process() { HARD_STEPS } else { MAX_STEPS }
             }
             Some(_) => STALE_STEPS,
         };
-        if self.descend(pass, damping, degrees, target, steps, delta) || !pass.team().is_alone() {
+        if self.descend(pass, damping, degrees, target, steps, delta)
+            || !pass.communicator().is_single_process()
+        {
             return;
         }
         self.factor.renew(pass, degrees, damping);
         self.factored = Some(inliers);
-        self.descend(pass, damping, degrees, target, MOST_STEPS, delta);
+        self.descend(pass, damping, degrees, target, MAX_STEPS, delta);
     }
 
     fn renew_diagonal(&mut self, pass: &mut Pass<'_>, degrees: &[f64], inliers: usize) {
@@ -171,7 +173,7 @@ impl Vectors {
             self.seen = inliers;
             pass.inlier_degrees(&mut self.inverse_diagonal);
             for (inverse, &degree) in self.inverse_diagonal.iter_mut().zip(degrees) {
-                let diagonal = inverse.max(LEAST_DIAGONAL * degree);
+                let diagonal = inverse.max(MIN_DIAGONAL * degree);
                 *inverse = if degree > 0.0 { 1.0 / diagonal } else { 0.0 };
             }
         }
@@ -245,7 +247,7 @@ fn assemble(matrix: &mut [f64], pass: &Pass<'_>, degrees: &[f64], damping: f64) 
         matrix[j * n + j] += w;
         matrix[j * n + i] -= w;
     });
-    pass.team().sum(matrix);
+    pass.communicator().sum(matrix);
     for (i, &degree) in degrees.iter().enumerate() {
         matrix[i * n + i] += if degree > 0.0 { damping * degree } else { 1.0 };
     }

@@ -15,7 +15,7 @@ use crate::graph::ComparisonGraph;
 use crate::laplacian::pseudo_inverse;
 
 /// 0.5 GB.
-const MOST_ITEMS: usize = 8192;
+const MAX_ITEMS: usize = 8192;
 /// A group with less than this left to full leverage cannot be taken away.
 const BRIDGE: f64 = 1e-8;
 /// A change that loses this many digits calls for a new factorisation.
@@ -43,8 +43,8 @@ impl Inverse {
     /// The inverse for the groups that `trusted` says are inliers.
     pub(super) fn new(graph: &ComparisonGraph, trusted: impl Fn(usize) -> bool) -> Result<Self> {
         let (n, groups) = (graph.items(), graph.groups());
-        if n > MOST_ITEMS {
-            let (count, max) = (n as u64, MOST_ITEMS as u64);
+        if n > MAX_ITEMS {
+            let (count, max) = (n as u64, MAX_ITEMS as u64);
             return Err(Error::TooLarge { what: "items for exact knots", count, max });
         }
         let trusted_votes = |of_pair: &[u32]| -> f64 {

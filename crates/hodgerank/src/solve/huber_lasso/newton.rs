@@ -11,19 +11,19 @@
 
 use super::inlier_system::InlierSystem;
 use super::pass::{Pass, residual};
+use crate::communicator::{StateReader, StateWriter};
 use crate::error::Result;
 use crate::graph::ComparisonGraph;
 use crate::laplacian::{Backend, BackendChoice};
-use crate::team::{StateReader, StateWriter};
 
 /// Damping where nothing is in the way, and where the model majorises F.
-const LEAST_DAMPING: f64 = 1e-11;
-const MOST_DAMPING: f64 = 2.0;
+const MIN_DAMPING: f64 = 1e-11;
+const MAX_DAMPING: f64 = 2.0;
 /// Least damping after a step that had to be cut.
 const CUT_DAMPING: f64 = 1e-6;
 /// A step is good where the slope has fallen to this share, in size.
 const FLAT: f64 = 0.5;
-const MOST_CUTS: usize = 30;
+const MAX_CUTS: usize = 30;
 /// The first system at a new λ is solved to this share of its right-hand side: residuals that
 /// cross λ on the way spoil more digits anyhow.
 const FIRST_FORCING: f64 = 0.05;
@@ -69,8 +69,8 @@ impl<'a> Newton<'a> {
             degrees[i as usize] += w;
             degrees[j as usize] += w;
         }
-        let team = graph.team();
-        team.sum(&mut degrees);
+        let communicator = graph.communicator();
+        communicator.sum(&mut degrees);
         let degree = largest(&degrees);
         let dense = match backend {
             BackendChoice::Auto => None,
@@ -86,9 +86,9 @@ impl<'a> Newton<'a> {
             delta: zeros(),
             trial: zeros(),
             trial_downhill: zeros(),
-            damping: LEAST_DAMPING,
+            damping: MIN_DAMPING,
             degree,
-            y: team.max_of(largest(&groups.y)),
+            y: communicator.max_scalar(largest(&groups.y)),
         }
     }
 
@@ -126,7 +126,7 @@ impl<'a> Newton<'a> {
         if !found.converged {
             let groups = self.graph.groups();
             let r = (0..groups.len()).map(|g| residual(groups, &self.theta, g).abs());
-            let mut larger = self.graph.team().max_of(r.fold(0.0, f64::max));
+            let mut larger = self.graph.communicator().max_scalar(r.fold(0.0, f64::max));
             while larger > lambda {
                 found.steps += self.minimise(larger, ON_THE_WAY, max_steps).steps;
                 larger *= DESCENT;
@@ -159,10 +159,10 @@ impl<'a> Newton<'a> {
         loop {
             let Self { pass, system, downhill, delta, damping, .. } = self;
             system.solve(pass, *damping, downhill, target, delta);
-            if largest(delta) <= 2.0 * self.y || self.damping >= MOST_DAMPING {
+            if largest(delta) <= 2.0 * self.y || self.damping >= MAX_DAMPING {
                 return;
             }
-            self.damping = (100.0 * self.damping).min(MOST_DAMPING);
+            self.damping = (100.0 * self.damping).min(MAX_DAMPING);
         }
     }
 
@@ -182,18 +182,18 @@ impl<'a> Newton<'a> {
             }
             // Where φ rises again F may have grown on the way, unless the gradient has shrunk.
             let safe = trial_slope <= 0.0 || largest(&self.trial_downhill) < kkt;
-            if low >= 1.0 || (safe && trial_slope.abs() <= FLAT * -slope) || cut == MOST_CUTS {
+            if low >= 1.0 || (safe && trial_slope.abs() <= FLAT * -slope) || cut == MAX_CUTS {
                 break;
             }
             // The secant through both ends of the bracket, kept away from them.
             let secant = low_slope / (low_slope - high_slope);
-            t = if cut + 1 < MOST_CUTS { low + (high - low) * secant.clamp(0.1, 0.9) } else { low };
+            t = if cut + 1 < MAX_CUTS { low + (high - low) * secant.clamp(0.1, 0.9) } else { low };
         }
         std::mem::swap(&mut self.theta, &mut self.trial);
         std::mem::swap(&mut self.downhill, &mut self.trial_downhill);
         self.damping = match t {
-            t if t < 1.0 => (10.0 * self.damping).clamp(CUT_DAMPING, MOST_DAMPING),
-            _ => (0.1 * self.damping).max(LEAST_DAMPING),
+            t if t < 1.0 => (10.0 * self.damping).clamp(CUT_DAMPING, MAX_DAMPING),
+            _ => (0.1 * self.damping).max(MIN_DAMPING),
         };
     }
 

@@ -8,12 +8,12 @@
 
 use rayon::prelude::*;
 
+use crate::communicator::Communicator;
 use crate::graph::{ComparisonGraph, Groups};
-use crate::team::Team;
 
 /// Fewest groups that are worth a task, and most tasks.
 const GROUPS_PER_CHUNK: usize = 1 << 14;
-const MOST_CHUNKS: usize = 16;
+const MAX_CHUNKS: usize = 16;
 /// Items added up by one task.
 const ITEMS_PER_TASK: usize = 1 << 14;
 
@@ -33,7 +33,7 @@ struct Inlier {
 pub(super) struct Pass<'a> {
     groups: &'a Groups,
     chunks: Vec<Chunk>,
-    team: &'a dyn Team,
+    communicator: &'a dyn Communicator,
 }
 
 #[derive(Debug)]
@@ -60,7 +60,7 @@ impl<'a> Pass<'a> {
         let (items, groups) = (graph.items(), graph.groups());
         let m = groups.len();
         // As many sums over the items as there are groups, at most.
-        let chunks = (m / GROUPS_PER_CHUNK).min(m / items.max(1)).clamp(1, MOST_CHUNKS);
+        let chunks = (m / GROUPS_PER_CHUNK).min(m / items.max(1)).clamp(1, MAX_CHUNKS);
         let bound = |c: usize| m * c / chunks;
         let chunk = |c: usize| Chunk {
             first: bound(c),
@@ -68,7 +68,11 @@ impl<'a> Pass<'a> {
             inliers: vec![Inlier::default(); bound(c + 1) - bound(c)],
             sums: vec![0.0; if chunks > 1 { items } else { 0 }],
         };
-        Self { groups, chunks: (0..chunks).map(chunk).collect(), team: graph.team() }
+        Self {
+            groups,
+            chunks: (0..chunks).map(chunk).collect(),
+            communicator: graph.communicator(),
+        }
     }
 
     /// Writes XᵀWψ(y − Xθ), minus the gradient of the objective, and finds the inliers.
@@ -108,8 +112,8 @@ impl<'a> Pass<'a> {
     }
 
     /// Those who share the votes.
-    pub(super) fn team(&self) -> &'a dyn Team {
-        self.team
+    pub(super) fn communicator(&self) -> &'a dyn Communicator {
+        self.communicator
     }
 
     /// Calls with left, right and weight of each inlier that is here.
@@ -125,7 +129,7 @@ impl<'a> Pass<'a> {
     pub(super) fn count(&self) -> usize {
         let last = |chunk: &Chunk| chunk.runs.last().map_or(0, |run| run.inliers_end as usize);
         let here: usize = self.chunks.iter().map(last).sum();
-        self.team.sum_of(here as f64) as usize
+        self.communicator.sum_scalar(here as f64) as usize
     }
 
     /// The groups here with |r| > `limit` that are not `flagged`, and those that are and have not; each
@@ -142,7 +146,7 @@ impl<'a> Pass<'a> {
     /// Adds up what the chunks write into their sums, in order, and what others have.
     fn sum(&mut self, out: &mut [f64], write: impl Fn(&mut Chunk, &mut [f64]) + Sync) {
         self.sum_here(out, write);
-        self.team.sum(out);
+        self.communicator.sum(out);
     }
 
     fn sum_here(&mut self, out: &mut [f64], write: impl Fn(&mut Chunk, &mut [f64]) + Sync) {

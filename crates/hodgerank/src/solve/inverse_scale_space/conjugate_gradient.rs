@@ -10,7 +10,7 @@ use super::inliers::InlierSystem;
 use crate::graph::ComparisonGraph;
 
 const ROWS_PER_TASK: usize = 2048;
-const MOST_STEPS: usize = 10_000;
+const MAX_STEPS: usize = 10_000;
 
 pub(super) struct ConjugateGradient<'a> {
     graph: &'a ComparisonGraph,
@@ -89,7 +89,7 @@ impl InlierSystem for ConjugateGradient<'_> {
             .iter_mut()
             .zip(self.r.iter().zip(&self.inverse_diagonal))
             .for_each(|(p, (r, d))| *p = r * d);
-        for _ in 0..MOST_STEPS {
+        for _ in 0..MAX_STEPS {
             if rz <= target {
                 break;
             }

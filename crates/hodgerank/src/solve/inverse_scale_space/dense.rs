@@ -11,9 +11,9 @@ use crate::graph::ComparisonGraph;
 use crate::laplacian::pseudo_inverse;
 
 /// Fewest changes before M is computed anew.
-const LEAST_CHANGES: usize = 64;
+const MIN_CHANGES: usize = 64;
 /// Below this a change would lose half of the digits.
-const LEAST_PIVOT: f64 = 1e-6;
+const MIN_PIVOT: f64 = 1e-6;
 /// From so many items on, rows are changed in parallel.
 const PARALLEL_ITEMS: usize = 512;
 
@@ -55,7 +55,7 @@ impl<'a> Dense<'a> {
 impl InlierSystem for Dense<'_> {
     fn take_away(&mut self, (i, j): (usize, usize), w: f64) -> Option<f64> {
         self.changes += 1;
-        if self.stale || self.changes > self.n.max(LEAST_CHANGES) {
+        if self.stale || self.changes > self.n.max(MIN_CHANGES) {
             self.stale = true;
             return None;
         }
@@ -64,7 +64,7 @@ impl InlierSystem for Dense<'_> {
         v.iter_mut().zip(rows).for_each(|(v, (a, b))| *v = a - b);
         let leverage = w * (v[i] - v[j]);
         let pivot = 1.0 - leverage;
-        if pivot < LEAST_PIVOT {
+        if pivot < MIN_PIVOT {
             self.stale = true;
         } else {
             let add = |(row, &of_row): (&mut [f64], &f64)| {

@@ -15,10 +15,10 @@ const SAME_TIME: f64 = 1e-10;
 const SAME_PLACE: f64 = 1e-9;
 /// XᵀWṗ above this share of Σ|XᵀWy| is drift: the fit is refined, at most so many times.
 const DRIFT: f64 = 1e-11;
-const MOST_REFINEMENTS: usize = 3;
+const MAX_REFINEMENTS: usize = 3;
 /// Rounds of dropping and trusting again at one event. The loss falls with each, so that they end;
 /// a handful is usual.
-const MOST_ROUNDS: usize = 10_000;
+const MAX_ROUNDS: usize = 10_000;
 
 /// How the search for the new fit ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -87,7 +87,7 @@ impl<'a> Fit<'a> {
         if !self.drop_all(entering) {
             return Outcome::Disconnected;
         }
-        for _ in 0..MOST_ROUNDS {
+        for _ in 0..MAX_ROUNDS {
             // `theta` has the right signs, `trial` is the fit of all groups in use.
             std::mem::swap(&mut self.theta, &mut self.trial);
             self.sweep_refined();
@@ -164,7 +164,7 @@ impl<'a> Fit<'a> {
 
     /// A sweep at θ, after as many corrections θ ← θ + M XᵀWṗ as it takes to be rid of drift.
     fn sweep_refined(&mut self) {
-        for _ in 0..MOST_REFINEMENTS {
+        for _ in 0..MAX_REFINEMENTS {
             self.sweep();
             self.chunks.add_up(&mut self.b);
             if self.b.iter().all(|b| b.abs() <= self.drift) {

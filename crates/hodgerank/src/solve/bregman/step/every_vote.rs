@@ -1,8 +1,8 @@
 //! γ for Algorithm 2: a single pass over all groups, which the flow for θ needs anyway.
 
+use crate::communicator::{StateReader, StateWriter};
 use crate::graph::{Chunk, Chunks, ComparisonGraph, Groups};
 use crate::path::Change;
-use crate::team::{StateReader, StateWriter};
 
 use super::{Outliers, Step, gather, residual, shrink};
 use crate::error::Result;

@@ -17,10 +17,10 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
+use crate::communicator::{StateReader, StateWriter};
 use crate::error::Result;
 use crate::graph::{Chunk, Chunks, ComparisonGraph, Groups};
 use crate::path::Change;
-use crate::team::{StateReader, StateWriter};
 
 use super::{Outliers, Step, gather, residual, shrink};
 

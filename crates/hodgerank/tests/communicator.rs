@@ -1,10 +1,9 @@
 //! Votes shared by a team: the answers of one machine, for any split, and states that can be
 //! taken up again.
 
-mod crew;
 mod study;
+mod thread_team;
 
-use crew::{Memory, deal, together};
 use hodgerank::fit::{Fit, FitOptions, Method, fit};
 use hodgerank::laplacian::{Backend, BackendChoice};
 use hodgerank::select::OutlierRule;
@@ -12,6 +11,7 @@ use hodgerank::simulate::{Noise, SimulateOptions};
 use hodgerank::solve::bregman::Algorithm;
 use hodgerank::{Comparison, ComparisonGraph, Groups, Ranking};
 use proptest::prelude::*;
+use thread_team::{Memory, deal, together};
 
 /// Every method that can be shared, with every rule that can.
 fn ways() -> Vec<FitOptions> {

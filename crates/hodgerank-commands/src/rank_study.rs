@@ -15,7 +15,7 @@ use crate::words::visible;
 
 /// A study, what was made of it, and what is said about it.
 #[derive(Debug)]
-pub struct JudgedStudy {
+pub struct RankedStudy {
     /// Names of the items.
     pub items: Labels,
     /// The votes.
@@ -26,7 +26,7 @@ pub struct JudgedStudy {
     pub table: RankTable,
 }
 
-impl JudgedStudy {
+impl RankedStudy {
     /// The same judgement beside other groups of the same items: those of a few files, where the
     /// team's files were judged together. `flagged` and `entries` are what was said of these groups;
     /// entries stand in order of suspicion.
@@ -81,12 +81,12 @@ impl CountedStudy {
 ///
 /// # Errors
 /// If an option makes no sense for the votes, or a solver fails.
-pub fn judge(
+pub fn rank_study(
     study: CountedStudy,
     rejected: u64,
     options: &FitOptions,
     watch: &dyn Watch,
-) -> Result<JudgedStudy, Failure> {
+) -> Result<RankedStudy, Failure> {
     let CountedStudy { by, items, graph, groups, rows, comparisons, annotators } = study;
     let fit = watch.watch(Work::Step("solving"), || fit::fit(&graph, options))??;
     let ranking = Ranking::new(&graph, &fit.scores).with_flagged(&graph, &fit.flagged);
@@ -111,7 +111,7 @@ pub fn judge(
         warnings: warnings(&graph, &fit),
     };
     announce(&table, watch);
-    Ok(JudgedStudy { items, graph, fit, table })
+    Ok(RankedStudy { items, graph, fit, table })
 }
 
 fn method_summary(fit: &Fit, options: &FitOptions) -> MethodSummary {
@@ -132,7 +132,7 @@ fn method_summary(fit: &Fit, options: &FitOptions) -> MethodSummary {
 }
 
 fn outlier_summary(graph: &ComparisonGraph, fit: &Fit, comparisons: u64) -> OutlierSummary {
-    let flagged = graph.team().sum_of(fit.flagged_votes());
+    let flagged = graph.communicator().sum_scalar(fit.flagged_votes());
     let fraction = if comparisons > 0 { flagged / comparisons as f64 } else { 0.0 };
     OutlierSummary { comparisons: flagged as u64, fraction }
 }
@@ -147,7 +147,7 @@ fn component_summaries(graph: &ComparisonGraph) -> Vec<ComponentSummary> {
     for (&left, &weight) in pairs.left.iter().zip(&pairs.weight) {
         votes[components.of[left as usize] as usize] += weight;
     }
-    graph.team().sum(&mut votes);
+    graph.communicator().sum(&mut votes);
     let summary = |(c, (members, votes)): (usize, (&[u32], f64))| ComponentSummary {
         component: c as u32 + 1,
         items: members.len(),

@@ -2,7 +2,7 @@
 //!
 //! The paper's Algorithm 4 needs one thing of its surroundings: that a vector be added up over
 //! everyone. So do conjugate gradients and Newton's method. A [`crate::ComparisonGraph`] knows its
-//! team, and solvers ask it wherever a sum or a maximum runs over all votes. [`Alone`] is the team
+//! team, and solvers ask it wherever a sum or a maximum runs over all votes. [`SingleProcess`] is the team
 //! of one, for whom every sum is complete as it stands.
 //!
 //! What members may rely on: votes on one pair of items are all with one member; sums and maxima
@@ -16,7 +16,7 @@ pub(crate) use state::{StateReader, StateWriter};
 use std::fmt;
 
 /// Those who work together.
-pub trait Team: fmt::Debug + Send + Sync {
+pub trait Communicator: fmt::Debug + Send + Sync {
     /// Adds up over everyone.
     fn sum(&self, values: &mut [f64]);
 
@@ -27,7 +27,7 @@ pub trait Team: fmt::Debug + Send + Sync {
     fn min(&self, values: &mut [u32]);
 
     /// Whether all votes are here. A team with other members says no even if they have no votes.
-    fn is_alone(&self) -> bool {
+    fn is_single_process(&self) -> bool {
         false
     }
 
@@ -51,21 +51,21 @@ pub trait Checkpoint: fmt::Debug + Send + Sync {
 
 /// Nobody else: all votes are here.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Alone;
+pub struct SingleProcess;
 
-impl Team for Alone {
+impl Communicator for SingleProcess {
     fn sum(&self, _: &mut [f64]) {}
 
     fn max(&self, _: &mut [f64]) {}
 
     fn min(&self, _: &mut [u32]) {}
 
-    fn is_alone(&self) -> bool {
+    fn is_single_process(&self) -> bool {
         true
     }
 }
 
-impl dyn Team + '_ {
+impl dyn Communicator + '_ {
     /// Keeps the state of the work called `work`, if it is time to.
     pub(crate) fn keep_if_due(&self, work: &str, write: impl FnOnce(&mut StateWriter)) {
         if let Some(checkpoint) = self.checkpoint()
@@ -84,7 +84,7 @@ impl dyn Team + '_ {
 
     /// One number added up over everyone.
     #[must_use]
-    pub fn sum_of(&self, value: f64) -> f64 {
+    pub fn sum_scalar(&self, value: f64) -> f64 {
         let mut values = [value];
         self.sum(&mut values);
         values[0]
@@ -92,7 +92,7 @@ impl dyn Team + '_ {
 
     /// The largest of one number of everyone.
     #[must_use]
-    pub fn max_of(&self, value: f64) -> f64 {
+    pub fn max_scalar(&self, value: f64) -> f64 {
         let mut values = [value];
         self.max(&mut values);
         values[0]

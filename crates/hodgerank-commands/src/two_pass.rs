@@ -1,7 +1,7 @@
 //! Two passes: votes are counted and judged, then every row is looked at beside its group.
 //!
 //! Where many machines share the votes, each looks again at its own files: its studies have the
-//! groups of these files and what the team said of them ([`JudgedStudy::beside`]).
+//! groups of these files and what the team said of them ([`RankedStudy::beside`]).
 
 use std::sync::Arc;
 
@@ -11,18 +11,18 @@ use hodgerank_io::{Input, ReadOptions, Rejected, Sources};
 
 use crate::failure::Failure;
 use crate::input::{InputOptions, Votes};
-use crate::judge::{CountedStudy, JudgedStudy, judge};
+use crate::rank_study::{CountedStudy, RankedStudy, rank_study};
 use crate::watch::{Watch, Work};
 
 /// Studies that were judged, and the files that they came from.
 #[derive(Debug)]
-pub struct SecondLook {
+pub struct TwoPass {
     /// The files.
     pub sources: Sources,
     /// How they are read.
     pub options: ReadOptions,
     /// The studies.
-    pub studies: Vec<JudgedStudy>,
+    pub studies: Vec<RankedStudy>,
     /// What each file is.
     pub tables: Vec<TableHead>,
     /// Rows that were not counted.
@@ -31,7 +31,7 @@ pub struct SecondLook {
     pub bytes: u64,
 }
 
-impl SecondLook {
+impl TwoPass {
     /// Reads, refuses what `check` refuses, and judges.
     ///
     /// # Errors
@@ -53,15 +53,15 @@ impl SecondLook {
         watch.list_rejected(&read.rejected);
         check(&read)?;
         let Input { studies, rejected, tables, .. } = read;
-        let judge = |study| judge(CountedStudy::new(study)?, rejected.total, fit, watch);
-        let studies = studies.into_iter().map(judge).collect::<Result<_, _>>()?;
+        let rank_study = |study| rank_study(CountedStudy::new(study)?, rejected.total, fit, watch);
+        let studies = studies.into_iter().map(rank_study).collect::<Result<_, _>>()?;
         Ok(Self { sources, options, studies, tables, rejected, bytes })
     }
 
     /// The studies as the second pass needs them.
     #[must_use]
     pub fn judged<'a>(&'a self) -> Vec<Judged<'a>> {
-        let judged = |study: &'a JudgedStudy| Judged {
+        let judged = |study: &'a RankedStudy| Judged {
             by: study.table.by.as_deref(),
             items: &study.items,
             groups: study.graph.groups(),

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use hodgerank::team::{Checkpoint, Team};
+use hodgerank::communicator::{Checkpoint, Communicator};
 
 use crate::world::World;
 
@@ -21,7 +21,7 @@ impl MpiTeam {
     }
 }
 
-impl Team for MpiTeam {
+impl Communicator for MpiTeam {
     fn sum(&self, values: &mut [f64]) {
         self.world.sum(values);
     }
@@ -36,7 +36,7 @@ impl Team for MpiTeam {
 
     /// One rank with all votes may do as one machine does, unless its work is to be taken up again:
     /// what is kept of it is what a team needs.
-    fn is_alone(&self) -> bool {
+    fn is_single_process(&self) -> bool {
         self.world.size() == 1 && self.checkpoint.is_none()
     }
 

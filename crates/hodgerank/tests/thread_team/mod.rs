@@ -5,7 +5,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Barrier, Mutex};
 
-use hodgerank::team::{Checkpoint, Team};
+use hodgerank::communicator::{Checkpoint, Communicator};
 use hodgerank::{ComparisonGraph, Groups};
 
 /// The name of the work, and its state.
@@ -59,7 +59,7 @@ impl Member {
     }
 }
 
-impl Team for Member {
+impl Communicator for Member {
     fn sum(&self, values: &mut [f64]) {
         values.copy_from_slice(&self.combine(values, |a, b| a + b));
     }
@@ -131,9 +131,10 @@ pub fn together<T: Send>(
                 // A pool of its own: a member that waits must not hold a thread of the others.
                 let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
                 let member = Arc::new(Member { number, table, memory });
-                let team: Arc<dyn Team> = Arc::clone(&member) as _;
+                let communicator: Arc<dyn Communicator> = Arc::clone(&member) as _;
                 let answer = pool.install(|| {
-                    let shared = ComparisonGraph::shared(items, pick(groups, mine), team).unwrap();
+                    let shared =
+                        ComparisonGraph::shared(items, pick(groups, mine), communicator).unwrap();
                     work(&shared)
                 });
                 let kept = member.memory.as_ref().map(|memory| memory.kept.lock().unwrap().clone());
