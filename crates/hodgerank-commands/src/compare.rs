@@ -119,7 +119,7 @@ fn compare_study(
         methods.push(MethodRanking {
             name: method.as_str(),
             flagged: fit.flagged.iter().sum::<f64>() as u64,
-            status: fit.status,
+            status: fit.status.as_str(),
             ranks,
             scores: fit.scores,
         });

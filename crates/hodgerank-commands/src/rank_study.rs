@@ -2,7 +2,7 @@
 
 use hodgerank::fit::{self, Fit, FitOptions, Method};
 use hodgerank::path::{Entry, Parameter};
-use hodgerank::{ComparisonGraph, Groups, Labels, Ranking};
+use hodgerank::{ComparisonGraph, Groups, Labels, Ranking, Status};
 use hodgerank_io::Study;
 use hodgerank_io::write::{
     ComponentSummary, InputSummary, MethodSummary, OutlierSummary, RankTable, RankedRow,
@@ -107,7 +107,7 @@ pub fn rank_study(
         components: component_summaries(&graph),
         outliers: outlier_summary(&graph, &fit, comparisons),
         annotators: None,
-        status: fit.status,
+        status: fit.status.as_str(),
         warnings: warnings(&graph, &fit),
     };
     announce(&table, watch);
@@ -172,16 +172,16 @@ fn warnings(graph: &ComparisonGraph, fit: &Fit) -> Vec<String> {
         warnings.push(text);
     }
     match (fit.status, fit.linear) {
-        ("iteration-limit", Some(linear)) => warnings.push(format!(
+        (Status::IterationLimit, Some(linear)) => warnings.push(format!(
             "the solver stopped at its iteration limit with a relative residual of {:.1e}; raise \
              --max-iterations or try --backend sparse",
             linear.residual
         )),
-        ("iteration-limit", None) => warnings.push(
+        (Status::IterationLimit, None) => warnings.push(
             "the method stopped at its limit of steps before it came to where it was to stop"
                 .to_owned(),
         ),
-        ("disconnected", _) => warnings.push(
+        (Status::Disconnected, _) => warnings.push(
             "the votes still trusted no longer connect all items, so no more votes were flagged"
                 .to_owned(),
         ),

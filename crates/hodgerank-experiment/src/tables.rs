@@ -176,7 +176,7 @@ impl Ranked {
             differences: self.differences(fit.method) as u64,
             tau: kendall::tau(&fit.scores, lead),
             flagged: fit.flagged.iter().sum::<f64>() as u64,
-            status: fit.status,
+            status: fit.status.as_str(),
         };
         self.fits.iter().map(of).collect()
     }

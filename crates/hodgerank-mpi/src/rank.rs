@@ -53,7 +53,7 @@ pub fn run(
 /// If an option makes no sense, or the method or the rule needs all votes in one place.
 pub fn fit_options(options: &MethodOptions) -> Result<FitOptions, Failure> {
     let mut fit = options.fit_options()?;
-    if let Some(method) = fit.method.filter(|method| !method.is_distributable()) {
+    if let Some(method) = fit.method.filter(|method| !method.info().is_distributable) {
         return Err(Failure::usage(
             format!("--method {} needs all votes on one machine", method.as_str()),
             "use l2, ridge, lbi or hlasso, or run `hodgerank rank` on one machine",

@@ -54,7 +54,7 @@ impl Study {
                 fraction: if votes > 0.0 { flagged / votes } else { 0.0 },
             },
             annotators: None,
-            status: fit.status,
+            status: fit.status.as_str(),
             warnings: Vec::new(),
         };
         Self { items, graph, fit, table, options }

@@ -19,6 +19,7 @@ use crate::laplacian::BackendChoice;
 use crate::path::{Change, Entry, Parameter, Path, StopAt};
 use crate::select::cross_validation::{self, CrossValidation};
 use crate::select::{self, OutlierRule};
+pub use crate::solve::Method;
 use crate::solve::bregman::{self, Algorithm, BregmanOptions};
 use crate::solve::concomitant::{self, ConcomitantOptions};
 use crate::solve::hard_threshold::{self, HardThresholdOptions, Removal};
@@ -31,45 +32,6 @@ use crate::solve::{L2Options, RidgeOptions, Solution, Status, l2, ridge};
 
 /// Multiply-adds up to which `iss` is taken unasked: some ten seconds on one core.
 pub const MAX_ISS_COST: f64 = 1e10;
-
-/// A way to find the scores.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[expect(missing_docs, reason = "the names are those of the table above")]
-pub enum Method {
-    L2,
-    Ridge,
-    HuberLasso,
-    LassoL2,
-    Bregman,
-    InverseScaleSpace,
-    HardThreshold,
-    Trimmed,
-    PcLasso,
-}
-
-impl Method {
-    /// Whether it can be done by a team that shares the votes.
-    #[must_use]
-    pub fn is_distributable(self) -> bool {
-        matches!(self, Self::L2 | Self::Ridge | Self::HuberLasso | Self::Bregman)
-    }
-
-    /// Its name on the command line and in outputs.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::L2 => "l2",
-            Self::Ridge => "ridge",
-            Self::HuberLasso => "hlasso",
-            Self::LassoL2 => "lasso-l2",
-            Self::Bregman => "lbi",
-            Self::InverseScaleSpace => "iss",
-            Self::HardThreshold => "iht",
-            Self::Trimmed => "ilts",
-            Self::PcLasso => "pc-lasso",
-        }
-    }
-}
 
 /// Options of [`fit`].
 ///
@@ -138,7 +100,7 @@ impl FitOptions {
         };
         match (self.method, self.outliers) {
             _ if communicator.is_single_process() => Ok(()),
-            (Some(method), _) if !method.is_distributable() => {
+            (Some(method), _) if !method.info().is_distributable => {
                 let expected = "l2, ridge, hlasso or lbi where the votes are shared";
                 refused("method", method.as_str(), expected)
             }
@@ -195,7 +157,7 @@ pub struct Fit {
     /// How λ was cross-validated, where the rule asked for it.
     pub cross_validation: Option<CrossValidation>,
     /// How it ended.
-    pub status: &'static str,
+    pub status: Status,
     /// The linear solver, its iterations and its residual, where one system was solved.
     pub linear: Option<Linear>,
     /// Time taken.
@@ -301,7 +263,7 @@ fn robust(
     let method = method.unwrap_or_else(|| default_method(graph, target));
     let mut fit = flag(graph, method, target, options, l2_options)?;
     if cross_validation.as_ref().is_some_and(|found| found.status == Status::IterationLimit) {
-        fit.status = Status::IterationLimit.as_str();
+        fit.status = Status::IterationLimit;
     }
     fit.cross_validation = cross_validation;
     Ok(fit)
@@ -447,7 +409,7 @@ fn unflagged(graph: &ComparisonGraph, method: Method, solution: Solution) -> Fit
         entries: Vec::new(),
         stop: None,
         cross_validation: None,
-        status: status.as_str(),
+        status,
         linear: Some(Linear {
             backend: info.backends.first().map_or("none", |backend| backend.as_str()),
             iterations: info.iterations,
@@ -466,7 +428,7 @@ fn end_of_path(graph: &ComparisonGraph, method: Method, path: &Path) -> Fit {
         entries: path.entries(),
         stop: Some((path.parameter, end)),
         cross_validation: None,
-        status: path.status.as_str(),
+        status: path.status,
         linear: None,
         time: std::time::Duration::ZERO,
     }
@@ -480,10 +442,7 @@ fn removal(method: Method, found: Removal) -> Fit {
         entries: Vec::new(),
         stop: None,
         cross_validation: None,
-        status: match found.solution.status {
-            Status::Solved => "solved",
-            Status::IterationLimit => "iteration-limit",
-        },
+        status: found.solution.status,
         linear: None,
         time: found.solution.info.time,
     }

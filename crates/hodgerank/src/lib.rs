@@ -54,6 +54,7 @@ pub mod ranking;
 pub mod select;
 pub mod simulate;
 pub mod solve;
+pub mod status;
 
 pub use communicator::{Communicator, SingleProcess};
 pub use comparison::Comparison;
@@ -62,3 +63,5 @@ pub use graph::{ComparisonGraph, Components, Groups, Merged, Pairs, Tally};
 pub use labels::{Labels, natural_order};
 pub use path::Path;
 pub use ranking::{RankedItem, Ranking};
+pub use solve::{Method, MethodInfo};
+pub use status::Status;

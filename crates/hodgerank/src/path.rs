@@ -13,6 +13,7 @@ mod snapshots;
 pub use recorder::Recorder;
 
 use crate::graph::Groups;
+use crate::status::Status;
 use snapshots::Snapshots;
 
 /// Room for scores along a path. Above it every second snapshot is dropped.
@@ -66,29 +67,6 @@ pub enum StopAt {
     Flagged(f64),
 }
 
-/// How a sweep ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum PathStatus {
-    /// It came to where it was asked to go.
-    Complete,
-    /// The votes still trusted no longer connect the items; what came before stands.
-    Disconnected,
-    /// The steps ran out first; what came before stands.
-    IterationLimit,
-}
-
-impl PathStatus {
-    /// Its name in outputs.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Complete => "complete",
-            Self::Disconnected => "disconnected",
-            Self::IterationLimit => "iteration-limit",
-        }
-    }
-}
-
 /// A group that became flagged, or trusted again.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Event {
@@ -134,7 +112,7 @@ pub struct Path {
     /// All changes, in order.
     pub events: Vec<Event>,
     /// How the sweep ended.
-    pub status: PathStatus,
+    pub status: Status,
     snapshots: Snapshots,
 }
 
@@ -261,7 +239,7 @@ mod tests {
         assert!(recorder.reached(StopAt::Flagged(7.0)) && !recorder.reached(StopAt::Flagged(8.0)));
         assert!(recorder.reached(StopAt::Value(2.0)) && !recorder.reached(StopAt::Value(1.5)));
         recorder.knot(1.0, &[4.0, -4.0], [(2, Change::Entered(1.0))], &groups);
-        let path = recorder.finish(PathStatus::Complete);
+        let path = recorder.finish(Status::Complete);
         assert_eq!(path.flagged_at(5.0), [] as [u32; 0]);
         assert_eq!(path.flagged_at(3.0), [2]);
         assert_eq!(path.flagged_at(2.5), [2]);
@@ -283,7 +261,7 @@ mod tests {
         let mut recorder = Recorder::new(Parameter::Time, Interpolation::Constant, 0.0, &[0.0]);
         recorder.knot(1.0, &[1.0], [], &groups(&[]));
         recorder.knot(2.0, &[5.0], [], &groups(&[]));
-        let path = recorder.finish(PathStatus::Complete);
+        let path = recorder.finish(Status::Complete);
         assert_eq!(path.scores_at(0.9), [0.0]);
         assert_eq!(path.scores_at(1.0), [1.0]);
         assert_eq!(path.scores_at(1.9), [1.0]);
@@ -300,7 +278,7 @@ mod tests {
             let kept = recorder.so_far().snapshot_knots();
             assert!(kept.len() <= most && kept[0] == 0 && *kept.last().unwrap() == knot as u32);
         }
-        let path = recorder.finish(PathStatus::Complete);
+        let path = recorder.finish(Status::Complete);
         assert_eq!(path.knots.len(), 1001);
         assert!(path.snapshot_knots().len() >= most / 2);
         for value in [0.0, 17.0, 123.4, 999.5, 1000.0] {

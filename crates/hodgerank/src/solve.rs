@@ -1,4 +1,4 @@
-//! Solvers: from a comparison graph and options to scores.
+//! The methods: from a comparison graph and options to scores.
 //!
 //! | solver | objective |
 //! |---|---|
@@ -6,12 +6,15 @@
 //! | [`huber_lasso`] | Σ w [½(y − Xθ − γ)² + λ abs γ] |
 //! | [`lasso_l2`] | ½ Σ w (y − Xθ)² without the outliers of [`huber_lasso`] |
 //! | [`ridge`] | ½ Σ w (y − Xθ)² + ½ a ‖θ‖² |
-//! | [`bregman`] | no objective, a path: ½ Σ w (y − Xθ − γ)² descended in θ and, through shrinkage, in γ |
-//! | [`inverse_scale_space`] | its exact limit: at each t, ½ Σ w (y − Xθ − γ)² with γ of the sign of p where abs p = 1, else 0 |
-//! | [`hard_threshold`] | ½ Σ w (y − Xθ − E)², at most K votes with E ≠ 0 |
-//! | [`trimmed`] | the same over the votes kept, K given or found |
+//! | [`bregman`] | a path without an objective: gradient descent on ½ Σ w (y − Xθ − γ)² in θ and, with shrinkage, in γ |
+//! | [`inverse_scale_space`] | the exact limit of [`bregman`]: at each t, ½ Σ w (y − Xθ − γ)² where γ has the sign of p if abs p = 1 and is 0 otherwise |
+//! | [`hard_threshold`] | ½ Σ w (y − Xθ − E)² with E ≠ 0 for at most K votes |
+//! | [`trimmed`] | the same over the votes that are kept, with K given or estimated |
 //! | [`pc_lasso`] | ½ Σ w (y − Xθ)² + λ‖θ‖₁ + ½ ratio · θᵀ(d₁²I − L)θ |
-//! | [`concomitant`] | σ Σ w ρ_M((y − Xθ)/σ) + ½ a σ, over θ and σ |
+//! | [`concomitant`] | σ Σ w ρ_M((y − Xθ)/σ) + ½ a σ over θ and σ |
+//!
+//! [`Method`] is the table of methods. To add one: write its solver in this folder, add its row to
+//! the table below, and call it in [`crate::fit`].
 
 pub mod bregman;
 pub mod concomitant;
@@ -35,11 +38,126 @@ pub use pc_lasso::PcLassoOptions;
 pub use ridge::RidgeOptions;
 pub use trimmed::TrimmedOptions;
 
+use std::fmt;
+use std::str::FromStr;
 use std::time::{Duration, Instant};
 
 use crate::error::{Error, Result};
 use crate::graph::ComparisonGraph;
 use crate::laplacian::{Backend, BackendChoice, LaplacianSystem, StoppingRule};
+use crate::path::Parameter;
+pub use crate::status::Status;
+
+/// Facts about a method.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct MethodInfo {
+    /// The method.
+    pub method: Method,
+    /// Its name on the command line, in Python and in outputs.
+    pub name: &'static str,
+    /// One line for `--help`.
+    pub description: &'static str,
+    /// The parameter of its path, if it has one.
+    pub path: Option<Parameter>,
+    /// Whether it can flag votes.
+    pub flags_votes: bool,
+    /// Whether it can run on votes that several processes share.
+    pub is_distributable: bool,
+}
+
+macro_rules! methods {
+    ($($variant:ident: $name:literal, $description:literal, path $path:expr, flags_votes $flags:literal,
+       distributable $distributable:literal;)*) => {
+        /// A way to compute scores.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        #[non_exhaustive]
+        pub enum Method {
+            $(#[doc = concat!("`", $name, "`: ", $description, ".")] $variant,)*
+        }
+
+        impl Method {
+            /// Every method, in the order of the paper's tables.
+            pub const ALL: &'static [Self] = &[$(Self::$variant),*];
+
+            /// What [`Method::from_str`] accepts.
+            const EXPECTED: &'static str = concat!("a method:", $(" ", $name),*);
+
+            /// What the method can do.
+            #[must_use]
+            pub const fn info(self) -> MethodInfo {
+                match self {
+                    $(Self::$variant => MethodInfo {
+                        method: self,
+                        name: $name,
+                        description: $description,
+                        path: $path,
+                        flags_votes: $flags,
+                        is_distributable: $distributable,
+                    },)*
+                }
+            }
+        }
+    };
+}
+
+methods! {
+    LassoL2: "lasso-l2", "Least squares without the votes that Huber-LASSO flags",
+        path Some(Parameter::Lambda), flags_votes true, distributable false;
+    L2: "l2", "Least squares (HodgeRank); every vote counts",
+        path None, flags_votes false, distributable true;
+    Ridge: "ridge", "Least squares with scores shrunk towards zero; every vote counts",
+        path None, flags_votes false, distributable true;
+    PcLasso: "pc-lasso", "LASSO guided by principal components; every vote counts",
+        path None, flags_votes false, distributable false;
+    Trimmed: "ilts", "Iterative least trimmed squares; --outliers auto estimates the number of outliers",
+        path None, flags_votes true, distributable false;
+    HardThreshold: "iht", "Iterative hard thresholding: least squares without the K worst votes",
+        path None, flags_votes true, distributable false;
+    HuberLasso: "hlasso", "Huber-LASSO: the influence of votes that fit badly is bounded",
+        path Some(Parameter::Lambda), flags_votes true, distributable true;
+    Bregman: "lbi", "Linearised Bregman iteration: flags votes one after another, with little bias",
+        path Some(Parameter::Time), flags_votes true, distributable true;
+    InverseScaleSpace: "iss", "Inverse scale space: the exact limit of lbi, without tuning parameters",
+        path Some(Parameter::Time), flags_votes true, distributable false;
+}
+
+impl Method {
+    /// The name on the command line, in Python and in outputs.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        self.info().name
+    }
+}
+
+impl fmt::Display for Method {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+impl FromStr for Method {
+    type Err = Error;
+
+    /// Reads a method's name, such as `iss`.
+    fn from_str(text: &str) -> Result<Self> {
+        let found = Self::ALL.iter().copied().find(|method| method.as_str() == text);
+        let (value, expected) = (text.to_owned(), Self::EXPECTED);
+        found.ok_or(Error::BadOption { option: "method", value, expected })
+    }
+}
+
+#[cfg(feature = "clap")]
+impl clap::ValueEnum for Method {
+    fn value_variants<'a>() -> &'a [Self] {
+        Self::ALL
+    }
+
+    fn to_possible_value(&self) -> Option<clap::builder::PossibleValue> {
+        let MethodInfo { name, description, .. } = self.info();
+        Some(clap::builder::PossibleValue::new(name).help(description))
+    }
+}
 
 /// What a solver returns.
 #[derive(Debug, Clone, PartialEq)]
@@ -50,26 +168,6 @@ pub struct Solution {
     pub status: Status,
     /// How they were found.
     pub info: Info,
-}
-
-/// How a solver ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Status {
-    /// The tolerance was met, or rounding permits nothing better.
-    Solved,
-    /// Iterations ran out, or no longer helped, before that: the scores are the best so far.
-    IterationLimit,
-}
-
-impl Status {
-    /// Its name in outputs.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Solved => "solved",
-            Self::IterationLimit => "iteration-limit",
-        }
-    }
 }
 
 /// Facts about a run.

@@ -3,7 +3,8 @@
 mod shapes;
 mod study;
 
-use hodgerank::path::{Change, PathStatus, StopAt};
+use hodgerank::Status;
+use hodgerank::path::{Change, StopAt};
 use hodgerank::simulate::SimulateOptions;
 use hodgerank::solve::bregman::{self, Algorithm, BregmanOptions};
 use hodgerank::solve::inverse_scale_space::{self, InverseScaleSpaceOptions};
@@ -115,7 +116,7 @@ fn the_published_table_is_met() {
     let Some((graph, golden)) = study::pc_vqa_1() else { return };
     for algorithm in ALGORITHMS {
         let path = run(&graph, &options(algorithm, 50.0, 1.0 / 25000.0), StopAt::Value(0.66756));
-        assert_eq!(path.status, PathStatus::Complete);
+        assert_eq!(path.status, Status::Complete);
         assert_eq!(*path.knots.last().unwrap(), 16689.0 / 25000.0);
         let difference = largest_difference(path.last_scores(), &golden);
         assert!(difference < 6e-5, "{algorithm:?}: {difference:e}");
@@ -206,7 +207,7 @@ fn thread_counts_change_no_bit() {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
             pool.install(|| run(&graph, &options, StopAt::End))
         });
-        assert!(one.status == PathStatus::IterationLimit && !one.events.is_empty());
+        assert!(one.status == Status::IterationLimit && !one.events.is_empty());
         assert!(one == three, "{algorithm:?}");
     }
 }
@@ -231,7 +232,7 @@ fn a_path_ends_where_it_is_asked_to() {
         let whole = run(&graph, &options, StopAt::Value(0.9));
         for t in [0.0, 0.01, 0.3, 0.612_345, 0.9] {
             let path = run(&graph, &options, StopAt::Value(t));
-            assert_eq!((*path.knots.last().unwrap(), path.status), (t, PathStatus::Complete));
+            assert_eq!((*path.knots.last().unwrap(), path.status), (t, Status::Complete));
             let difference = largest_difference(path.last_scores(), &whole.scores_at(t));
             assert!(difference < 0.05, "{algorithm:?} {t}: {difference:e}");
         }
@@ -243,7 +244,7 @@ fn a_path_ends_where_it_is_asked_to() {
         assert!(entered >= votes && last.knot as usize == flagged.knots.len() - 1);
     }
     let end = run(&graph, &BregmanOptions::default(), StopAt::End);
-    assert_eq!(end.status, PathStatus::Complete);
+    assert_eq!(end.status, Status::Complete);
     let entered = |event: &&hodgerank::path::Event| matches!(event.change, Change::Entered(_));
     assert!(end.events.iter().filter(entered).count() > graph.groups().len() / 2);
 }
@@ -310,7 +311,7 @@ fn one_wild_outcome_neither_stops_nor_slows_the_rest() {
     let graph = shapes::graph(20, &votes);
     let options = BregmanOptions { max_steps: 20_000, ..BregmanOptions::default() };
     let path = run(&graph, &options, StopAt::Value(0.5));
-    assert_eq!(path.status, PathStatus::Complete);
+    assert_eq!(path.status, Status::Complete);
     assert_eq!(graph.groups().y[path.entries()[0].group as usize], 1e4);
     let options = InverseScaleSpaceOptions::default();
     let limit = inverse_scale_space::path(&graph, &options, StopAt::Value(0.5)).unwrap();
@@ -322,7 +323,7 @@ fn one_wild_outcome_neither_stops_nor_slows_the_rest() {
 fn no_items_have_a_path_too() {
     let graph = shapes::voted(0, &[], 18);
     for until in [StopAt::End, StopAt::Value(1.0), StopAt::Flagged(1.0)] {
-        assert_eq!(run(&graph, &BregmanOptions::default(), until).status, PathStatus::Complete);
+        assert_eq!(run(&graph, &BregmanOptions::default(), until).status, Status::Complete);
     }
 }
 

@@ -4,7 +4,7 @@ mod shapes;
 mod study;
 
 use hodgerank::laplacian::{Backend, BackendChoice};
-use hodgerank::path::{Change, Path, PathStatus, StopAt};
+use hodgerank::path::{Change, Path, StopAt};
 use hodgerank::simulate::SimulateOptions;
 use hodgerank::solve::huber_lasso::{self, Knots};
 use hodgerank::solve::{HuberLassoOptions, L2Options, Status, l2};
@@ -23,7 +23,7 @@ fn options(knots: Knots) -> HuberLassoOptions {
 
 fn walk(graph: &ComparisonGraph, knots: Knots) -> Path {
     let path = huber_lasso::path(graph, &options(knots), StopAt::End).unwrap();
-    assert_eq!(path.status, PathStatus::Complete);
+    assert_eq!(path.status, Status::Complete);
     path
 }
 
@@ -146,7 +146,7 @@ fn grid_paths_are_optimal() {
             let backend = BackendChoice::Fixed(backend);
             let options = HuberLassoOptions { backend, ..HuberLassoOptions::default() };
             let path = huber_lasso::path(&graph, &options, StopAt::End).unwrap();
-            assert_eq!(path.status, PathStatus::Complete, "{name}");
+            assert_eq!(path.status, Status::Complete, "{name}");
             assert_path(name, &graph, &path);
         }
     }
@@ -305,7 +305,7 @@ fn sweeps_end_where_asked() {
         assert_eq!(huber_lasso::path(&graph, &options(knots), above).unwrap().knots.len(), 1);
     }
     let cut = huber_lasso::path(&graph, &options(Knots::Exact { most: 5 }), StopAt::End).unwrap();
-    assert_eq!(cut.status, PathStatus::IterationLimit);
+    assert_eq!(cut.status, Status::IterationLimit);
 }
 
 #[test]

@@ -3,7 +3,8 @@
 mod shapes;
 mod study;
 
-use hodgerank::path::{PathStatus, StopAt};
+use hodgerank::Status;
+use hodgerank::path::StopAt;
 use hodgerank::simulate::{Noise, SimulateOptions};
 use hodgerank::solve::bregman::{self, BregmanOptions};
 use hodgerank::solve::inverse_scale_space::{self, InverseScaleSpaceOptions, cost_estimate};
@@ -20,7 +21,7 @@ fn assert_optimal(name: &str, graph: &ComparisonGraph, path: &Path) {
     let groups = graph.groups();
     let mut p = vec![0.0_f64; groups.len()];
     let scale = groups.y.iter().fold(1e-300_f64, |s, y| s.max(y.abs()));
-    let fell_apart = path.status == PathStatus::Disconnected;
+    let fell_apart = path.status == Status::Disconnected;
     for (knot, &t) in path.knots.iter().enumerate() {
         assert!(knot == 0 || t > path.knots[knot - 1], "{name}: time");
         let r = study::residuals(graph, &path.scores_at(t));
@@ -84,7 +85,7 @@ proptest! {
         };
         let graph = shapes::graph(7, &votes.iter().map(say).collect::<Vec<_>>());
         let path = run(&graph, StopAt::End);
-        prop_assert!(path.status != PathStatus::IterationLimit);
+        prop_assert!(path.status != Status::IterationLimit);
         assert_optimal("likert", &graph, &path);
     }
 }
@@ -108,7 +109,7 @@ fn ties_enter_together() {
     let mirror: Vec<_> =
         together.iter().filter(|e| graph.groups().y[e.group as usize] == -3.0).collect();
     assert!(mirror.len() == 2 && mirror[0].at == mirror[1].at, "{together:?}");
-    assert_eq!(path.status, PathStatus::Complete);
+    assert_eq!(path.status, Status::Complete);
     let expected: Vec<f64> = (0..6).map(|i| 2.5 - f64::from(i)).collect();
     assert!(largest_difference(path.last_scores(), &expected) < 1e-9);
 }
@@ -203,7 +204,7 @@ fn thread_counts_change_no_bit() {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
             pool.install(|| inverse_scale_space::path(graph, &options, StopAt::End).unwrap())
         });
-        assert!(one.status == PathStatus::IterationLimit && one.knots.len() == 31);
+        assert!(one.status == Status::IterationLimit && one.knots.len() == 31);
         assert!(one == three);
         assert_optimal("large", graph, &one);
     }
@@ -234,7 +235,7 @@ fn votes_that_fall_apart_end_the_path() {
     ];
     let graph = shapes::graph(4, &votes);
     let path = run(&graph, StopAt::End);
-    assert_eq!(path.status, PathStatus::Disconnected);
+    assert_eq!(path.status, Status::Disconnected);
     assert_eq!(path.entries().len(), 1);
     assert!((path.knots.last().unwrap() - 1.0).abs() < 1e-9);
     let apart = path.last_scores();
@@ -242,7 +243,7 @@ fn votes_that_fall_apart_end_the_path() {
     // One more vote on either side settles it.
     let votes = [&votes[..], &[Comparison::new(2, 3, 1.0)]].concat();
     let path = run(&shapes::graph(4, &votes), StopAt::End);
-    assert_eq!((path.status, path.entries().len()), (PathStatus::Complete, 2));
+    assert_eq!((path.status, path.entries().len()), (Status::Complete, 2));
 }
 
 #[test]
@@ -251,13 +252,13 @@ fn a_path_ends_where_it_is_asked_to() {
     let whole = run(&graph, StopAt::End);
     for t in [0.0, 0.1, 0.5, 1.0] {
         let path = run(&graph, StopAt::Value(t));
-        assert_eq!((*path.knots.last().unwrap(), path.status), (t, PathStatus::Complete));
+        assert_eq!((*path.knots.last().unwrap(), path.status), (t, Status::Complete));
         assert_eq!(path.last_scores(), whole.scores_at(t));
         assert_eq!(path.flagged_at(t), whole.flagged_at(t));
     }
     let options = InverseScaleSpaceOptions { max_events: 3, ..Default::default() };
     let path = inverse_scale_space::path(&graph, &options, StopAt::End).unwrap();
-    assert_eq!((path.knots.len(), path.status), (4, PathStatus::IterationLimit));
+    assert_eq!((path.knots.len(), path.status), (4, Status::IterationLimit));
     for bad in [
         InverseScaleSpaceOptions { max_events: 0, ..Default::default() },
         InverseScaleSpaceOptions { tolerance: 0.0, ..Default::default() },
@@ -271,7 +272,7 @@ fn a_path_ends_where_it_is_asked_to() {
 fn few_events_reach_the_papers_outliers() {
     let Some((graph, _)) = study::pc_vqa_1() else { return };
     let path = run(&graph, StopAt::Flagged(0.05 * graph.groups().votes()));
-    assert_eq!((path.knots.len() - 1, path.status), (52, PathStatus::Complete));
+    assert_eq!((path.knots.len() - 1, path.status), (52, Status::Complete));
     assert_optimal("PC-VQA", &graph, &path);
     let cost = cost_estimate(&graph, 192.0);
     assert!((1e3..1e6).contains(&cost) && cost_estimate(&graph, 400.0) > cost);
@@ -281,7 +282,7 @@ fn few_events_reach_the_papers_outliers() {
 fn no_items_have_a_path_too() {
     let graph = shapes::voted(0, &[], 18);
     for until in [StopAt::End, StopAt::Value(1.0), StopAt::Flagged(1.0)] {
-        assert_eq!(run(&graph, until).status, PathStatus::Complete);
+        assert_eq!(run(&graph, until).status, Status::Complete);
     }
     assert_eq!(cost_estimate(&graph, 5.0), 0.0);
 }

@@ -63,7 +63,7 @@ fn table(findings: &Findings<'_>) -> Table {
             Column::new(
                 "status",
                 "status",
-                Values::Text(fits.iter().map(|fit| fit.status.to_owned()).collect()),
+                Values::Text(fits.iter().map(|fit| fit.status.to_string()).collect()),
             ),
         ],
     }

@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use super::snapshots::Snapshots;
-use super::{Change, Event, Interpolation, Parameter, Path, PathStatus, SNAPSHOT_BYTES, StopAt};
+use super::{Change, Event, Interpolation, Parameter, Path, SNAPSHOT_BYTES, StopAt};
 use crate::communicator::{Communicator, SingleProcess, StateReader, StateWriter};
 use crate::error::Result;
 use crate::graph::{ComparisonGraph, Groups};
+use crate::status::Status;
 
 /// Writes a path down as a solver walks along it.
 #[derive(Debug, Clone)]
@@ -62,7 +63,7 @@ impl Recorder {
             between,
             knots: vec![start],
             events: Vec::new(),
-            status: PathStatus::Complete,
+            status: Status::Complete,
             snapshots,
         };
         let (flags, communicator): (_, Arc<dyn Communicator>) =
@@ -182,7 +183,7 @@ impl Recorder {
 
     /// The finished path.
     #[must_use]
-    pub fn finish(mut self, status: PathStatus) -> Path {
+    pub fn finish(mut self, status: Status) -> Path {
         self.path.status = status;
         self.path
     }

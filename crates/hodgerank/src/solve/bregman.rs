@@ -56,7 +56,8 @@ use crate::communicator::StateReader;
 use crate::error::Result;
 use crate::graph::ComparisonGraph;
 use crate::laplacian::LaplacianSystem;
-use crate::path::{Interpolation, Parameter, Path, PathStatus, Recorder, StopAt};
+use crate::path::{Interpolation, Parameter, Path, Recorder, StopAt};
+use crate::status::Status;
 use options::Steps;
 use step::{Advance, Iterate, Step};
 
@@ -175,10 +176,10 @@ fn walk(
     let ending = if until == StopAt::End { END } else { options.tolerance };
     let status = loop {
         if recorder.reached(until) || end - t <= ON_GRID * dt {
-            break PathStatus::Complete;
+            break Status::Complete;
         }
         if k - first >= options.max_steps as u64 {
-            break PathStatus::IterationLimit;
+            break Status::IterationLimit;
         }
         let step = dt.min(end - t);
         k += 1;
@@ -192,7 +193,7 @@ fn walk(
             last_knot = k;
         }
         if is_quiet {
-            break PathStatus::Complete;
+            break Status::Complete;
         }
         communicator.keep_if_due(WORK, |state| {
             state.count(k);
@@ -223,5 +224,5 @@ fn without_outliers(
     {
         recorder.knot(t, theta, [], graph.groups());
     }
-    recorder.finish(PathStatus::Complete)
+    recorder.finish(Status::Complete)
 }

@@ -22,7 +22,7 @@
 //! fixed while λ falls: b never becomes an outlier, unless c = 1 to begin with, and then it may be
 //! counted as an inlier for good. So the sweep can go down to any λ > 0, and does: θ solves the
 //! problem at every knot, whether or not it is the only one to do so (c = 1 happens with equal
-//! counts; then other θ have the same objective). [`PathStatus::Disconnected`] is for rounding
+//! counts; then other θ have the same objective). [`Status::Disconnected`] is for rounding
 //! that has eaten the connection.
 //!
 //! Failure modes: γ is biased by λ (see [`lasso_l2`](super::lasso_l2) for the refit); a wrong vote
@@ -46,11 +46,12 @@ mod sampled_factor;
 
 use std::time::Instant;
 
-use super::{Info, L2Options, Solution, Status, check_stopping, l2};
+use super::{Info, L2Options, Solution, check_stopping, l2};
 use crate::error::{Error, Result};
 use crate::graph::ComparisonGraph;
 use crate::laplacian::BackendChoice;
-use crate::path::{Interpolation, Parameter, Path, PathStatus, Recorder, StopAt};
+use crate::path::{Interpolation, Parameter, Path, Recorder, StopAt};
+use crate::status::Status;
 use newton::Newton;
 use pass::residual;
 
@@ -147,7 +148,7 @@ pub fn path(graph: &ComparisonGraph, options: &HuberLassoOptions, until: StopAt)
     let lambda_max = largest_residual(graph, &theta);
     let start = Recorder::on(graph, Parameter::Lambda, Interpolation::Linear, lambda_max, &theta);
     if lambda_max == 0.0 || start.reached(until) {
-        return Ok(start.finish(PathStatus::Complete));
+        return Ok(start.finish(Status::Complete));
     }
     match options.knots {
         Knots::Grid { count, ratio } => {

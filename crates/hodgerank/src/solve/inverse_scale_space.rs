@@ -30,7 +30,7 @@
 //! [`cost_estimate`]: for more than some ten thousand outliers take [`super::bregman`].
 //!
 //! Failure modes: the path ends where the trusted votes no longer connect the items of a component
-//! ([`PathStatus::Disconnected`]), e.g. where two equally many opposite votes are all that an item
+//! ([`Status::Disconnected`]), e.g. where two equally many opposite votes are all that an item
 //! has; θ would not be unique from there on.
 //!
 //! | paper | here |
@@ -48,8 +48,9 @@ mod sweep;
 
 use crate::error::{Error, Result};
 use crate::graph::ComparisonGraph;
-use crate::path::{Interpolation, Parameter, Path, PathStatus, Recorder, StopAt};
+use crate::path::{Interpolation, Parameter, Path, Recorder, StopAt};
 use crate::solve::l2::{self, L2Options};
+use crate::status::Status;
 use fit::{Fit, Outcome};
 use inliers::DENSE_MOST_ITEMS;
 
@@ -146,17 +147,17 @@ fn walk(
     let mut events = 0;
     let status = loop {
         if recorder.reached(until) {
-            break PathStatus::Complete;
+            break Status::Complete;
         }
         let next = t + fit.time_to_next_event();
         if next > end || next.is_infinite() {
             if end.is_finite() {
                 recorder.knot(end, &fit.theta, [], groups);
             }
-            break PathStatus::Complete;
+            break Status::Complete;
         }
         if events == options.max_events {
-            break PathStatus::IterationLimit;
+            break Status::IterationLimit;
         }
         let entering = fit.advance(t, next);
         t = next;
@@ -165,11 +166,11 @@ fn walk(
             Outcome::Fitted => recorder.knot(t, &fit.theta, fit.changes(), groups),
             Outcome::Disconnected => {
                 recorder.knot(t, &fit.last_theta, [], groups);
-                break PathStatus::Disconnected;
+                break Status::Disconnected;
             }
             Outcome::NotSettled => {
                 recorder.knot(t, &fit.last_theta, [], groups);
-                break PathStatus::IterationLimit;
+                break Status::IterationLimit;
             }
         }
     };

@@ -5,7 +5,8 @@ use super::newton::Newton;
 use crate::communicator::StateReader;
 use crate::error::Result;
 use crate::graph::ComparisonGraph;
-use crate::path::{Change, Path, PathStatus, Recorder, StopAt};
+use crate::path::{Change, Path, Recorder, StopAt};
+use crate::status::Status;
 
 /// A group enters when its |r| exceeds λ by this share of λ_max: γ is then more than rounding.
 pub(super) const BEYOND: f64 = 1e-9;
@@ -52,7 +53,7 @@ pub(super) fn walk(
         extend(&mut newton.theta, &before, &here, lambda);
         let found = newton.minimise(lambda, options.tolerance, options.max_iterations);
         if !found.converged {
-            return Ok(recorder.finish(PathStatus::IterationLimit));
+            return Ok(recorder.finish(Status::IterationLimit));
         }
         let limit = lambda + BEYOND * lambda_max;
         let changes = changes(&newton, limit, &mut flagged);
@@ -77,7 +78,7 @@ pub(super) fn walk(
             recorder.save(state);
         });
     }
-    Ok(recorder.finish(PathStatus::Complete))
+    Ok(recorder.finish(Status::Complete))
 }
 
 #[derive(Clone)]

@@ -20,7 +20,8 @@ use super::inverse::{Inverse, Update};
 use super::pass::residual;
 use crate::error::Result;
 use crate::graph::{ComparisonGraph, Groups};
-use crate::path::{Change, Path, PathStatus, Recorder, StopAt};
+use crate::path::{Change, Path, Recorder, StopAt};
+use crate::status::Status;
 
 /// Rates, and distances from λ as a share of λ_max, that count as zero.
 const FLAT: f64 = 1e-9;
@@ -61,28 +62,28 @@ pub(super) fn walk(
     for _ in 0..most {
         let before = walk.sign.clone();
         if !walk.tell_apart(NEAR * lambda_max) || standstills > MAX_STANDSTILLS {
-            return Ok(recorder.finish(PathStatus::Disconnected));
+            return Ok(recorder.finish(Status::Disconnected));
         }
         let changes = changes(&before, &walk);
         if !changes.is_empty() {
             recorder.knot(walk.lambda, &walk.theta, changes, groups);
             if recorder.reached(until) {
-                return Ok(recorder.finish(PathStatus::Complete));
+                return Ok(recorder.finish(Status::Complete));
             }
         }
         if walk.worn() && walk.renew().is_err() {
-            return Ok(recorder.finish(PathStatus::Disconnected));
+            return Ok(recorder.finish(Status::Disconnected));
         }
         let h = walk.next_knot(NEAR * lambda_max);
         if walk.lambda - h <= end.max(ARRIVED * lambda_max) {
             walk.advance(walk.lambda - end);
             recorder.knot(walk.lambda, &walk.theta, [], groups);
-            return Ok(recorder.finish(PathStatus::Complete));
+            return Ok(recorder.finish(Status::Complete));
         }
         standstills = if h > NEAR * lambda_max { 0 } else { standstills + 1 };
         walk.advance(h);
     }
-    Ok(recorder.finish(PathStatus::IterationLimit))
+    Ok(recorder.finish(Status::IterationLimit))
 }
 
 impl<'a> Walk<'a> {
