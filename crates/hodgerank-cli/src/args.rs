@@ -1,22 +1,28 @@
-//! The subcommands. One definition serves parsing, `--help` and the documentation.
+//! The commands. One definition serves parsing, `--help` and the documentation.
 
 use clap::{Parser, Subcommand};
+use hodgerank_commands::clean::CleanArgs;
+use hodgerank_commands::compare::CompareArgs;
+use hodgerank_commands::decompose::DecomposeArgs;
+use hodgerank_commands::diagnose::DiagnoseArgs;
+use hodgerank_commands::outliers::OutliersArgs;
+use hodgerank_commands::path::PathArgs;
+use hodgerank_commands::rank::RankArgs;
+use hodgerank_commands::report::ReportArgs;
 
-use crate::commands::{
-    clean::CleanArguments, compare::CompareArguments, decompose::DecomposeArguments,
-    demo::DemoOptions, diagnose::DiagnoseArguments, experiment::ExperimentArguments,
-    outliers::OutliersArguments, path::PathArguments, rank::RankArguments, report::ReportArguments,
-    simulate::SimulateArguments,
-};
-use crate::flags::RunOptions;
+use crate::commands::demo::DemoArgs;
+use crate::commands::experiment::ExperimentArgs;
+use crate::commands::simulate::SimulateCommand;
+use crate::flags::{DocumentCommand, FileCommand, RunOptions};
 
 /// Robust ranking from pairwise votes.
 ///
 /// Votes say that one item is preferred to another: image against image, answer against answer,
-/// product against product. hodgerank finds the scores that explain them best.
+/// product against product. hodgerank computes the scores that explain them best and flags the votes
+/// that contradict all others.
 #[derive(Debug, Parser)]
 #[command(version, propagate_version = true, max_term_width = 100)]
-pub(crate) struct Arguments {
+pub(crate) struct ProgramArgs {
     #[command(subcommand)]
     pub(crate) command: Command,
     #[command(flatten)]
@@ -26,35 +32,35 @@ pub(crate) struct Arguments {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Rank the items of a file of votes
-    Rank(Box<RankArguments>),
-    /// Rank with all methods, side by side
-    Compare(Box<CompareArguments>),
-    /// List the whole path from trusting every vote to trusting fewer and fewer
-    Path(Box<PathArguments>),
-    /// List votes in order of suspicion, or the annotators who cast them
-    Outliers(Box<OutliersArguments>),
-    /// Write the input without its flagged votes, all columns kept
-    Clean(Box<CleanArguments>),
-    /// Tell where the inconsistency of the votes lives: in pairs, triangles or longer loops
+    Rank(Box<DocumentCommand<RankArgs>>),
+    /// Compare the rankings of several methods
+    Compare(Box<DocumentCommand<CompareArgs>>),
+    /// List the path of a robust method: scores and flagged votes as more and more votes are flagged
+    Path(Box<DocumentCommand<PathArgs>>),
+    /// List votes in order of suspicion, or statistics of the annotators
+    Outliers(Box<DocumentCommand<OutliersArgs>>),
+    /// Write the input without its flagged votes, with all columns
+    Clean(Box<FileCommand<CleanArgs>>),
+    /// Show where votes contradict each other: within pairs, in triangles or in longer loops
     ///
     /// docs/theory.md explains the parts.
-    Decompose(Box<DecomposeArguments>),
-    /// Tell whether the votes can support a ranking, and whether bad ones can be found among them
+    Decompose(Box<DocumentCommand<DecomposeArgs>>),
+    /// Check whether the votes can support a ranking and whether bad votes can be found among them
     ///
     /// docs/theory.md explains the conditions.
-    Diagnose(Box<DiagnoseArguments>),
-    /// Write a report that people look at: one HTML file with charts, tables and a slider
+    Diagnose(Box<DocumentCommand<DiagnoseArgs>>),
+    /// Write a report: one HTML file with charts, tables and a slider
     ///
     /// docs/report.md explains its parts.
-    Report(Box<ReportArguments>),
-    /// Make a synthetic study: votes, some of them bad, and the truth behind them
-    Simulate(SimulateArguments),
-    /// Repeat the paper's experiments: what it claims beside what is found
+    Report(Box<FileCommand<ReportArgs>>),
+    /// Generate a synthetic study: votes, some of them bad, and the true scores
+    Simulate(SimulateCommand),
+    /// Repeat the paper's experiments and compare the results with its claims
     ///
     /// docs/experiments.md shows a run.
-    Experiment(ExperimentArguments),
-    /// Show the main job on a small study with bad annotators
-    Demo(DemoOptions),
+    Experiment(ExperimentArgs),
+    /// Rank a small synthetic study with bad annotators
+    Demo(DemoArgs),
 }
 
 #[cfg(test)]
@@ -64,6 +70,6 @@ mod tests {
 
     #[test]
     fn flags_are_consistent() {
-        Arguments::command().debug_assert();
+        ProgramArgs::command().debug_assert();
     }
 }

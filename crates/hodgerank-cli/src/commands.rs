@@ -1,13 +1,11 @@
-//! One file for each subcommand.
+//! What the program adds to the commands: their formatted text, and the commands that only it has.
 
-pub(crate) mod clean;
-pub(crate) mod compare;
-pub(crate) mod decompose;
+mod compare;
+mod decompose;
 pub(crate) mod demo;
-pub(crate) mod diagnose;
+mod diagnose;
 pub(crate) mod experiment;
-pub(crate) mod outliers;
-pub(crate) mod path;
-pub(crate) mod rank;
-pub(crate) mod report;
+mod outliers;
+mod path;
+mod rank;
 pub(crate) mod simulate;

@@ -5,11 +5,11 @@ use std::io;
 
 use hodgerank_commands as commands;
 
-/// A run's failure. Exit codes: 2 bad input or usage, 3 the data cannot answer the question,
+/// Why a run failed. Exit codes: 2 bad input or usage, 3 the data cannot answer the question,
 /// 1 anything else.
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
-    /// What a command could not do.
+    /// A command failed.
     #[error(transparent)]
     Command(commands::Failure),
     /// The threads could not be started.
@@ -67,7 +67,7 @@ impl Failure {
         Self::Command(commands::Failure::usage(problem, help))
     }
 
-    /// What the program ends with.
+    /// The exit code of the program.
     #[must_use]
     pub fn exit_code(&self) -> u8 {
         use commands::Failure::{File, Model, Unanswerable, Usage};
@@ -80,7 +80,7 @@ impl Failure {
         }
     }
 
-    /// What to do about it, where that is not already said.
+    /// What the user can do about it, if the message does not say it.
     #[must_use]
     pub fn help(&self) -> Option<String> {
         match self {
@@ -89,7 +89,7 @@ impl Failure {
         }
     }
 
-    /// The bad row of a file, where that is the failure.
+    /// The invalid row of the input, if that is the reason.
     pub(crate) fn bad_row(&self) -> Option<&hodgerank_io::BadRow> {
         match self {
             Self::Command(commands::Failure::File(hodgerank_io::Error::Row(row))) => Some(row),
@@ -97,7 +97,7 @@ impl Failure {
         }
     }
 
-    /// Whether the reader of our output has gone (`| head`): that is not an error.
+    /// Whether the reader of the output has closed the pipe (`| head`), which is not an error.
     #[must_use]
     pub fn is_closed_pipe(&self) -> bool {
         let Self::Command(commands::Failure::File(hodgerank_io::Error::Write { source, .. })) =

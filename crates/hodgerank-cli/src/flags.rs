@@ -1,12 +1,12 @@
-//! Flags that subcommands and programs share.
+//! Flags that commands and programs share.
 
-use clap::{Args, ValueEnum};
-use hodgerank_commands::Votes;
-use hodgerank_io::write::Output;
+use clap::Args;
+use hodgerank_commands::VoteSource;
 
 use crate::failure::Failure;
+use crate::output::{FormattedText, OutputFormat, OutputOptions};
 
-/// How a program runs.
+/// How the program runs.
 #[derive(Debug, Args)]
 pub struct RunOptions {
     /// Number of threads [default: all cores]. Results do not depend on it
@@ -18,10 +18,11 @@ pub struct RunOptions {
 }
 
 impl RunOptions {
-    /// Starts the threads, as many as asked for, else `default` (0 for all cores); says how many.
+    /// Starts the thread pool with the requested number of threads, or `default` (0 for all cores),
+    /// and returns the number of threads.
     ///
     /// # Errors
-    /// If they cannot be started.
+    /// If the threads cannot be started.
     pub fn start_threads(&self, default: usize) -> Result<usize, Failure> {
         let threads = self.threads.unwrap_or(default);
         rayon::ThreadPoolBuilder::new().num_threads(threads).build_global()?;
@@ -29,7 +30,7 @@ impl RunOptions {
     }
 }
 
-/// The files to read, and how.
+/// The files to read.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Input")]
 pub struct Files {
@@ -40,75 +41,51 @@ pub struct Files {
 }
 
 impl Files {
-    /// The votes in them.
+    /// The votes in the files.
     #[must_use]
-    pub fn votes(&self) -> Votes {
-        Votes::Files(self.files.clone())
+    pub fn votes(&self) -> VoteSource {
+        VoteSource::Files(self.files.clone())
     }
 }
 
-/// Where results go, and as what.
-#[derive(Debug, Default, Args)]
-#[command(next_help_heading = "Output")]
-pub struct OutputOptions {
-    /// Form of the result [default: by the ending of --output, else table]
-    #[arg(long, value_enum)]
-    pub format: Option<OutputFormat>,
-    /// File to write; it appears whole or not at all [default: standard output]
-    #[arg(long, short, value_name = "FILE")]
-    pub output: Option<String>,
-    /// Rows shown in a table, 0 for all; other formats always have all
-    #[arg(long, value_name = "N", default_value_t = 1000)]
-    pub top: usize,
-    /// Plain text even where standard output looks like a terminal; not a flag.
-    #[arg(skip)]
-    pub plain: bool,
+/// Arguments of a command that writes files itself.
+#[derive(Debug, Args)]
+pub struct FileCommand<A: Args> {
+    /// What to read.
+    #[command(flatten)]
+    pub files: Files,
+    /// The command's own arguments.
+    #[command(flatten)]
+    pub args: A,
 }
 
-/// What a result can be written as.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum OutputFormat {
-    /// For eyes
-    Table,
-    /// Comma-separated values
-    Csv,
-    /// One JSON document
-    Json,
-    /// Apache Parquet
-    Parquet,
+/// Arguments of a command that returns a document.
+#[derive(Debug, Args)]
+pub struct DocumentCommand<A: Args> {
+    /// What to read.
+    #[command(flatten)]
+    pub files: Files,
+    /// The command's own arguments.
+    #[command(flatten)]
+    pub args: A,
+    /// Where the document is written.
+    #[command(flatten)]
+    pub output: OutputOptions,
 }
 
-impl OutputOptions {
-    /// What to write.
+impl<A: Args> DocumentCommand<A> {
+    /// Runs `compute`, writes its document and returns it.
     ///
     /// # Errors
-    /// If neither the flag nor the name of the output tells.
-    pub fn format(&self) -> Result<OutputFormat, Failure> {
-        if let Some(format) = self.format {
-            return Ok(format);
-        }
-        let Some(path) = &self.output else { return Ok(OutputFormat::Table) };
-        let lower = path.to_ascii_lowercase();
-        let stem = lower.strip_suffix(".gz").or(lower.strip_suffix(".zst")).unwrap_or(&lower);
-        match std::path::Path::new(stem).extension().and_then(|ending| ending.to_str()) {
-            Some("csv") => Ok(OutputFormat::Csv),
-            Some("json") => Ok(OutputFormat::Json),
-            Some("parquet") => Ok(OutputFormat::Parquet),
-            Some("txt") => Ok(OutputFormat::Table),
-            _ => Err(Failure::usage(
-                format!("{path}: the ending does not say what to write"),
-                "end the name in .csv, .json, .parquet or .txt, or add --format \
-                 table|csv|json|parquet",
-            )),
-        }
-    }
-
-    /// Opens the output.
-    ///
-    /// # Errors
-    /// If it cannot be written to.
-    pub fn create(&self) -> Result<Output, Failure> {
-        Ok(Output::create(self.output.as_deref().unwrap_or("-"))?)
+    /// If the output cannot be opened or written, or `compute` fails.
+    pub(crate) fn run<D: FormattedText>(
+        &self,
+        compute: impl FnOnce(&VoteSource, &A, OutputFormat) -> Result<D, hodgerank_commands::Failure>,
+    ) -> Result<D, Failure> {
+        let output = self.output.open()?;
+        let document = compute(&self.files.votes(), &self.args, output.format)?;
+        output.write(&document)?;
+        Ok(document)
     }
 }
 

@@ -1,45 +1,79 @@
 //! The `hodgerank` program: robust ranking from pairwise votes.
 //!
-//! A library beside the program, so that other programs have the same flags, messages, tables for
-//! eyes and exit codes: what is public here is what `hodgerank-mpi` shares.
+//! A library next to the program, so that `hodgerank-mpi` shares its flags, messages, formatted tables
+//! and exit codes.
 
 mod args;
 mod commands;
 mod failure;
 mod flags;
-mod table;
+mod output;
+mod ranking_table;
 mod terminal;
 
 use std::process::ExitCode;
 
 use clap::Parser as _;
+use hodgerank_commands::clean::clean;
+use hodgerank_commands::compare::compare;
+use hodgerank_commands::decompose::decompose;
+use hodgerank_commands::diagnose::diagnose;
+use hodgerank_commands::outliers::outliers;
+use hodgerank_commands::path::path;
+use hodgerank_commands::rank::rank;
+use hodgerank_commands::report::report;
 
-use args::{Arguments, Command};
+use args::{Command, ProgramArgs};
 
-pub use commands::clean::CleanArguments;
-pub use commands::outliers::{OutliersArguments, write as write_outliers};
-pub use commands::rank::{RankArguments, write as write_ranking};
 pub use failure::Failure;
-pub use flags::{Files, OutputFormat, OutputOptions, RunOptions};
+pub use flags::{DocumentCommand, FileCommand, Files, RunOptions};
+pub use output::{DocumentOutput, FormattedText, OutputFormat, OutputOptions, Style};
 pub use terminal::Terminal;
 
-/// Runs the program with the words of the command line.
+/// Runs the program with the arguments of the command line.
 #[must_use]
 pub fn run() -> ExitCode {
-    let arguments = Arguments::parse();
-    let terminal = Terminal::new(arguments.run.quiet);
-    let done = arguments.run.start_threads(0).and_then(|threads| match &arguments.command {
-        Command::Rank(options) => commands::rank::run(options, threads, &terminal),
-        Command::Compare(options) => commands::compare::run(options, threads, &terminal),
-        Command::Path(options) => commands::path::run(options, threads, &terminal),
-        Command::Outliers(options) => commands::outliers::run(options, threads, &terminal),
-        Command::Clean(options) => commands::clean::run(options, threads, &terminal),
-        Command::Decompose(options) => commands::decompose::run(options, threads, &terminal),
-        Command::Diagnose(options) => commands::diagnose::run(options, threads, &terminal),
-        Command::Report(options) => commands::report::run(options, threads, &terminal),
-        Command::Simulate(options) => commands::simulate::run(options, &terminal),
-        Command::Experiment(options) => commands::experiment::run(options, &terminal),
-        Command::Demo(options) => commands::demo::run(options, &terminal),
-    });
-    terminal.end(done)
+    let program = ProgramArgs::parse();
+    let terminal = Terminal::new(program.run.quiet);
+    let result =
+        program.run.start_threads(0).and_then(|threads| run_command(&program, threads, &terminal));
+    terminal.end(result)
+}
+
+fn run_command(program: &ProgramArgs, threads: usize, terminal: &Terminal) -> Result<(), Failure> {
+    match &program.command {
+        Command::Rank(command) => drop(command.run(|votes, args, format| {
+            rank(votes, args, format == OutputFormat::Json, threads, terminal)
+        })?),
+        Command::Compare(command) => {
+            drop(command.run(|votes, args, _| compare(votes, args, threads, terminal))?);
+        }
+        Command::Path(command) => {
+            drop(command.run(|votes, args, _| path(votes, args, threads, terminal))?);
+        }
+        Command::Outliers(command) => {
+            drop(command.run(|votes, args, _| outliers(votes, args, threads, terminal))?);
+        }
+        Command::Clean(command) => {
+            clean(&command.files.votes(), &command.args, threads, terminal)?;
+        }
+        Command::Decompose(command) => drop(command.run(|votes, args, format| {
+            let with_flows = matches!(format, OutputFormat::Csv | OutputFormat::Parquet);
+            decompose(votes, args, with_flows, threads, terminal)
+        })?),
+        Command::Diagnose(command) => {
+            let diagnosed =
+                command.run(|votes, args, _| diagnose(votes, args, threads, terminal))?;
+            if command.args.strict {
+                diagnosed.check()?;
+            }
+        }
+        Command::Report(command) => {
+            report(&command.files.votes(), &command.args, threads, terminal)?;
+        }
+        Command::Simulate(command) => commands::simulate::run(command, terminal)?,
+        Command::Experiment(args) => commands::experiment::run(args, terminal)?,
+        Command::Demo(args) => commands::demo::run(args, terminal)?,
+    }
+    Ok(())
 }

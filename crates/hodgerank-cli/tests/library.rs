@@ -5,32 +5,29 @@ mod support;
 
 use std::sync::Arc;
 
-use hodgerank::ComparisonGraph;
-use hodgerank::fit::{FitOptions, Method, fit};
+use hodgerank::fit::fit;
 use hodgerank::select::OutlierRule;
 use hodgerank::solve::bregman::Algorithm;
 use hodgerank::solve::lasso_l2::Protocol;
+use hodgerank::{ComparisonGraph, FitOptions, Method};
 use hodgerank_io::{ReadOptions, read};
 use support::{Place, shared_data};
 
 /// Flags, and the same as options.
 fn settings() -> Vec<(&'static str, FitOptions)> {
     let (share, default) = (OutlierRule::Share(0.05), FitOptions::default());
-    let of = |method| FitOptions { method: Some(method), ..default };
-    let paper = |method| FitOptions { outliers: share, protocol: Protocol::Paper, ..of(method) };
-    let lbi = |algorithm, dt| FitOptions {
-        outliers: OutlierRule::Time(0.66756),
-        kappa: Some(50.0),
-        dt,
-        algorithm,
-        ..of(Method::Bregman)
+    let of = |method: Method| FitOptions::new().method(method);
+    let paper = |method| of(method).outliers(share).protocol(Protocol::Paper);
+    let lbi = |algorithm: Algorithm, dt: Option<f64>| {
+        let time = OutlierRule::Time(0.66756);
+        of(Method::Bregman).outliers(time).kappa(50.0).dt(dt).algorithm(algorithm)
     };
     vec![
         ("--method l2", of(Method::L2)),
         ("--method ridge", of(Method::Ridge)),
         ("--method pc-lasso", of(Method::PcLasso)),
         ("--method ilts", of(Method::Trimmed)),
-        ("--method iht --outliers 5%", FitOptions { outliers: share, ..of(Method::HardThreshold) }),
+        ("--method iht --outliers 5%", of(Method::HardThreshold).outliers(share)),
         ("--method hlasso --outliers 5% --protocol paper", paper(Method::HuberLasso)),
         ("--method lasso-l2 --outliers 5% --protocol paper", paper(Method::LassoL2)),
         (

@@ -1,19 +1,16 @@
-//! Who cast the doubtful votes: a second pass over the input, for `outliers --annotators` and the JSON
-//! of `rank`. Memory grows with annotators, not with rows.
+//! Statistics of annotators: a second pass over the input, for `outliers --annotators` and the JSON of
+//! `rank`. Memory grows with the number of annotators, not with rows.
 
-use hodgerank::annotators::{AnnotatorOptions, AnnotatorReport, AnnotatorTallies};
-use hodgerank::{Comparison, Labels};
+use hodgerank::annotators::{AnnotatorOptions, AnnotatorTallies};
+use hodgerank::{AnnotatorReport, Comparison, Labels};
 use hodgerank_io::read::{TableHead, Vote, replay};
-use hodgerank_io::write::AnnotatorRow;
 use hodgerank_report::words::thousands;
 
 use crate::failure::Failure;
+use crate::observer::Observer;
 use crate::two_pass::TwoPass;
-use crate::watch::Watch;
 
-pub(crate) const SCHEMA: &str = "hodgerank/annotators/1";
-
-/// Refuses files that do not say who voted.
+/// Refuses files without an annotator column.
 ///
 /// # Errors
 /// [`Failure::Usage`] that names the first such file.
@@ -21,121 +18,92 @@ pub fn check(tables: &[TableHead]) -> Result<(), Failure> {
     match tables.iter().find(|table| !table.has_annotator) {
         None => Ok(()),
         Some(table) => Err(Failure::usage(
-            format!("{}: no column says who cast the votes", table.file),
+            format!("{}: there is no column of annotators", table.file),
             "name the column with --annotator; known names are annotator, annotator_id, rater, \
              worker, worker_id and judge",
         )),
     }
 }
 
-/// What the annotators of each study did.
+/// Counts of the votes of each annotator.
 #[derive(Debug)]
-pub struct Tallied {
-    /// Their names, for each study.
-    pub names: Vec<Labels>,
-    /// Their counts, for each study.
+pub struct AnnotatorCounts {
+    /// Labels of the annotators, per study.
+    pub labels: Vec<Labels>,
+    /// Their counts, per study.
     pub tallies: Vec<AnnotatorTallies>,
-    /// Whether left and right mean anything in all files.
-    pub sides: bool,
-    /// Votes that do not say who cast them.
-    pub unsigned: u64,
+    /// Whether the sides of the items are known in all files.
+    pub has_sides: bool,
+    /// Votes without an annotator.
+    pub without_annotator: u64,
 }
 
 /// The annotators of each study, the most suspicious first.
 ///
 /// # Errors
 /// If the second pass fails.
-pub fn list(look: &TwoPass, watch: &dyn Watch) -> Result<Vec<Vec<AnnotatorRow>>, Failure> {
-    tally(look, watch)?.report(watch)
+pub fn list(
+    pass: &TwoPass,
+    observer: &dyn Observer,
+) -> Result<Vec<Vec<AnnotatorReport<String>>>, Failure> {
+    tally(pass, observer)?.report(observer)
 }
 
-/// Counts what each annotator did.
+/// Counts the votes of each annotator.
 ///
 /// # Errors
 /// If the second pass fails.
-pub fn tally(look: &TwoPass, watch: &dyn Watch) -> Result<Tallied, Failure> {
-    // Winner and loser do not tell who stood on the left.
-    let sides = look.tables.iter().all(|table| table.has_sides);
-    let mut names: Vec<Labels> = look.studies.iter().map(|_| Labels::new()).collect();
-    let mut tallies: Vec<AnnotatorTallies> = vec![AnnotatorTallies::new(); look.studies.len()];
-    let mut unsigned = 0;
+pub fn tally(pass: &TwoPass, observer: &dyn Observer) -> Result<AnnotatorCounts, Failure> {
+    // Winner and loser do not say which item was on the left.
+    let has_sides = pass.tables.iter().all(|table| table.has_sides);
+    let mut labels: Vec<Labels> = pass.studies.iter().map(|_| Labels::new()).collect();
+    let mut tallies: Vec<AnnotatorTallies> = vec![AnnotatorTallies::new(); pass.studies.len()];
+    let mut without_annotator = 0;
     let each = |vote: &Vote<'_>| {
         if vote.annotator.is_empty() {
-            unsigned += vote.count;
+            without_annotator += vote.count;
             return Ok(());
         }
-        let scores = &look.studies[vote.study].fit.scores;
-        let cast = Comparison {
-            annotator: Some(names[vote.study].intern(vote.annotator)),
-            ..Comparison::new(vote.left, vote.right, vote.y)
-        };
-        count(&mut tallies[vote.study], scores, cast, sides, vote.flagged, vote.count);
+        let scores = &pass.studies[vote.study].fit.scores;
+        let annotator = Some(labels[vote.study].intern(vote.annotator));
+        let &Vote { left, right, y, count, .. } = vote;
+        let cast = Comparison { annotator, left, right, y, count };
+        tallies[vote.study].add_vote(scores, &cast, has_sides, vote.flagged);
         Ok(())
     };
-    look.pass(watch, |progress| {
-        replay(&look.sources, &look.options, progress, &look.judged(), each)
+    pass.second_pass(observer, |progress| {
+        replay(&pass.sources, &pass.options, progress, &pass.judged(), each)
     })?;
-    Ok(Tallied { names, tallies, sides, unsigned })
+    Ok(AnnotatorCounts { labels, tallies, has_sides, without_annotator })
 }
 
-impl Tallied {
-    /// What the counts tell of the annotators of each study, the most suspicious first.
+impl AnnotatorCounts {
+    /// Statistics and tests of the annotators of each study, the most suspicious first.
     ///
     /// # Errors
-    /// If the tests cannot be made.
-    pub fn report(&self, watch: &dyn Watch) -> Result<Vec<Vec<AnnotatorRow>>, Failure> {
-        if self.unsigned > 0 {
-            watch.warn(&format!("{} votes do not say who cast them", thousands(self.unsigned)));
+    /// If the tests cannot be computed.
+    pub fn report(
+        &self,
+        observer: &dyn Observer,
+    ) -> Result<Vec<Vec<AnnotatorReport<String>>>, Failure> {
+        if self.without_annotator > 0 {
+            let votes = thousands(self.without_annotator);
+            observer.warn(&format!("{votes} votes have no annotator"));
         }
-        let studies = self.names.iter().zip(&self.tallies);
-        studies.map(|(names, tallies)| rows(tallies, names, self.sides)).collect()
+        let studies = self.labels.iter().zip(&self.tallies);
+        studies.map(|(labels, tallies)| reports(tallies, labels, self.has_sides)).collect()
     }
 }
 
-/// Counts votes that say the same of one annotator beside the scores; `sides` says whether left and
-/// right mean anything.
-pub fn count(
-    tallies: &mut AnnotatorTallies,
-    scores: &[f64],
-    vote: Comparison,
-    sides: bool,
-    flagged: bool,
-    votes: u64,
-) {
-    let Some(annotator) = vote.annotator else { return };
-    let difference = scores[vote.left as usize] - scores[vote.right as usize];
-    let is_tie = vote.y == 0.0;
-    let left_chosen = (sides && !is_tie).then_some(vote.y > 0.0);
-    let agrees = (!is_tie && difference != 0.0).then_some((vote.y > 0.0) == (difference > 0.0));
-    tallies.add(annotator, left_chosen, agrees, flagged, votes);
-}
-
-/// What the counts tell, the most suspicious first.
+/// Statistics and tests of annotators, the most suspicious first.
 ///
 /// # Errors
-/// If the tests cannot be made.
-pub fn rows(
+/// If the tests cannot be computed.
+pub fn reports(
     tallies: &AnnotatorTallies,
-    names: &Labels,
-    sides: bool,
-) -> Result<Vec<AnnotatorRow>, Failure> {
-    let reports = tallies.report(&AnnotatorOptions::default())?;
-    Ok(reports.iter().map(|report| row(report, names, sides)).collect())
-}
-
-fn row(report: &AnnotatorReport, names: &Labels, sides: bool) -> AnnotatorRow {
-    AnnotatorRow {
-        annotator: names.name(report.annotator).to_owned(),
-        votes: report.tally.votes,
-        agreement: report.agreement,
-        flagged: report.tally.flagged,
-        flagged_share: report.flagged,
-        flagged_low: report.flagged_interval.0,
-        flagged_high: report.flagged_interval.1,
-        flagged_p: report.flagged_p,
-        flagged_p_adjusted: report.flagged_p_adjusted,
-        left_share: report.left,
-        left_p: sides.then_some(report.left_p),
-        left_p_adjusted: sides.then_some(report.left_p_adjusted),
-    }
+    labels: &Labels,
+    has_sides: bool,
+) -> Result<Vec<AnnotatorReport<String>>, Failure> {
+    let reports = tallies.report(&AnnotatorOptions { has_sides, ..Default::default() })?;
+    Ok(reports.iter().map(|report| report.with_label(labels).into_owned()).collect())
 }

@@ -1,27 +1,27 @@
 //! `clean`: the input without its flagged votes.
 
 use clap::Args;
+use hodgerank::FitOptions;
 use hodgerank_io::Format;
 use hodgerank_io::read::TableHead;
-use hodgerank_io::write::{self, Cleaned, Output, Parted};
+use hodgerank_io::write::{self, Cleaned, Output, SplitTable};
 use hodgerank_report::words::thousands;
 
 use crate::failure::Failure;
-use crate::input::{InputOptions, Votes};
-use crate::method::MethodOptions;
+use crate::input::{InputOptions, VoteSource};
+use crate::observer::Observer;
 use crate::places;
 use crate::two_pass::TwoPass;
-use crate::watch::Watch;
 
-/// Options of `clean`.
+/// Arguments of `clean`.
 #[derive(Debug, Args)]
-pub struct CleanOptions {
+pub struct CleanArgs {
     /// How to read.
     #[command(flatten)]
     pub input: InputOptions,
     /// How to rank.
     #[command(flatten)]
-    pub method: MethodOptions,
+    pub method: FitOptions,
     /// File for the trusted votes, of the input's format; .gz and .zst compress [default: standard
     /// output]
     #[arg(long, short, value_name = "FILE", help_heading = "Output")]
@@ -34,14 +34,15 @@ pub struct CleanOptions {
 /// Writes the trusted votes to one file and the flagged ones to another.
 ///
 /// # Errors
-/// If an option makes no sense, the votes cannot be read, a solver fails, or writing does.
+/// If an option is invalid, the votes cannot be read, a solver fails, or writing does.
 pub fn clean(
-    votes: &Votes,
-    options: &CleanOptions,
+    votes: &VoteSource,
+    options: &CleanArgs,
     threads: usize,
-    watch: &dyn Watch,
+    observer: &dyn Observer,
 ) -> Result<Cleaned, Failure> {
-    let fit = options.method.fit_options()?;
+    let fit = options.method;
+    fit.validate()?;
     let kept = options.output.as_deref().unwrap_or("-");
     let mut places = vec![("--output", kept)];
     places.extend(options.flagged.as_deref().map(|flagged| ("--flagged", flagged)));
@@ -49,50 +50,51 @@ pub fn clean(
     let outputs =
         (Output::create(kept)?, options.flagged.as_deref().map(Output::create).transpose()?);
     let names = [options.output.as_deref(), options.flagged.as_deref()];
-    let look = TwoPass::new(votes, &options.input, &fit, threads, watch, |input| {
+    let pass = TwoPass::new(votes, &options.input, &fit, threads, observer, |input| {
         TableHead::check_alike(&input.tables)?;
         names.into_iter().flatten().try_for_each(|name| check_name(name, &input.tables))
     })?;
-    let done = write(&look, outputs, watch)?;
-    announce(&done, options.flagged.is_some(), watch);
+    let done = write(&pass, outputs, observer)?;
+    announce(&done, options.flagged.is_some(), observer);
     Ok(done)
 }
 
-/// Reads the files of `look` again, all of one format and with the same columns, and writes the
+/// Reads the files of `pass` again, all of one format and with the same columns, and writes the
 /// trusted rows to one output, the flagged ones to another.
 ///
 /// # Errors
 /// If reading or writing fails.
 pub fn write(
-    look: &TwoPass,
+    pass: &TwoPass,
     outputs: (Output, Option<Output>),
-    watch: &dyn Watch,
+    observer: &dyn Observer,
 ) -> Result<Cleaned, Failure> {
-    look.pass(watch, |progress| {
-        write::clean(&look.sources, &look.options, progress, &look.judged(), &look.tables, outputs)
+    pass.second_pass(observer, |progress| {
+        write::clean(&pass.sources, &pass.options, progress, &pass.judged(), &pass.tables, outputs)
     })
 }
 
-/// Parts a table in memory into trusted and flagged votes.
+/// Splits a table in memory into trusted and flagged votes.
 ///
 /// # Errors
-/// If an option makes no sense, the votes cannot be read or are no table, or a solver fails.
-pub fn part(
-    votes: &Votes,
-    options: &CleanOptions,
+/// If an option is invalid, the votes cannot be read or are no table, or a solver fails.
+pub fn split(
+    votes: &VoteSource,
+    options: &CleanArgs,
     threads: usize,
-    watch: &dyn Watch,
-) -> Result<Parted, Failure> {
-    let fit = options.method.fit_options()?;
-    let look = TwoPass::new(votes, &options.input, &fit, threads, watch, |_| Ok(()))?;
-    let parted = look.pass(watch, |progress| {
-        write::part(&look.sources, &look.options, progress, &look.judged())
+    observer: &dyn Observer,
+) -> Result<SplitTable, Failure> {
+    let fit = options.method;
+    fit.validate()?;
+    let pass = TwoPass::new(votes, &options.input, &fit, threads, observer, |_| Ok(()))?;
+    let split = pass.second_pass(observer, |progress| {
+        write::split(&pass.sources, &pass.options, progress, &pass.judged())
     })?;
-    announce(&parted.done, true, watch);
-    Ok(parted)
+    announce(&split.done, true, observer);
+    Ok(split)
 }
 
-/// A name that promises another format than the input's would be a lie.
+/// The extension of the output must match the format of the input.
 fn check_name(name: &str, tables: &[TableHead]) -> Result<(), Failure> {
     let Some(head) = tables.first() else { return Ok(()) };
     match Format::of_name(name) {
@@ -109,23 +111,25 @@ fn check_name(name: &str, tables: &[TableHead]) -> Result<(), Failure> {
     }
 }
 
-/// Says how many rows went where.
-pub fn announce(done: &Cleaned, flagged_written: bool, watch: &dyn Watch) {
-    let place = if flagged_written { "put aside" } else { "left out" };
-    watch.note(&format!(
+/// Reports how many rows were written to which output.
+pub fn announce(done: &Cleaned, flagged_written: bool, observer: &dyn Observer) {
+    let place = if flagged_written { "written separately" } else { "left out" };
+    observer.note(&format!(
         "{} rows kept, {} flagged rows ({} votes) {place}",
         thousands(done.kept_rows),
         thousands(done.flagged_rows),
         thousands(done.flagged_votes)
     ));
     if done.replayed.rejected > 0 {
-        watch
-            .warn(&format!("{} rejected rows are in no output", thousands(done.replayed.rejected)));
+        observer.warn(&format!(
+            "{} rejected rows were not written to any output",
+            thousands(done.replayed.rejected)
+        ));
     }
     if done.replayed.kept_whole > 0.0 {
-        watch.warn(&format!(
-            "{} flagged votes stand in rows with a count that also hold trusted votes; these rows \
-             were kept whole",
+        observer.warn(&format!(
+            "{} flagged votes are in rows with a count that also contain trusted votes; these rows \
+             were kept",
             thousands(done.replayed.kept_whole as u64)
         ));
     }

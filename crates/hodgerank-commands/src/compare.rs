@@ -2,23 +2,22 @@
 
 use std::io;
 
-use arrow_array::RecordBatch;
 use clap::Args;
-use hodgerank::fit::{self, FitOptions, Method};
-use hodgerank::{ComparisonGraph, Ranking, kendall};
-use hodgerank_io::Study;
+use hodgerank::{ComparisonGraph, FitOptions, Method, Ranking, Study, fit, kendall};
 use hodgerank_io::write::{Column, Table};
 use serde::Serialize;
 
-use crate::answer::Answer;
+use crate::document::{Document, write_json};
 use crate::failure::Failure;
-use crate::input::{InputOptions, Votes};
-use crate::method::{MethodName, MethodOptions};
-use crate::watch::{Watch, Work};
+use crate::input::{InputOptions, VoteSource};
+use crate::observer::{Observer, Task};
 
-/// Options of `compare`.
+/// The method that the others are compared with by default.
+const DEFAULT_REFERENCE: Method = Method::LassoL2;
+
+/// Arguments of `compare`.
 #[derive(Debug, Args)]
-pub struct CompareOptions {
+pub struct CompareArgs {
     /// How to read.
     #[command(flatten)]
     pub input: InputOptions,
@@ -28,33 +27,40 @@ pub struct CompareOptions {
         value_enum,
         value_delimiter = ',',
         value_name = "METHOD,…",
-        default_value = "lasso-l2,l2,ridge,pc-lasso,ilts,iht,hlasso,lbi,iss"
+        default_values_t = all_methods()
     )]
-    pub methods: Vec<MethodName>,
-    /// Method whose ranks the others are measured by
-    #[arg(long, value_enum, default_value_t = MethodName::LassoL2)]
-    pub reference: MethodName,
+    pub methods: Vec<Method>,
+    /// Method that the others are compared with
+    #[arg(long, value_enum, default_value_t = DEFAULT_REFERENCE)]
+    pub reference: Method,
     /// Options that the methods share.
     #[command(flatten)]
-    pub method: MethodOptions,
+    pub method: FitOptions,
 }
 
-/// Comparisons, one for each study.
+/// All methods, the default reference first.
+fn all_methods() -> Vec<Method> {
+    let mut methods = Method::ALL.to_vec();
+    methods.sort_by_key(|&method| method != DEFAULT_REFERENCE);
+    methods
+}
+
+/// Comparisons of methods, one per study.
 #[derive(Debug)]
-pub struct Compared {
+pub struct CompareDocument {
     /// The comparisons.
-    pub comparisons: Vec<Comparison>,
+    pub comparisons: Vec<MethodComparison>,
 }
 
 /// The methods' rankings of one study.
 #[derive(Debug, Serialize)]
-pub struct Comparison {
+pub struct MethodComparison {
     /// The value of the `--by` column.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
-    /// The method whose ranks the others are measured by.
+    /// The method that the others are compared with.
     pub reference: &'static str,
-    /// The methods, in the order asked for.
+    /// The methods, in the requested order.
     pub methods: Vec<MethodRanking>,
     /// Names of the items.
     pub items: Vec<String>,
@@ -62,7 +68,7 @@ pub struct Comparison {
     pub kendall: Vec<Vec<f64>>,
 }
 
-/// One method; ranks and scores stand in the order of `items`.
+/// The result of one method; ranks and scores are in the order of `items`.
 #[derive(Debug, Serialize)]
 pub struct MethodRanking {
     /// Its name.
@@ -78,40 +84,46 @@ pub struct MethodRanking {
 }
 
 #[derive(Debug, Serialize)]
-struct Document<'a> {
+struct CompareJson<'a> {
     schema: &'static str,
-    comparisons: &'a [Comparison],
+    comparisons: &'a [MethodComparison],
 }
 
 /// Ranks with all methods.
 ///
 /// # Errors
-/// If an option makes no sense, the votes cannot be read, or a solver fails.
+/// If an option is invalid, the votes cannot be read, or a solver fails.
 pub fn compare(
-    votes: &Votes,
-    options: &CompareOptions,
+    votes: &VoteSource,
+    options: &CompareArgs,
     threads: usize,
-    watch: &dyn Watch,
-) -> Result<Compared, Failure> {
-    let fit_options = options.method.shared_options()?;
-    let input = votes.read(&options.input, threads, watch)?;
-    let compare = |study| compare_study(study, options, &fit_options, watch);
+    observer: &dyn Observer,
+) -> Result<CompareDocument, Failure> {
+    let fit_options = options.method;
+    if fit_options.method.is_some() {
+        return Err(Failure::usage(
+            "--method selects one method, and compare runs several",
+            "use --methods l2,iss,…",
+        ));
+    }
+    fit_options.validate_values()?;
+    let input = votes.read(&options.input, threads, observer)?;
+    let compare = |study| compare_study(study, options, &fit_options, observer);
     let comparisons = input.studies.into_iter().map(compare).collect::<Result<_, _>>()?;
-    Ok(Compared { comparisons })
+    Ok(CompareDocument { comparisons })
 }
 
 fn compare_study(
     study: Study,
-    options: &CompareOptions,
+    options: &CompareArgs,
     fit_options: &FitOptions,
-    watch: &dyn Watch,
-) -> Result<Comparison, Failure> {
+    observer: &dyn Observer,
+) -> Result<MethodComparison, Failure> {
     let graph = ComparisonGraph::new(study.items.len(), study.groups)?;
     let mut methods = Vec::new();
-    for &name in &options.methods {
-        let method = Method::from(name);
-        let fit_options = FitOptions { method: Some(method), ..*fit_options };
-        let fit = watch.watch(Work::Step(method.as_str()), || fit::fit(&graph, &fit_options))??;
+    for &method in &options.methods {
+        let fit_options = fit_options.method(method);
+        let fit = observer.run(Task::Step(method.as_str()), || fit(&graph, &fit_options))??;
         let mut ranks = vec![0; graph.items()];
         for row in Ranking::new(&graph, &fit.scores).items {
             ranks[row.item as usize] = row.rank;
@@ -129,13 +141,12 @@ fn compare_study(
         .map(|a| methods.iter().map(|b| kendall::tau(&a.scores, &b.scores)).collect())
         .collect();
     let items = study.items.iter().map(str::to_owned).collect();
-    let reference = Method::from(options.reference).as_str();
-    Ok(Comparison { by: study.by, reference, methods, items, kendall })
+    let reference = options.reference.as_str();
+    Ok(MethodComparison { by: study.by, reference, methods, items, kendall })
 }
 
-/// One row for each study, item and method.
-#[must_use]
-pub fn long_table(comparisons: &[Comparison]) -> Table {
+/// One row per study, item and method.
+fn long_table(comparisons: &[MethodComparison]) -> Table {
     let mut by = Vec::new();
     let (mut items, mut names) = (Vec::new(), Vec::new());
     let (mut ranks, mut scores, mut differs) = (Vec::new(), Vec::new(), Vec::new());
@@ -164,14 +175,13 @@ pub fn long_table(comparisons: &[Comparison]) -> Table {
     table
 }
 
-impl Answer for Compared {
-    fn write_json(&self, mut out: &mut dyn io::Write) -> io::Result<()> {
-        let document = Document { schema: "hodgerank/compare/1", comparisons: &self.comparisons };
-        serde_json::to_writer_pretty(&mut out, &document)?;
-        out.write_all(b"\n")
+impl Document for CompareDocument {
+    fn write_json(&self, out: &mut dyn io::Write) -> io::Result<()> {
+        let schema = "hodgerank/compare/1";
+        write_json(&CompareJson { schema, comparisons: &self.comparisons }, out)
     }
 
-    fn batch(&self) -> io::Result<RecordBatch> {
-        long_table(&self.comparisons).batch()
+    fn table(&self) -> io::Result<Table> {
+        Ok(long_table(&self.comparisons))
     }
 }

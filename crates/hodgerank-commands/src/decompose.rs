@@ -1,25 +1,26 @@
 //! `decompose`: where the inconsistency lives.
 
+mod figures;
 mod voters;
+
+pub use figures::*;
 
 use std::io;
 
-use arrow_array::RecordBatch;
 use clap::Args;
 use hodgerank::decompose::{self, DecomposeOptions, Decomposition};
-use hodgerank::fit::{FitOptions, Method};
-use hodgerank_io::write::{DecompositionFigures, OfStudy, RejectedSummary, flow_table};
+use hodgerank::{FitOptions, Method, RankedStudy};
+use hodgerank_io::write::Table;
 
-use crate::answer::Answer;
+use crate::document::{Document, Figures, RejectedSummary, write_studies};
 use crate::failure::Failure;
-use crate::input::{InputOptions, Votes};
-use crate::rank_study::RankedStudy;
+use crate::input::{InputOptions, VoteSource};
+use crate::observer::{Observer, Task};
 use crate::two_pass::TwoPass;
-use crate::watch::{Watch, Work};
 
 const SCHEMA: &str = "hodgerank/decompose/1";
 
-/// Options of `decompose`.
+/// Arguments of `decompose`.
 #[derive(Debug, Args)]
 pub struct DecomposeArgs {
     /// How to read.
@@ -48,21 +49,21 @@ pub struct DecomposeArgs {
 #[derive(Debug)]
 pub struct Decomposed {
     /// The figures.
-    pub studies: Vec<OfStudy<DecompositionFigures>>,
-    /// Rows that were not counted.
+    pub studies: Vec<Figures<DecompositionFigures>>,
+    /// Rejected rows.
     pub rejected: RejectedSummary,
 }
 
 /// Splits the votes into their four parts; `with_flows` keeps the flows that the table needs.
 ///
 /// # Errors
-/// If an option makes no sense, the votes cannot be read, or there are too many triangles.
+/// If an option is invalid, the votes cannot be read, or there are too many triangles.
 pub fn decompose(
-    votes: &Votes,
+    votes: &VoteSource,
     options: &DecomposeArgs,
     with_flows: bool,
     threads: usize,
-    watch: &dyn Watch,
+    observer: &dyn Observer,
 ) -> Result<Decomposed, Failure> {
     let split_options = DecomposeOptions {
         top_triangles: options.triangles,
@@ -73,19 +74,19 @@ pub fn decompose(
     };
     split_options.validate()?;
     // The first pass of `outliers`, with the method whose flow the gradient part is.
-    let fit = FitOptions { method: Some(Method::L2), ..FitOptions::default() };
-    let look = TwoPass::new(votes, &options.input, &fit, threads, watch, |_| Ok(()))?;
+    let fit = FitOptions::new().method(Method::L2);
+    let look = TwoPass::new(votes, &options.input, &fit, threads, observer, |_| Ok(()))?;
     let split = |study: &RankedStudy| -> Result<Decomposition, Failure> {
         let work = || decompose::decompose(&study.graph, &split_options);
-        Ok(watch.watch(Work::Step("decomposing"), work)??)
+        Ok(observer.run(Task::Step("decomposing"), work)??)
     };
     let splits = look.studies.iter().map(split).collect::<Result<Vec<_>, _>>()?;
-    let mut voters = voters::behind_triangles(&look, &splits, watch)?.into_iter();
+    let mut voters = voters::behind_triangles(&look, &splits, observer)?.into_iter();
     let mut studies = Vec::with_capacity(splits.len());
     for (study, split) in look.studies.iter().zip(&splits) {
         let (graph, items) = (&study.graph, &study.items);
         let mut figures =
-            DecompositionFigures::new(split, study.table.input, graph, items, options.local);
+            DecompositionFigures::new(split, study.input, graph, items, options.local);
         if with_flows {
             figures = figures.with_flows(split, graph, items);
         }
@@ -94,23 +95,23 @@ pub fn decompose(
             triangle.annotators = annotators;
         }
         if let Some(sampled) = figures.transitivity.sampled {
-            watch.warn(&format!(
+            observer.warn(&format!(
                 "triangles are counted and listed from {:.1}% of the pairs; --max-triangles raises \
                  the limit. The shares are exact",
                 100.0 * sampled
             ));
         }
-        studies.push(OfStudy { by: study.table.by.clone(), figures });
+        studies.push(Figures { by: study.by.clone(), figures });
     }
     Ok(Decomposed { studies, rejected: RejectedSummary::from(&look.rejected) })
 }
 
-impl Answer for Decomposed {
-    fn write_json(&self, mut out: &mut dyn io::Write) -> io::Result<()> {
-        OfStudy::write_json(&self.studies, SCHEMA, &self.rejected, &mut out)
+impl Document for Decomposed {
+    fn write_json(&self, out: &mut dyn io::Write) -> io::Result<()> {
+        write_studies(SCHEMA, &self.studies, &self.rejected, out)
     }
 
-    fn batch(&self) -> io::Result<RecordBatch> {
-        flow_table(&self.studies).batch()
+    fn table(&self) -> io::Result<Table> {
+        Ok(flow_table(&self.studies))
     }
 }

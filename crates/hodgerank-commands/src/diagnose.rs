@@ -1,24 +1,27 @@
 //! `diagnose`: can these votes support a ranking, and can bad ones be found?
 
+mod figures;
+
+pub use figures::*;
+
 use std::io;
 
-use arrow_array::RecordBatch;
 use clap::Args;
+use hodgerank::FitOptions;
 use hodgerank::diagnose::{self, DiagnoseOptions, Spread};
 use hodgerank::identify::{FindableOptions, IdentifyOptions};
-use hodgerank_io::write::{DiagnosisFigures, OfStudy, RejectedSummary};
+use hodgerank_io::write::Table;
 
 use crate::annotators;
-use crate::answer::Answer;
+use crate::document::{Document, Figures, RejectedSummary, write_studies};
 use crate::failure::Failure;
-use crate::input::{InputOptions, Votes};
-use crate::method::MethodOptions;
+use crate::input::{InputOptions, VoteSource};
+use crate::observer::{Observer, Task};
 use crate::two_pass::TwoPass;
-use crate::watch::{Watch, Work};
 
 const SCHEMA: &str = "hodgerank/diagnose/1";
 
-/// Options of `diagnose`.
+/// Arguments of `diagnose`.
 #[derive(Debug, Args)]
 pub struct DiagnoseArgs {
     /// How to read.
@@ -26,7 +29,7 @@ pub struct DiagnoseArgs {
     pub input: InputOptions,
     /// How the suspected votes are found, whose identifiability is examined
     #[command(flatten)]
-    pub method: MethodOptions,
+    pub method: FitOptions,
     /// Standard deviation of honest votes [default: from the trusted votes]
     #[arg(long, value_name = "NUMBER", help_heading = "Diagnosis", allow_negative_numbers = true)]
     pub sigma: Option<f64>,
@@ -46,50 +49,50 @@ pub struct DiagnoseArgs {
 #[derive(Debug)]
 pub struct Diagnosed {
     /// The figures.
-    pub studies: Vec<OfStudy<DiagnosisFigures>>,
-    /// Rows that were not counted.
+    pub studies: Vec<Figures<DiagnosisFigures>>,
+    /// Rejected rows.
     pub rejected: RejectedSummary,
 }
 
 /// Examines the votes.
 ///
 /// # Errors
-/// If an option makes no sense, the votes cannot be read, or a solver fails. `--strict` is up to
+/// If an option is invalid, the votes cannot be read, or a solver fails. `--strict` is up to
 /// [`Diagnosed::check`], so that the diagnosis can be shown before.
 pub fn diagnose(
-    votes: &Votes,
+    votes: &VoteSource,
     options: &DiagnoseArgs,
     threads: usize,
-    watch: &dyn Watch,
+    observer: &dyn Observer,
 ) -> Result<Diagnosed, Failure> {
-    let fit = options.method.fit_options()?;
+    let fit = options.method;
+    fit.validate()?;
     let identify = IdentifyOptions { sigma: options.sigma, kappa: fit.kappa, ..Default::default() };
     identify.validate()?;
     let findable = FindableOptions { draws: options.draws, seed: 0, ..FindableOptions::default() };
     let diagnose_options = DiagnoseOptions { few_votes: options.few_votes, identify, findable };
-    let look = TwoPass::new(votes, &options.input, &fit, threads, watch, |_| Ok(()))?;
-    let mut per_annotator = votes_per_annotator(&look, watch)?.into_iter();
+    let look = TwoPass::new(votes, &options.input, &fit, threads, observer, |_| Ok(()))?;
+    let mut per_annotator = votes_per_annotator(&look, observer)?.into_iter();
     let mut studies = Vec::with_capacity(look.studies.len());
     for study in &look.studies {
-        let found = watch.watch(Work::Step("diagnosing"), || {
+        let found = observer.run(Task::Step("diagnosing"), || {
             diagnose::diagnose(&study.graph, &study.fit.flagged, &diagnose_options)
         })??;
         let (graph, items) = (&study.graph, &study.items);
-        let figures =
-            DiagnosisFigures::new(&found, &study.table, graph, items, per_annotator.next());
-        studies.push(OfStudy { by: study.table.by.clone(), figures });
+        let figures = DiagnosisFigures::new(&found, study, graph, items, per_annotator.next());
+        studies.push(Figures { by: study.by.clone(), figures });
     }
     Ok(Diagnosed { studies, rejected: RejectedSummary::from(&look.rejected) })
 }
 
 /// How evenly the votes of each study are spread over annotators, where the input names them.
-fn votes_per_annotator(look: &TwoPass, watch: &dyn Watch) -> Result<Vec<Spread>, Failure> {
+fn votes_per_annotator(look: &TwoPass, observer: &dyn Observer) -> Result<Vec<Spread>, Failure> {
     if !look.tables.iter().any(|table| table.has_annotator) {
         return Ok(Vec::new());
     }
-    let lists = annotators::list(look, watch)?;
+    let lists = annotators::list(look, observer)?;
     let spread = |list: Vec<_>| {
-        let votes = |row: &hodgerank_io::write::AnnotatorRow| row.votes as f64;
+        let votes = |row: &hodgerank::AnnotatorReport<String>| row.votes as f64;
         Spread::of(list.iter().map(votes).collect())
     };
     Ok(lists.into_iter().map(spread).collect())
@@ -122,12 +125,12 @@ impl Diagnosed {
     }
 }
 
-impl Answer for Diagnosed {
-    fn write_json(&self, mut out: &mut dyn io::Write) -> io::Result<()> {
-        OfStudy::write_json(&self.studies, SCHEMA, &self.rejected, &mut out)
+impl Document for Diagnosed {
+    fn write_json(&self, out: &mut dyn io::Write) -> io::Result<()> {
+        write_studies(SCHEMA, &self.studies, &self.rejected, out)
     }
 
-    fn batch(&self) -> io::Result<RecordBatch> {
-        OfStudy::long_table(&self.studies)?.batch()
+    fn table(&self) -> io::Result<Table> {
+        Figures::long_table(&self.studies)
     }
 }

@@ -1,5 +1,7 @@
 //! Why a command failed.
 
+use hodgerank::Method;
+use hodgerank::path::Parameter;
 use hodgerank_report::figure::FigureError;
 
 /// A command's failure: what is wrong, and in [`Failure::help`] what to do.
@@ -9,9 +11,9 @@ pub enum Failure {
     /// A file or table that cannot be read or written.
     #[error(transparent)]
     File(#[from] hodgerank_io::Error),
-    /// Votes or options that the mathematics cannot accept.
+    /// Votes or options that the library refuses.
     #[error(transparent)]
-    Model(#[from] hodgerank::Error),
+    Model(hodgerank::Error),
     /// Options that do not go together.
     #[error("{problem}")]
     Usage {
@@ -31,7 +33,7 @@ pub enum Failure {
     /// A figure that cannot be drawn or written.
     #[error(transparent)]
     Figure(FigureError),
-    /// Whoever watches wanted no more work done.
+    /// The observer stopped the command.
     #[error("the work was interrupted")]
     Interrupted,
 }
@@ -39,9 +41,28 @@ pub enum Failure {
 impl From<FigureError> for Failure {
     fn from(error: FigureError) -> Self {
         match error {
-            // Said like that of any other file.
+            // Reported like any other file.
             FigureError::Write(error) => Self::File(error),
             other => Self::Figure(other),
+        }
+    }
+}
+
+impl From<hodgerank::Error> for Failure {
+    fn from(error: hodgerank::Error) -> Self {
+        match error {
+            hodgerank::Error::UnusedOption { option, methods } => {
+                let flag = option.replace('_', "-");
+                Self::usage(
+                    format!("--{flag} is an option of --method {}", methods.join(" or ")),
+                    format!("add --method {}, or leave --{flag} out", methods[0]),
+                )
+            }
+            hodgerank::Error::UnusedSeed => Self::usage(
+                "--seed is an option of --outliers cv: nothing else here is random",
+                "add --outliers cv, or leave --seed out",
+            ),
+            other => Self::Model(other),
         }
     }
 }
@@ -58,7 +79,39 @@ impl Failure {
         match self {
             Self::File(error) => error.help(),
             Self::Usage { help, .. } | Self::Unanswerable { help, .. } => Some(help.clone()),
-            Self::Model(_) | Self::Figure(_) | Self::Interrupted => None,
+            Self::Model(error) => advice(error),
+            Self::Figure(_) | Self::Interrupted => None,
         }
+    }
+}
+
+/// What to do about an error of the library.
+fn advice(error: &hodgerank::Error) -> Option<String> {
+    let with_path = |parameter: Option<Parameter>| {
+        let has_it = |method: &&Method| match (method.info().path, parameter) {
+            (own, None) => own.is_some(),
+            (own, wanted) => own == wanted,
+        };
+        let names = Method::ALL.iter().filter(has_it).map(|method| method.as_str());
+        names.collect::<Vec<_>>().join(" or ")
+    };
+    match error {
+        hodgerank::Error::BadOption { option: "method", expected, .. }
+            if expected.contains("path") =>
+        {
+            Some(format!("methods with a path: {}", with_path(None)))
+        }
+        hodgerank::Error::BadOption { option: "outliers", value, .. } if value.contains('=') => {
+            Some(format!(
+                "use lambda= with {}, time= with {}, or a share or count with any robust method",
+                with_path(Some(Parameter::Lambda)),
+                with_path(Some(Parameter::Time)),
+            ))
+        }
+        hodgerank::Error::TooFewCycles { .. } => {
+            Some("use fewer folds (--outliers cv=2), or --outliers auto".to_owned())
+        }
+        hodgerank::Error::TooManyTriangles { .. } => Some("raise --max-triangles".to_owned()),
+        _ => None,
     }
 }

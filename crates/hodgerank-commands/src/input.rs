@@ -7,19 +7,19 @@ use hodgerank_io::read::{MemoryTable, Progress};
 use hodgerank_io::{ColumnNames, Format, Input, OnError, OutcomeAs, ReadOptions, Sources};
 
 use crate::failure::Failure;
+use crate::observer::{Observer, Task};
 use crate::places;
-use crate::watch::{Watch, Work};
 
 /// Votes to read.
 #[derive(Debug, Clone)]
-pub enum Votes {
+pub enum VoteSource {
     /// Files, read as one study; `-` is standard input.
     Files(Vec<String>),
     /// A table in memory.
     Table(Arc<MemoryTable>),
 }
 
-impl Votes {
+impl VoteSource {
     /// The files; none where the votes are in memory.
     #[must_use]
     pub fn files(&self) -> &[String] {
@@ -36,8 +36,8 @@ impl Votes {
     }
 
     /// To be read once.
-    pub(crate) fn once(&self, watch: &dyn Watch) -> Result<Sources, Failure> {
-        places::check_inputs(self.files(), watch)?;
+    pub(crate) fn once(&self, observer: &dyn Observer) -> Result<Sources, Failure> {
+        places::check_inputs(self.files(), observer)?;
         Ok(match self {
             Self::Files(files) => Sources::once(files),
             Self::Table(table) => Sources::table(table),
@@ -45,8 +45,8 @@ impl Votes {
     }
 
     /// To be read more than once.
-    pub(crate) fn again(&self, watch: &dyn Watch) -> Result<Sources, Failure> {
-        places::check_inputs(self.files(), watch)?;
+    pub(crate) fn again(&self, observer: &dyn Observer) -> Result<Sources, Failure> {
+        places::check_inputs(self.files(), observer)?;
         Ok(match self {
             Self::Files(files) => Sources::again(files)?,
             Self::Table(table) => Sources::table(table),
@@ -58,14 +58,14 @@ impl Votes {
         &self,
         options: &InputOptions,
         threads: usize,
-        watch: &dyn Watch,
+        observer: &dyn Observer,
     ) -> Result<Input, Failure> {
-        let sources = self.once(watch)?;
+        let sources = self.once(observer)?;
         let progress = Arc::new(Progress::default());
-        let reading = Work::Reading(self.bytes(), &progress);
+        let reading = Task::Reading(self.bytes(), &progress);
         let read_options = options.read_options(threads);
-        let input = watch.watch(reading, || sources.read(&read_options, &progress))??;
-        watch.list_rejected(&input.rejected);
+        let input = observer.run(reading, || sources.read(&read_options, &progress))??;
+        observer.list_rejected(&input.rejected);
         Ok(input)
     }
 }
@@ -110,9 +110,9 @@ pub struct InputOptions {
     /// What to do with a row that makes no sense
     #[arg(long, value_enum, default_value_t = OnErrorName::Stop, value_name = "WHAT")]
     on_error: OnErrorName,
-    /// How the outcome is meant, where its source tells; not a flag.
+    /// How to read the outcome if the flag is not given; not a flag.
     #[arg(skip)]
-    settled: Option<OutcomeAs>,
+    outcome_default: Option<OutcomeAs>,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -165,9 +165,9 @@ enum OnErrorName {
 }
 
 impl InputOptions {
-    /// Reads the outcome so, unless the user says how.
-    pub fn settle_outcome(&mut self, how: OutcomeAs) {
-        self.settled = self.settled.or(Some(how));
+    /// Sets how to read the outcome unless `--outcome-as` is given.
+    pub fn default_outcome_as(&mut self, how: OutcomeAs) {
+        self.outcome_default = self.outcome_default.or(Some(how));
     }
 
     /// How to read, with this many threads.
@@ -192,7 +192,7 @@ impl InputOptions {
                         OutcomeKind::Number => OutcomeAs::Number,
                         OutcomeKind::Selected => OutcomeAs::Selected,
                     })
-                    .or(self.settled),
+                    .or(self.outcome_default),
             },
             format: self.input_format.map(Format::from),
             delimiter: self.delimiter,

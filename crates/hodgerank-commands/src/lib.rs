@@ -1,37 +1,38 @@
-//! What each command does, for every way of calling it: the program and Python share this crate.
+//! The commands, shared by the program, the Python package and the MPI program.
 //!
-//! A command is a module with its options and one function: votes and options in, a plain answer
-//! out ([`Answer`]: a JSON document and a table). Nothing here prints; whoever calls hears of notes,
-//! warnings and steps through [`Watch`], which can also end the work.
+//! A command is a module with its arguments and one function: votes and arguments in, a
+//! [`Document`] out. Nothing here prints: messages, warnings and progress go to an [`Observer`],
+//! which can also stop the work.
 //!
-//! Options are defined once, as clap arguments: their names are flags on the command line and
+//! Arguments are defined once, as clap arguments: their names are flags on the command line and
 //! keywords in Python, and their comments are the help.
 
 pub mod annotators;
-mod answer;
 pub mod clean;
 pub mod compare;
 pub mod decompose;
 pub mod diagnose;
+mod document;
 mod failure;
 mod input;
-mod method;
+pub mod listing;
+mod observer;
 pub mod outliers;
 pub mod path;
 pub mod places;
 pub mod rank;
-mod rank_study;
+mod ranked;
 pub mod report;
 pub mod simulate;
+mod text;
 mod two_pass;
-mod watch;
-mod words;
 
-pub use answer::Answer;
+pub use document::{
+    Document, Figures, RejectedRow, RejectedSummary, StudyDocument, write_json, write_studies,
+};
 pub use failure::Failure;
-pub use input::{InputFormat, InputOptions, Votes};
-pub use method::{MethodName, MethodOptions};
-pub use rank_study::{CountedStudy, RankedStudy, rank_study};
+pub use input::{InputFormat, InputOptions, VoteSource};
+pub use observer::{Observer, Task};
+pub use ranked::{CrossValidationSummary, CurveRow, MethodSummary, announce, rank_study, warnings};
+pub use text::{parse_share, visible};
 pub use two_pass::TwoPass;
-pub use watch::{Watch, Work};
-pub use words::{parse_share, visible};

@@ -2,42 +2,39 @@
 
 use std::io;
 
-use arrow_array::RecordBatch;
 use clap::{Args, ValueEnum};
 use hodgerank::path::Change;
-use hodgerank::{ComparisonGraph, Path, fit};
-use hodgerank_io::Study;
+use hodgerank::{ComparisonGraph, FitOptions, Path, Study, fit};
 use hodgerank_io::write::{Column, Table};
 use hodgerank_report::chart::Chart;
 use hodgerank_report::figure;
 use hodgerank_report::study::path_chart;
 use serde::Serialize;
 
-use crate::answer::Answer;
+use crate::document::{Document, write_json};
 use crate::failure::Failure;
-use crate::input::{InputOptions, Votes};
-use crate::method::MethodOptions;
-use crate::watch::{Watch, Work};
+use crate::input::{InputOptions, VoteSource};
+use crate::observer::{Observer, Task};
 
-/// Options of `path`.
+/// Arguments of `path`.
 #[derive(Debug, Args)]
-pub struct PathOptions {
+pub struct PathArgs {
     /// How to read.
     #[command(flatten)]
     pub input: InputOptions,
     /// Whose path, and how far.
     #[command(flatten)]
-    pub method: MethodOptions,
+    pub method: FitOptions,
     /// What to list along the path
     #[arg(long, value_enum, default_value_t = What::Scores)]
     pub what: What,
 }
 
-/// Paths, one for each study.
+/// Paths, one per study.
 #[derive(Debug)]
-pub struct Walked {
+pub struct PathDocument {
     /// The paths.
-    pub documents: Vec<Document>,
+    pub paths: Vec<StudyPath>,
     /// What is listed.
     pub what: What,
 }
@@ -51,9 +48,9 @@ pub enum What {
     Events,
 }
 
-/// One line: an item's score at a knot, or a change of a group at one.
+/// An item's score at a knot, or an event at a knot.
 #[derive(Debug, Serialize)]
-pub struct Line {
+pub struct PathRow {
     /// The value of the `--by` column.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
@@ -69,12 +66,12 @@ pub struct Line {
     pub score: Option<f64>,
     /// What changed.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub event: Option<Event>,
+    pub event: Option<PathEvent>,
 }
 
-/// A change of a group of equal votes.
+/// A distinct vote that becomes flagged or trusted again.
 #[derive(Debug, Serialize)]
-pub struct Event {
+pub struct PathEvent {
     /// `entered` (flagged from here on) or `left` (trusted again).
     pub change: &'static str,
     /// The item on the left.
@@ -85,13 +82,13 @@ pub struct Event {
     pub y: f64,
     /// How many they are.
     pub votes: u64,
-    /// How badly they fitted when they entered.
+    /// Their residual when they entered.
     pub residual: Option<f64>,
 }
 
 /// The path of one study.
 #[derive(Debug, Serialize)]
-pub struct Document {
+pub struct StudyPath {
     /// Name and version of this format.
     pub schema: &'static str,
     /// `lambda` or `time`.
@@ -99,50 +96,52 @@ pub struct Document {
     /// How the path ended.
     pub status: &'static str,
     /// The lines.
-    pub lines: Vec<Line>,
+    pub lines: Vec<PathRow>,
     /// The scores along the path, drawn.
     #[serde(skip)]
     chart: Chart,
 }
 
-/// Walks the path.
+/// Computes the paths.
 ///
 /// # Errors
-/// If an option makes no sense, the votes cannot be read, or a solver fails.
+/// If an option is invalid, the votes cannot be read, or a solver fails.
 pub fn path(
-    votes: &Votes,
-    options: &PathOptions,
+    votes: &VoteSource,
+    options: &PathArgs,
     threads: usize,
-    watch: &dyn Watch,
-) -> Result<Walked, Failure> {
-    let fit_options = options.method.fit_options()?;
-    let input = votes.read(&options.input, threads, watch)?;
-    let mut documents = Vec::new();
+    observer: &dyn Observer,
+) -> Result<PathDocument, Failure> {
+    let fit_options = options.method;
+    fit_options.validate()?;
+    let input = votes.read(&options.input, threads, observer)?;
+    let mut paths = Vec::new();
     for study in input.studies {
         let Study { by, items, groups, .. } = study;
         let graph = ComparisonGraph::new(items.len(), groups)?;
-        let path = watch.watch(Work::Step("walking"), || fit::path(&graph, &fit_options))??;
+        let path = observer
+            .run(Task::Step("computing the path"), || fit::path(&graph, &fit_options))??;
         let lines = match options.what {
             What::Scores => score_lines(&path, by.as_deref(), |item| items.name(item)),
             What::Events => event_lines(&path, &graph, by.as_deref(), |item| items.name(item)),
         };
         let (parameter, status) = (path.parameter.as_str(), path.status.as_str());
-        watch.note(&format!(
-            "{} knots along {parameter}, {} changes, ended {status}",
+        observer.note(&format!(
+            "{} knots along {parameter}, {} events, status {status}",
             path.knots.len(),
             path.events.len()
         ));
         let chart = path_chart(&path, &graph, &items);
-        documents.push(Document { schema: "hodgerank/path/1", parameter, status, lines, chart });
+        paths.push(StudyPath { schema: "hodgerank/path/1", parameter, status, lines, chart });
     }
-    Ok(Walked { documents, what: options.what })
+    Ok(PathDocument { paths, what: options.what })
 }
 
-fn score_lines<'a>(path: &Path, by: Option<&str>, name: impl Fn(u32) -> &'a str) -> Vec<Line> {
+fn score_lines<'a>(path: &Path, by: Option<&str>, name: impl Fn(u32) -> &'a str) -> Vec<PathRow> {
     let mut lines = Vec::new();
     for (s, &knot) in path.snapshot_knots().iter().enumerate() {
         for (item, &score) in path.snapshot(s).iter().enumerate() {
-            lines.push(Line {
+            lines.push(PathRow {
                 by: by.map(str::to_owned),
                 knot: u64::from(knot),
                 at: path.knots[knot as usize],
@@ -160,7 +159,7 @@ fn event_lines<'a>(
     graph: &ComparisonGraph,
     by: Option<&str>,
     name: impl Fn(u32) -> &'a str,
-) -> Vec<Line> {
+) -> Vec<PathRow> {
     let groups = graph.groups();
     let line = |event: &hodgerank::path::Event| {
         let g = event.group as usize;
@@ -168,13 +167,13 @@ fn event_lines<'a>(
             Change::Entered(residual) => ("entered", Some(residual)),
             Change::Left => ("left", None),
         };
-        Line {
+        PathRow {
             by: by.map(str::to_owned),
             knot: u64::from(event.knot),
             at: path.knots[event.knot as usize],
             item: None,
             score: None,
-            event: Some(Event {
+            event: Some(PathEvent {
                 change,
                 left: name(groups.left[g]).to_owned(),
                 right: name(groups.right[g]).to_owned(),
@@ -188,14 +187,13 @@ fn event_lines<'a>(
 }
 
 /// All lines as one table.
-#[must_use]
-pub fn long_table(documents: &[Document], what: What) -> Table {
-    let lines = || documents.iter().flat_map(|document| &document.lines);
+fn long_table(paths: &[StudyPath], what: What) -> Table {
+    let lines = || paths.iter().flat_map(|path| &path.lines);
     let mut table = Table::default();
     if lines().any(|line| line.by.is_some()) {
         table.push("by", Column::Text(lines().map(|line| line.by.clone()).collect()));
     }
-    let parameter = documents.first().map_or("at", |document| document.parameter);
+    let parameter = paths.first().map_or("at", |path| path.parameter);
     table.push("knot", Column::Whole(lines().map(|line| Some(line.knot)).collect()));
     table.push(parameter, Column::Number(lines().map(|line| Some(line.at)).collect()));
     if what == What::Scores {
@@ -213,20 +211,19 @@ pub fn long_table(documents: &[Document], what: What) -> Table {
     table
 }
 
-impl Answer for Walked {
-    fn write_json(&self, mut out: &mut dyn io::Write) -> io::Result<()> {
-        match &self.documents[..] {
-            [only] => serde_json::to_writer_pretty(&mut out, only)?,
-            several => serde_json::to_writer_pretty(&mut out, several)?,
+impl Document for PathDocument {
+    fn write_json(&self, out: &mut dyn io::Write) -> io::Result<()> {
+        match &self.paths[..] {
+            [only] => write_json(only, out),
+            several => write_json(&several, out),
         }
-        out.write_all(b"\n")
     }
 
-    fn batch(&self) -> io::Result<RecordBatch> {
-        long_table(&self.documents, self.what).batch()
+    fn table(&self) -> io::Result<Table> {
+        Ok(long_table(&self.paths, self.what))
     }
 
-    fn pictures(&self) -> Vec<String> {
-        self.documents.iter().map(|path| figure::draw(&path.chart).into_svg()).collect()
+    fn figures(&self) -> Vec<String> {
+        self.paths.iter().map(|path| figure::draw(&path.chart).into_svg()).collect()
     }
 }

@@ -7,7 +7,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::failure::Failure;
-use crate::watch::Watch;
+use crate::observer::Observer;
 
 /// Where an output's name leads.
 fn of_output(name: &str) -> PathBuf {
@@ -65,7 +65,7 @@ pub fn check_outputs(outputs: &[(&str, &str)], inputs: &[String]) -> Result<(), 
 ///
 /// # Errors
 /// [`Failure::Usage`] if standard input is named twice.
-pub fn check_inputs(inputs: &[String], watch: &dyn Watch) -> Result<(), Failure> {
+pub fn check_inputs(inputs: &[String], observer: &dyn Observer) -> Result<(), Failure> {
     if inputs.iter().filter(|name| *name == "-").count() > 1 {
         return Err(Failure::usage(
             "standard input can be read only once",
@@ -81,7 +81,7 @@ pub fn check_inputs(inputs: &[String], watch: &dyn Watch) -> Result<(), Failure>
                 true => format!("{first} is named twice"),
                 false => format!("{first} and {again} are the same file"),
             };
-            watch.warn(&format!("{named}: each of its votes counts twice"));
+            observer.warn(&format!("{named}: each of its votes counts twice"));
         }
     }
     Ok(())

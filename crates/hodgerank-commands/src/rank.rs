@@ -2,86 +2,88 @@
 
 use std::io;
 
-use arrow_array::RecordBatch;
 use clap::Args;
-use hodgerank::{ComparisonGraph, Labels};
-use hodgerank_io::write::{Document, RankTable, RejectedSummary};
-use hodgerank_io::{Input, Study};
+use hodgerank::ranking::ColumnValue;
+use hodgerank::{
+    AnnotatorReport, ComparisonGraph, ComponentSummary, FitOptions, InputSummary, Labels,
+    OutlierSummary, RankedItem, RankedStudy, Study,
+};
+use hodgerank_io::Input;
+use hodgerank_io::write::{Column, Table};
+use serde::Serialize;
 
 use crate::annotators;
-use crate::answer::Answer;
+use crate::document::{Document, RejectedSummary, StudyDocument, table_by, write_studies};
 use crate::failure::Failure;
-use crate::input::{InputOptions, Votes};
-use crate::method::MethodOptions;
-use crate::rank_study::{CountedStudy, RankedStudy, rank_study};
+use crate::input::{InputOptions, VoteSource};
+use crate::observer::Observer;
+use crate::ranked::{MethodSummary, rank_study, warnings};
+use crate::text::visible;
 use crate::two_pass::TwoPass;
-use crate::watch::Watch;
-use crate::words::visible;
 
-/// Options of `rank`.
+const SCHEMA: &str = "hodgerank/rank/1";
+
+/// Arguments of `rank`.
 #[derive(Debug, Args)]
 #[command(about = None, long_about = None)]
-pub struct RankOptions {
+pub struct RankArgs {
     /// How to read.
     #[command(flatten)]
     pub input: InputOptions,
     /// How to rank.
     #[command(flatten)]
-    pub method: MethodOptions,
-    /// Fail with exit code 3 when some items cannot be compared with others, even indirectly
+    pub method: FitOptions,
+    /// Fail with exit code 3 if some items cannot be compared with others, even indirectly
     #[arg(long)]
     pub require_connected: bool,
 }
 
-/// Rankings, one for each study.
+/// Rankings, one per study.
 #[derive(Debug)]
-pub struct Ranked {
-    /// The rankings.
-    pub tables: Vec<RankTable>,
-    /// Rows that were not counted.
+pub struct RankDocument {
+    /// The studies.
+    pub studies: Vec<RankedStudy>,
+    /// Statistics of the annotators of each study; empty if they were not computed.
+    pub annotators: Vec<Vec<AnnotatorReport<String>>>,
+    /// Rejected rows.
     pub rejected: RejectedSummary,
 }
 
-/// Ranks the items. The annotators are looked at only if asked for: that takes a second pass.
+/// Ranks the items. Statistics of the annotators need a second pass over the input and are computed
+/// only if `with_annotators`.
 ///
 /// # Errors
-/// If an option makes no sense, the votes cannot be read, or a solver fails.
+/// If an option is invalid, the votes cannot be read, or a solver fails.
 pub fn rank(
-    votes: &Votes,
-    options: &RankOptions,
+    votes: &VoteSource,
+    args: &RankArgs,
     with_annotators: bool,
     threads: usize,
-    watch: &dyn Watch,
-) -> Result<Ranked, Failure> {
-    let fit = options.method.fit_options()?;
+    observer: &dyn Observer,
+) -> Result<RankDocument, Failure> {
+    let options = args.method;
+    options.validate()?;
     let connected = |study: &Study| {
         let graph = ComparisonGraph::new(study.items.len(), study.groups.clone())?;
         check_connected(&graph, &study.items, study.by.as_deref())
     };
-    let check = |input: &Input| match options.require_connected {
+    let check = |input: &Input| match args.require_connected {
         true => input.studies.iter().try_for_each(connected),
         false => Ok(()),
     };
     if with_annotators {
-        let look = TwoPass::new(votes, &options.input, &fit, threads, watch, check)?;
-        return ranked_with_annotators(look, watch);
+        let pass = TwoPass::new(votes, &args.input, &options, threads, observer, check)?;
+        let known = pass.tables.iter().any(|table| table.has_annotator);
+        let annotators = if known { annotators::list(&pass, observer)? } else { Vec::new() };
+        let rejected = RejectedSummary::from(&pass.rejected);
+        return Ok(RankDocument { studies: pass.studies, annotators, rejected });
     }
-    let input = votes.read(&options.input, threads, watch)?;
+    let input = votes.read(&args.input, threads, observer)?;
     check(&input)?;
     let rejected = RejectedSummary::from(&input.rejected);
-    let rank = |study| Ok(rank_study(CountedStudy::new(study)?, rejected.rows, &fit, watch)?.table);
-    let tables = input.studies.into_iter().map(rank).collect::<Result<_, Failure>>()?;
-    Ok(Ranked { tables, rejected })
-}
-
-/// The rankings and, where the input says who voted, what a second pass tells of the annotators.
-fn ranked_with_annotators(look: TwoPass, watch: &dyn Watch) -> Result<Ranked, Failure> {
-    let known = look.tables.iter().any(|table| table.has_annotator);
-    let lists = if known { annotators::list(&look, watch)? } else { Vec::new() };
-    let mut lists = lists.into_iter();
-    let table = |study: RankedStudy| RankTable { annotators: lists.next(), ..study.table };
-    let rejected = RejectedSummary::from(&look.rejected);
-    Ok(Ranked { tables: look.studies.into_iter().map(table).collect(), rejected })
+    let rank = |study| rank_study(study, rejected.rows, &options, observer);
+    let studies = input.studies.into_iter().map(rank).collect::<Result<_, Failure>>()?;
+    Ok(RankDocument { studies, annotators: Vec::new(), rejected })
 }
 
 /// Refuses votes that do not connect all items (`--require-connected`).
@@ -93,43 +95,99 @@ pub fn check_connected(
     items: &Labels,
     by: Option<&str>,
 ) -> Result<(), Failure> {
-    const LISTED: usize = 10;
-    const NAMES: usize = 5;
+    const MAX_COMPONENTS: usize = 10;
+    const MAX_LABELS: usize = 5;
     let components = graph.components();
     if components.len() <= 1 {
         return Ok(());
     }
     let describe = |(c, members): (usize, &[u32])| {
-        let names: Vec<String> =
-            members.iter().take(NAMES).map(|&i| visible(items.name(i))).collect();
-        let more = if members.len() > NAMES { ", …" } else { "" };
-        format!("\n  component {} ({} items): {}{more}", c + 1, members.len(), names.join(", "))
+        let labels: Vec<String> =
+            members.iter().take(MAX_LABELS).map(|&i| visible(items.name(i))).collect();
+        let more = if members.len() > MAX_LABELS { ", …" } else { "" };
+        format!("\n  component {} ({} items): {}{more}", c + 1, members.len(), labels.join(", "))
     };
     let mut problem = match by {
         Some(by) => format!("{}: ", visible(by)),
         None => String::new(),
     };
     problem.push_str(&format!("the votes fall into {} components:", components.len()));
-    problem.extend(components.iter().enumerate().take(LISTED).map(describe));
-    if components.len() > LISTED {
-        problem.push_str(&format!("\n  … and {} more", components.len() - LISTED));
+    problem.extend(components.iter().enumerate().take(MAX_COMPONENTS).map(describe));
+    if components.len() > MAX_COMPONENTS {
+        problem.push_str(&format!("\n  … and {} more", components.len() - MAX_COMPONENTS));
     }
     let help = "collect votes between the components, or leave --require-connected out to rank \
-                each on its own";
+                each component on its own";
     Err(Failure::Unanswerable { problem, help: help.to_owned() })
 }
 
-impl Answer for Ranked {
-    fn write_json(&self, mut out: &mut dyn io::Write) -> io::Result<()> {
-        let (table, groups_by) = match &self.tables[..] {
-            [only] if only.by.is_none() => (Some(only), None),
-            several => (None, Some(several)),
-        };
-        let rejected = &self.rejected;
-        Document { schema: Document::SCHEMA, table, groups_by, rejected }.write_json(&mut out)
+/// The JSON of one study.
+#[derive(Serialize)]
+struct StudyRanking<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    by: Option<&'a str>,
+    input: InputSummary,
+    method: MethodSummary,
+    ranking: Vec<RankedItem<&'a str>>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    components: &'a [ComponentSummary],
+    outliers: OutlierSummary,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    annotators: Option<&'a [AnnotatorReport<String>]>,
+    status: &'static str,
+    warnings: Vec<String>,
+}
+
+impl<'a> StudyRanking<'a> {
+    fn new(study: &'a RankedStudy, annotators: Option<&'a [AnnotatorReport<String>]>) -> Self {
+        Self {
+            by: study.by.as_deref(),
+            input: study.input,
+            method: MethodSummary::new(study),
+            ranking: study.rows().collect(),
+            components: &study.components,
+            outliers: study.outliers,
+            annotators,
+            status: study.fit.status.as_str(),
+            warnings: warnings(study),
+        }
+    }
+}
+
+impl StudyDocument for StudyRanking<'_> {
+    fn by(&self) -> Option<&str> {
+        self.by
+    }
+}
+
+impl Document for RankDocument {
+    fn write_json(&self, out: &mut dyn io::Write) -> io::Result<()> {
+        let annotators = |k: usize| self.annotators.get(k).map(Vec::as_slice);
+        let studies = self.studies.iter().enumerate();
+        let studies: Vec<_> =
+            studies.map(|(k, study)| StudyRanking::new(study, annotators(k))).collect();
+        write_studies(SCHEMA, &studies, &self.rejected, out)
     }
 
-    fn batch(&self) -> io::Result<RecordBatch> {
-        RankTable::batch(&self.tables)
+    fn table(&self) -> io::Result<Table> {
+        let sizes = self.studies.iter().map(|study| (study.by.as_deref(), study.input.items));
+        let mut table = table_by(sizes);
+        let rows: Vec<RankedItem<&str>> = self.studies.iter().flat_map(RankedStudy::rows).collect();
+        for column in RankedItem::COLUMNS {
+            let rows = rows.iter();
+            let values = match column.value {
+                ColumnValue::Text(value) => {
+                    Column::Text(rows.map(|row| Some(value(row).to_owned())).collect())
+                }
+                ColumnValue::Real(value) => Column::Real(rows.map(value).collect()),
+                ColumnValue::Small(value) => Column::Small(rows.map(value).collect()),
+                ColumnValue::Whole(value) => {
+                    Column::Whole(rows.map(|row| Some(value(row))).collect())
+                }
+            };
+            table.push(column.name, values);
+        }
+        table.push_metadata("hodgerank.rejected", self.rejected.rows.to_string());
+        Ok(table)
     }
 }

@@ -3,34 +3,33 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use hodgerank::fit::FitOptions;
+use hodgerank::{AnnotatorReport, FitOptions, RankedStudy};
 use hodgerank_io::write::Output;
 use hodgerank_report::document::Document;
 use hodgerank_report::figure;
-use hodgerank_report::findings::{Findings, Ranked};
-use hodgerank_report::study::{self, Limits};
+use hodgerank_report::findings::Findings;
+use hodgerank_report::study::{Limits, figures as charts, page};
 
 use crate::annotators;
 use crate::failure::Failure;
-use crate::input::{InputOptions, Votes};
-use crate::method::MethodOptions;
+use crate::input::{InputOptions, VoteSource};
+use crate::observer::{Observer, Task};
 use crate::places;
-use crate::rank_study::RankedStudy;
+use crate::ranked::warnings;
 use crate::two_pass::TwoPass;
-use crate::watch::{Watch, Work};
 
-/// Studies that one page holds.
+/// Maximum number of studies on one page.
 const MAX_STUDIES: usize = 200;
 
-/// Options of `report`.
+/// Arguments of `report`.
 #[derive(Debug, Args)]
-pub struct ReportOptions {
+pub struct ReportArgs {
     /// How to read.
     #[command(flatten)]
     pub input: InputOptions,
     /// How to rank.
     #[command(flatten)]
-    pub method: MethodOptions,
+    pub method: FitOptions,
     /// File to write; it appears whole or not at all, and needs no other file and no network
     #[arg(
         long,
@@ -40,10 +39,10 @@ pub struct ReportOptions {
         help_heading = "Output"
     )]
     pub output: String,
-    /// Also write each chart into this folder, as SVG and as PNG for print
+    /// Also write each chart to this folder, as SVG and PNG
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     pub figures: Option<String>,
-    /// What stands at the top [default: the names of the files]
+    /// Title of the page [default: the names of the files]
     #[arg(long, value_name = "TEXT", help_heading = "Output")]
     pub title: Option<String>,
 }
@@ -51,14 +50,15 @@ pub struct ReportOptions {
 /// Writes the page.
 ///
 /// # Errors
-/// If an option makes no sense, the votes cannot be read, a solver fails, or writing does.
+/// If an option is invalid, the votes cannot be read, a solver fails, or writing does.
 pub fn report(
-    votes: &Votes,
-    options: &ReportOptions,
+    votes: &VoteSource,
+    options: &ReportArgs,
     threads: usize,
-    watch: &dyn Watch,
+    observer: &dyn Observer,
 ) -> Result<(), Failure> {
-    let fit_options = options.method.fit_options()?;
+    let fit_options = options.method;
+    fit_options.validate()?;
     places::check_outputs(&[("--output", &options.output)], votes.files())?;
     let output = Output::create(&options.output)?;
 
@@ -69,27 +69,23 @@ pub fn report(
             "choose another column for --by, or report on a part of the rows",
         )),
     };
-    let mut look = TwoPass::new(votes, &options.input, &fit_options, threads, watch, check)?;
-    if look.tables.iter().any(|table| table.has_annotator) {
-        let lists = annotators::list(&look, watch)?;
-        for (study, list) in look.studies.iter_mut().zip(lists) {
-            study.table.annotators = Some(list);
-        }
-    }
+    let pass = TwoPass::new(votes, &options.input, &fit_options, threads, observer, check)?;
+    let known = pass.tables.iter().any(|table| table.has_annotator);
+    let annotators = if known { annotators::list(&pass, observer)? } else { Vec::new() };
     let title = options.title.clone().unwrap_or_else(|| title(votes));
     let figures = options.figures.as_deref().map(Path::new);
-    write(&look.studies, title, &fit_options, figures, output, watch)?;
-    watch.note(&format!("report written to {}", options.output));
+    write(&pass.studies, &annotators, title, figures, output, observer)?;
+    observer.note(&format!("report written to {}", options.output));
     if let Some(folder) = &options.figures {
-        watch.note(&format!("figures written to {folder}"));
+        observer.note(&format!("figures written to {folder}"));
     }
     Ok(())
 }
 
 /// The names of the files, without folders and endings.
-fn title(votes: &Votes) -> String {
-    const MOST: usize = 3;
-    let Votes::Files(files) = votes else { return "votes".to_owned() };
+fn title(votes: &VoteSource) -> String {
+    const MAX_FILES: usize = 3;
+    let VoteSource::Files(files) = votes else { return "votes".to_owned() };
     let stem = |file: &String| match file.as_str() {
         "-" => "votes".to_owned(),
         file => {
@@ -97,36 +93,38 @@ fn title(votes: &Votes) -> String {
             name.split('.').next().unwrap_or_default().to_owned()
         }
     };
-    let mut names: Vec<String> = files.iter().take(MOST).map(stem).collect();
-    if files.len() > MOST {
-        names.push(format!("{} more files", files.len() - MOST));
+    let mut names: Vec<String> = files.iter().take(MAX_FILES).map(stem).collect();
+    if files.len() > MAX_FILES {
+        names.push(format!("{} more files", files.len() - MAX_FILES));
     }
     names.join(", ")
 }
 
-/// Finds what there is to show, and writes the page and the figures.
+/// Analyses the studies and writes the page and the figures. `annotators` has one list per study, or
+/// none.
 ///
 /// # Errors
 /// If a solver fails, or writing does.
 pub fn write(
     studies: &[RankedStudy],
+    annotators: &[Vec<AnnotatorReport<String>>],
     title: String,
-    options: &FitOptions,
     figures: Option<&Path>,
     mut output: Output,
-    watch: &dyn Watch,
+    observer: &dyn Observer,
 ) -> Result<(), Failure> {
     let limits = Limits::shared_by(studies.len());
     let mut pages = Vec::with_capacity(studies.len());
-    for (k, judged) in studies.iter().enumerate() {
-        let RankedStudy { items, graph, fit, table } = judged;
-        let ranked = Ranked { items, graph, fit, table };
-        let findings = watch.watch(Work::Step("looking"), || Findings::new(ranked, options))??;
-        pages.push(study::page(&findings, &limits));
+    for (k, study) in studies.iter().enumerate() {
+        let annotators = annotators.get(k).map(Vec::as_slice);
+        let warnings = warnings(study);
+        let findings = observer
+            .run(Task::Step("analysing"), || Findings::new(study, annotators, &warnings))??;
+        pages.push(page(&findings, &limits));
         if let Some(folder) = figures {
-            let folder = folder_of(folder, k, table.by.as_deref());
-            let charts = study::figures(&findings);
-            watch.watch(Work::Step("drawing"), || figure::write(&charts, &folder))??;
+            let folder = folder_of(folder, k, study.by.as_deref());
+            let charts = charts(&findings);
+            observer.run(Task::Step("drawing"), || figure::write(&charts, &folder))??;
         }
     }
     let document = Document {
@@ -136,16 +134,16 @@ pub fn write(
         studies: pages,
     };
     document.write_html(&mut output).map_err(|error| output.error(error))?;
-    watch.watch(Work::Step("writing"), || output.finish())??;
+    observer.run(Task::Step("writing"), || output.finish())??;
     Ok(())
 }
 
-/// A folder for each study, where there are several: its number and what of its name a file system
-/// takes.
+/// The folder of a study, if there are several: its number, and its name without characters that
+/// file systems refuse.
 fn folder_of(folder: &Path, k: usize, by: Option<&str>) -> PathBuf {
-    const MOST: usize = 40;
+    const MAX_CHARACTERS: usize = 40;
     let Some(by) = by else { return folder.to_owned() };
     let safe = |letter: char| if letter.is_ascii_alphanumeric() { letter } else { '-' };
-    let name: String = by.chars().take(MOST).map(safe).collect();
+    let name: String = by.chars().take(MAX_CHARACTERS).map(safe).collect();
     folder.join(format!("{:03}-{name}", k + 1))
 }

@@ -8,10 +8,10 @@ use hodgerank_io::Format;
 use hodgerank_io::write::{VoteColumns, VoteWriter};
 
 use crate::failure::Failure;
-use crate::watch::{Watch, Work};
-use crate::words::parse_share;
+use crate::observer::{Observer, Task};
+use crate::text::parse_share;
 
-/// Options of `simulate`.
+/// Arguments of `simulate`.
 #[derive(Debug, Args)]
 pub struct SimulateArgs {
     /// Number of items
@@ -74,7 +74,7 @@ impl SyntheticStudy {
     /// A study with these options.
     ///
     /// # Errors
-    /// If an option makes no sense.
+    /// If an option is invalid.
     pub fn new(options: &SimulateArgs) -> Result<Self, Failure> {
         let plain = options.options()?;
         let simulation = Simulation::new(&plain)?;
@@ -95,11 +95,11 @@ impl SyntheticStudy {
         out: W,
         name: &str,
         format: Format,
-        watch: &dyn Watch,
+        observer: &dyn Observer,
     ) -> Result<(W, u64), Failure> {
         let Self { mut simulation, items, columns } = self;
         let annotators = annotator_names(simulation.annotators());
-        watch.watch(Work::Step("simulating"), || {
+        observer.run(Task::Step("simulating"), || {
             let failed = |source: io::Error| {
                 Failure::File(hodgerank_io::Error::Write { file: name.into(), source })
             };

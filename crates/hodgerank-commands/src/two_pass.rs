@@ -1,20 +1,21 @@
-//! Two passes: votes are counted and judged, then every row is looked at beside its group.
+//! Two passes over the input: votes are counted and ranked, then every row is read again next to the
+//! result for its distinct vote.
 //!
-//! Where many machines share the votes, each looks again at its own files: its studies have the
-//! groups of these files and what the team said of them ([`RankedStudy::beside`]).
+//! Where several processes share the votes, each reads its own files again: its studies have the
+//! distinct votes of these files ([`RankedStudy::with_groups`]).
 
 use std::sync::Arc;
 
-use hodgerank::fit::FitOptions;
+use hodgerank::{FitOptions, RankedStudy};
 use hodgerank_io::read::{Judged, Progress, TableHead};
 use hodgerank_io::{Input, ReadOptions, Rejected, Sources};
 
 use crate::failure::Failure;
-use crate::input::{InputOptions, Votes};
-use crate::rank_study::{CountedStudy, RankedStudy, rank_study};
-use crate::watch::{Watch, Work};
+use crate::input::{InputOptions, VoteSource};
+use crate::observer::{Observer, Task};
+use crate::ranked::rank_study;
 
-/// Studies that were judged, and the files that they came from.
+/// Ranked studies and the files that they were read from.
 #[derive(Debug)]
 pub struct TwoPass {
     /// The files.
@@ -23,46 +24,46 @@ pub struct TwoPass {
     pub options: ReadOptions,
     /// The studies.
     pub studies: Vec<RankedStudy>,
-    /// What each file is.
+    /// The format and columns of each file.
     pub tables: Vec<TableHead>,
-    /// Rows that were not counted.
+    /// Rejected rows.
     pub rejected: Rejected,
-    /// Bytes to read, as far as that is known; for those who watch.
+    /// Bytes to read, if known, for the progress bar.
     pub bytes: u64,
 }
 
 impl TwoPass {
-    /// Reads, refuses what `check` refuses, and judges.
+    /// The first pass: reads the votes, applies `check` and ranks.
     ///
     /// # Errors
-    /// If the votes cannot be read, are refused or cannot be judged.
+    /// If the votes cannot be read, `check` refuses them, or a solver fails.
     pub fn new(
-        votes: &Votes,
+        votes: &VoteSource,
         input: &InputOptions,
         fit: &FitOptions,
         threads: usize,
-        watch: &dyn Watch,
+        observer: &dyn Observer,
         check: impl FnOnce(&Input) -> Result<(), Failure>,
     ) -> Result<Self, Failure> {
-        let sources = votes.again(watch)?;
+        let sources = votes.again(observer)?;
         let bytes = votes.bytes();
         let options = input.read_options(threads);
         let progress = Arc::new(Progress::default());
-        let reading = Work::Reading(bytes, &progress);
-        let read = watch.watch(reading, || sources.read(&options, &progress))??;
-        watch.list_rejected(&read.rejected);
+        let reading = Task::Reading(bytes, &progress);
+        let read = observer.run(reading, || sources.read(&options, &progress))??;
+        observer.list_rejected(&read.rejected);
         check(&read)?;
         let Input { studies, rejected, tables, .. } = read;
-        let rank_study = |study| rank_study(CountedStudy::new(study)?, rejected.total, fit, watch);
-        let studies = studies.into_iter().map(rank_study).collect::<Result<_, _>>()?;
+        let rank = |study| rank_study(study, rejected.total, fit, observer);
+        let studies = studies.into_iter().map(rank).collect::<Result<_, _>>()?;
         Ok(Self { sources, options, studies, tables, rejected, bytes })
     }
 
-    /// The studies as the second pass needs them.
+    /// The studies in the form that the second pass needs.
     #[must_use]
     pub fn judged<'a>(&'a self) -> Vec<Judged<'a>> {
         let judged = |study: &'a RankedStudy| Judged {
-            by: study.table.by.as_deref(),
+            by: study.by.as_deref(),
             items: &study.items,
             groups: study.graph.groups(),
             flagged: &study.fit.flagged,
@@ -70,16 +71,16 @@ impl TwoPass {
         self.studies.iter().map(judged).collect()
     }
 
-    /// Does the second pass, with progress.
+    /// Runs the second pass with a progress bar.
     ///
     /// # Errors
-    /// If the pass fails or is not to be done.
-    pub fn pass<T>(
+    /// If the pass fails or is interrupted.
+    pub fn second_pass<T>(
         &self,
-        watch: &dyn Watch,
+        observer: &dyn Observer,
         pass: impl FnOnce(&Arc<Progress>) -> hodgerank_io::Result<T>,
     ) -> Result<T, Failure> {
         let progress = Arc::new(Progress::default());
-        Ok(watch.watch(Work::Reading(self.bytes, &progress), || pass(&progress))??)
+        Ok(observer.run(Task::Reading(self.bytes, &progress), || pass(&progress))??)
     }
 }

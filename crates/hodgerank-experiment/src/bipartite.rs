@@ -15,7 +15,8 @@
 //!
 //! Both sizes are small: there is no other setting for `--full`.
 
-use hodgerank::fit::{Fit, Method};
+use hodgerank::Method;
+use hodgerank::fit::Fit;
 use hodgerank::select::OutlierRule;
 use hodgerank::simulate::designs;
 use hodgerank_report::chart::{Axis, Chart, Colour, LegendEntry, Shape, Sign};

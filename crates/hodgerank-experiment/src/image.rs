@@ -16,11 +16,11 @@ mod picture;
 
 pub use picture::Picture;
 
-use hodgerank::ComparisonGraph;
-use hodgerank::fit::{FitOptions, Method, fit};
+use hodgerank::fit::fit;
 use hodgerank::select::OutlierRule;
 use hodgerank::simulate::designs;
 use hodgerank::solve::{L2Options, l2};
+use hodgerank::{ComparisonGraph, FitOptions, Method};
 use hodgerank_report::chart::{Axis, Chart, Hover, Mark, Ramp};
 
 use crate::columns::{counts, mean, numbers, table, texts};
@@ -106,7 +106,7 @@ fn oracle(study: &KnownStudy, picture: &Picture) -> Result<Panel> {
 
 fn panel(study: &KnownStudy, picture: &Picture, method: Method) -> Result<Panel> {
     let outliers = OutlierRule::Share(SHARE);
-    let options = FitOptions { method: Some(method), outliers, ..Default::default() };
+    let options = FitOptions::new().method(method).outliers(outliers);
     let found = fit(&study.graph, &options)?;
     let flagged = found.flagged.iter().sum();
     let hits = found.flagged.iter().zip(&study.bad).filter(|(_, bad)| **bad > 0.0);

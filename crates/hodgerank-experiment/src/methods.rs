@@ -1,9 +1,9 @@
 //! The methods of the paper's tables, with its settings, and iss.
 
-use hodgerank::fit::{Fit, FitOptions, Method, fit};
+use hodgerank::fit::{Fit, fit};
 use hodgerank::select::OutlierRule;
 use hodgerank::solve::lasso_l2::Protocol;
-use hodgerank::{ComparisonGraph, Ranking};
+use hodgerank::{ComparisonGraph, FitOptions, Method, Ranking};
 
 use crate::error::Result;
 
@@ -25,13 +25,7 @@ pub(crate) const KAPPA: f64 = 50.0;
 
 /// A method with the settings of the paper: `xgb_linear` is ridge with a = 1.
 pub(crate) fn options(method: Method, outliers: OutlierRule) -> FitOptions {
-    FitOptions {
-        method: Some(method),
-        outliers,
-        protocol: Protocol::Paper,
-        kappa: Some(KAPPA),
-        ..Default::default()
-    }
+    FitOptions::new().method(method).outliers(outliers).protocol(Protocol::Paper).kappa(KAPPA)
 }
 
 /// All of them.

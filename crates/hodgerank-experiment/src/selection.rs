@@ -14,11 +14,11 @@
 mod figure;
 mod studies;
 
-use hodgerank::fit::{FitOptions, Method, fit};
-use hodgerank::kendall;
+use hodgerank::fit::fit;
 use hodgerank::select::OutlierRule;
 use hodgerank::select::cross_validation::{CrossValidationOptions, MAX_VOTES};
 use hodgerank::simulate::{SimulateOptions, SimulatedVote, Simulation};
+use hodgerank::{FitOptions, Method, kendall};
 use hodgerank_io::write::Table;
 use rayon::prelude::*;
 
@@ -133,7 +133,7 @@ fn outcome(kind: &Kind, rules: &[Rule], first: u64, seeds: u64) -> Result<Outcom
                 return Ok(NOTHING);
             }
             let (method, outliers) = (Some(rule.method), rule.outliers);
-            let found = fit(&study.graph, &FitOptions { method, outliers, ..Default::default() })?;
+            let found = fit(&study.graph, &FitOptions::new().method(method).outliers(outliers))?;
             Ok(score(&study, &found.flagged, kendall::tau(&found.scores, truth)))
         };
         studies.push(rules.iter().map(of_rule).collect::<Result<_>>()?);

@@ -23,12 +23,12 @@ mod published;
 use std::path::Path as FilePath;
 use std::sync::Arc;
 
-use hodgerank::ComparisonGraph;
-use hodgerank::fit::{Fit, FitOptions, Method};
+use hodgerank::fit::Fit;
 use hodgerank::kendall;
 use hodgerank::path::StopAt;
 use hodgerank::select::OutlierRule;
 use hodgerank::solve::bregman::{self, BregmanOptions};
+use hodgerank::{ComparisonGraph, Method};
 use hodgerank_io::write::{Column, Table};
 use hodgerank_io::{ReadOptions, read};
 use hodgerank_report::chart::Chart;
@@ -109,7 +109,7 @@ impl Ranked {
                 Method::Bregman => OutlierRule::Time(last_time(&graph)?),
                 _ => OutlierRule::Share(SHARE),
             };
-            Ok(FitOptions { dt: Some(DT), ..methods::options(method, outliers) })
+            Ok(methods::options(method, outliers).dt(DT))
         })?;
         let ranks = fits.iter().map(|fit| methods::ranks(&graph, &fit.scores)).collect();
         let name = name.trim_end_matches(".csv").replace('/', "-");

@@ -18,4 +18,4 @@ pub use columns::ColumnNames;
 pub use error::{BadRow, Error, Position, Problem, Result};
 pub use outcome::OutcomeAs;
 pub use read::{Format, OnError, ReadOptions, Sources, read};
-pub use study::{Input, Rejected, Study};
+pub use study::{Input, Rejected};

@@ -1,6 +1,6 @@
 //! Votes counted as rows stream by, and what comes out of it: one study, or one for each `--by` value.
 
-use hodgerank::{Groups, Labels, Tally, natural_order};
+use hodgerank::{Labels, Study, Tally, natural_order};
 use serde::{Deserialize, Serialize};
 
 use crate::columns::{Layout, ROLES, Role};
@@ -64,23 +64,6 @@ impl OutcomesSeen {
             _ => Ok(()),
         }
     }
-}
-
-/// Items and merged votes of one study.
-#[derive(Debug)]
-pub struct Study {
-    /// The value of the `--by` column.
-    pub by: Option<String>,
-    /// Item names in the order of [`natural_order`].
-    pub items: Labels,
-    /// The votes.
-    pub groups: Groups,
-    /// Rows counted.
-    pub rows: u64,
-    /// Votes counted: rows times their counts.
-    pub comparisons: u64,
-    /// Names of the annotators.
-    pub annotators: Labels,
 }
 
 /// Rows that were not counted (`--on-error skip`).

@@ -1,34 +1,12 @@
 //! Results out: files that appear whole or not at all.
 
 mod cleaned;
-mod cross_validation;
-mod decomposition;
-mod diagnosis;
-mod figures;
-mod listing;
 mod output;
-mod ranking;
 mod table;
 mod votes;
 
-pub use cleaned::{Cleaned, Parted, clean, part};
-pub use cross_validation::{CrossValidationSummary, CurveRow};
-pub use decomposition::{
-    BettiFigures, CurlFigures, DecompositionFigures, FlowRow, ItemFigures, LoopFigures,
-    PairFigures, PartFigures, TransitivityFigures, TriangleFigures, VoterFigures, flow_table,
-};
-pub use diagnosis::{
-    AccuracyFigures, ConditionFigures, ConnectivityFigures, DesignFigures, DiagnosisFigures,
-    IdentifiabilityFigures, ItemVariance, ItemVotes, Listed, PairName, ResistanceFigures,
-    SpreadFigures, SuspectFigures, TrialFigures, VerdictFigures,
-};
-pub use figures::OfStudy;
-pub use listing::{AnnotatorRow, Listing, ListingDocument, ListingRow, SuspectRow};
+pub use cleaned::{Cleaned, SplitTable, clean, split};
 pub use output::Output;
-pub use ranking::{
-    ComponentSummary, Document, InputSummary, MethodSummary, OutlierSummary, RankTable, RankedRow,
-    RejectedRow, RejectedSummary,
-};
 pub use table::{Column, Table};
 pub use votes::{VoteColumns, VoteWriter};
 

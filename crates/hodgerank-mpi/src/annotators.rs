@@ -23,7 +23,7 @@ pub(crate) fn list(
     look: &TwoPass,
 ) -> Result<Vec<Listing<AnnotatorRow>>, Failed> {
     let Session { world, voice, .. } = session;
-    let voice: &dyn Watch = &**voice;
+    let voice: &dyn Observer = &**voice;
     let here = agree(world, tally(look, voice))?;
     let parts = world.gather(&to_bytes(&Part::new(&here)));
     let report = || -> Result<Vec<Vec<AnnotatorRow>>, Failure> {

@@ -1,7 +1,7 @@
 //! `hodgerank-mpi clean`: each rank writes what it read, without the flagged votes.
 
 use clap::Args;
-use hodgerank::fit::FitOptions;
+use hodgerank::FitOptions;
 use hodgerank_cli::{Failure, Files};
 use hodgerank_commands::clean::{announce, write};
 use hodgerank_commands::{InputOptions, MethodOptions, places};

@@ -4,10 +4,10 @@
 //! Commands on single rows go on with [`FirstPass::again`]: each rank has the groups of its own
 //! files, and asks their owners.
 
+use hodgerank::FitOptions;
 use std::sync::Arc;
 
 use hodgerank::communicator::{Checkpoint, Communicator};
-use hodgerank::fit::FitOptions;
 use hodgerank_cli::Failure;
 use hodgerank_commands::{
     CountedStudy, InputOptions, RankedStudy, TwoPass, Watch, places, rank_study,
@@ -61,7 +61,7 @@ impl Session {
         check_study: impl Fn(&CountedStudy) -> Result<(), Failure>,
     ) -> Result<FirstPass, Failed> {
         let Self { world, voice, threads } = self;
-        let voice: &dyn Watch = &**voice;
+        let voice: &dyn Observer = &**voice;
         let named = if world.is_first() { places::check_inputs(job.files, voice) } else { Ok(()) };
         agree(world, named)?;
         let plan = Plan::make(world, job.files, job.input.read_options(*threads).format)?;

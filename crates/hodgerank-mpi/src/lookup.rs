@@ -135,8 +135,7 @@ impl<'a> Said<'a> {
 
 #[cfg(test)]
 mod tests {
-    use hodgerank::fit::{FitOptions, Method};
-    use hodgerank::{ComparisonGraph, Labels};
+    use hodgerank::{ComparisonGraph, FitOptions, Labels, Method};
     use hodgerank_commands::{CountedStudy, Watch, Work, rank_study};
 
     use super::*;
@@ -144,12 +143,12 @@ mod tests {
 
     struct Nobody;
 
-    impl Watch for Nobody {
+    impl Observer for Nobody {
         fn note(&self, _: &str) {}
 
         fn warn(&self, _: &str) {}
 
-        fn during(&self, _: Work<'_>, work: &mut dyn FnMut()) {
+        fn during(&self, _: Task<'_>, work: &mut dyn FnMut()) {
             work();
         }
     }
@@ -199,7 +198,7 @@ mod tests {
                     comparisons: 40,
                     annotators: 0,
                 };
-                let options = FitOptions { method: Some(Method::L2), ..FitOptions::default() };
+                let options = FitOptions::new().method(Method::L2);
                 let mut judged = rank_study(study, 0, &options, &Nobody).unwrap();
                 judged.fit.stop = Some((Parameter::Lambda, 1.0));
                 for (g, &group) in owned.iter().enumerate() {

@@ -1,7 +1,6 @@
 //! `hodgerank-mpi rank`: votes in many places, one ranking out.
-
-use hodgerank::fit::{FitOptions, Method};
 use hodgerank::select::OutlierRule;
+use hodgerank::{FitOptions, Method};
 use hodgerank_cli::{Failure, RankArguments, write_ranking};
 use hodgerank_commands::rank::{Ranked, check_connected};
 use hodgerank_commands::{CountedStudy, MethodOptions};

@@ -30,14 +30,14 @@ pub fn read(
     plan: &Plan,
     options: &InputOptions,
     threads: usize,
-    watch: &dyn Watch,
+    observer: &dyn Observer,
 ) -> Result<Input, Failed> {
     let shares = plan.shares(world.rank());
     let sources = Sources::shares(&shares);
     let progress = Arc::new(Progress::default());
     let options = options.read_options(threads);
-    let work = Work::Reading(plan.bytes(world.rank()), &progress);
-    let input = watch.watch(work, || sources.read_part(&options, &progress));
+    let work = Task::Reading(plan.bytes(world.rank()), &progress);
+    let input = observer.run(work, || sources.read_part(&options, &progress));
     let input = input.map_err(Failure::from).and_then(|input| Ok(input?));
     let mut input = agree_in_order(world, input, |failure| place(plan, failure))?;
     let heard = hear(world, &Said::new(&input));
@@ -46,7 +46,7 @@ pub fn read(
     input.outcomes = outcomes;
     let checked = input.outcomes.check().and_then(|()| input.rejected.check_left(any_good));
     agree(world, checked)?;
-    watch.list_rejected(&input.rejected);
+    observer.list_rejected(&input.rejected);
     Ok(input)
 }
 

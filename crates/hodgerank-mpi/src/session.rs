@@ -43,7 +43,7 @@ impl Voice {
     }
 }
 
-impl Watch for Voice {
+impl Observer for Voice {
     fn note(&self, text: &str) {
         if let Some(terminal) = &self.0 {
             Watch::note(terminal, text);
@@ -56,7 +56,7 @@ impl Watch for Voice {
         }
     }
 
-    fn during(&self, what: Work<'_>, work: &mut dyn FnMut()) {
+    fn during(&self, what: Task<'_>, work: &mut dyn FnMut()) {
         match &self.0 {
             Some(terminal) => terminal.during(what, work),
             None => work(),

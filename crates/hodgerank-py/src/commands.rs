@@ -1,4 +1,4 @@
-//! The commands, each: votes, keywords, threads and a watcher in, an answer out.
+//! The commands: votes, keywords, threads and an observer in, a document out.
 
 use std::io::Cursor;
 
@@ -9,54 +9,54 @@ use hodgerank_io::write::Cleaned;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::answer::{Answer, Table};
+use crate::document::{ArrowTable, Document};
 use crate::options::parse;
-use crate::votes::Votes;
-use crate::work::run;
+use crate::votes::PyVotes;
+use crate::worker::run;
 
-/// A command whose answer has a document and a table.
+/// A command that returns a document.
 macro_rules! command {
-    ($name:ident, $options:ty, |$votes:ident, $given:ident, $threads:ident, $watch:ident| $work:expr) => {
+    ($name:ident, $options:ty, |$votes:ident, $given:ident, $threads:ident, $observer:ident| $work:expr) => {
         #[pyfunction]
-        #[pyo3(signature = (votes, keywords, threads, watcher))]
+        #[pyo3(signature = (votes, keywords, threads, observer))]
         #[doc = concat!("`hodgerank ", stringify!($name), "`.")]
         pub(crate) fn $name(
             py: Python<'_>,
-            votes: &Votes,
+            votes: &PyVotes,
             keywords: &Bound<'_, PyDict>,
             threads: Option<usize>,
-            watcher: &Bound<'_, PyAny>,
-        ) -> PyResult<Answer> {
+            observer: &Bound<'_, PyAny>,
+        ) -> PyResult<Document> {
             let $votes = votes.source();
             let mut $given: $options = parse(keywords)?;
-            votes.settle(&mut $given.input);
-            let done = run(py, threads, watcher, move |$threads, $watch| $work)?;
-            Ok(Answer::new(done))
+            votes.set_outcome_kind(&mut $given.input);
+            let result = run(py, threads, observer, move |$threads, $observer| $work)?;
+            Ok(Document::new(result))
         }
     };
 }
 
-command!(rank, commands::rank::RankOptions, |votes, options, threads, watch| {
-    commands::rank::rank(&votes, &options, true, threads, watch)
+command!(rank, commands::rank::RankArgs, |votes, options, threads, observer| {
+    commands::rank::rank(&votes, &options, true, threads, observer)
 });
-command!(outliers, commands::outliers::OutliersOptions, |votes, options, threads, watch| {
-    commands::outliers::outliers(&votes, &options, threads, watch)
+command!(outliers, commands::outliers::OutliersArgs, |votes, options, threads, observer| {
+    commands::outliers::outliers(&votes, &options, threads, observer)
 });
-command!(compare, commands::compare::CompareOptions, |votes, options, threads, watch| {
-    commands::compare::compare(&votes, &options, threads, watch)
+command!(compare, commands::compare::CompareArgs, |votes, options, threads, observer| {
+    commands::compare::compare(&votes, &options, threads, observer)
 });
-command!(decompose, commands::decompose::DecomposeArgs, |votes, options, threads, watch| {
-    commands::decompose::decompose(&votes, &options, true, threads, watch)
+command!(decompose, commands::decompose::DecomposeArgs, |votes, options, threads, observer| {
+    commands::decompose::decompose(&votes, &options, true, threads, observer)
 });
-command!(diagnose, commands::diagnose::DiagnoseArgs, |votes, options, threads, watch| {
-    let diagnosed = commands::diagnose::diagnose(&votes, &options, threads, watch)?;
+command!(diagnose, commands::diagnose::DiagnoseArgs, |votes, options, threads, observer| {
+    let diagnosed = commands::diagnose::diagnose(&votes, &options, threads, observer)?;
     if options.strict {
         diagnosed.check()?;
     }
     Ok(diagnosed)
 });
-command!(path, commands::path::PathOptions, |votes, options, threads, watch| {
-    commands::path::path(&votes, &options, threads, watch)
+command!(path, commands::path::PathArgs, |votes, options, threads, observer| {
+    commands::path::path(&votes, &options, threads, observer)
 });
 
 type Counts = (u64, u64, u64);
@@ -69,55 +69,55 @@ fn counts(done: &Cleaned) -> Counts {
 #[pyfunction]
 pub(crate) fn clean(
     py: Python<'_>,
-    votes: &Votes,
+    votes: &PyVotes,
     keywords: &Bound<'_, PyDict>,
     threads: Option<usize>,
-    watcher: &Bound<'_, PyAny>,
+    observer: &Bound<'_, PyAny>,
 ) -> PyResult<Counts> {
     let source = votes.source();
-    let mut options: commands::clean::CleanOptions = parse(keywords)?;
-    votes.settle(&mut options.input);
-    let done = run(py, threads, watcher, move |threads, watch| {
-        commands::clean::clean(&source, &options, threads, watch)
+    let mut options: commands::clean::CleanArgs = parse(keywords)?;
+    votes.set_outcome_kind(&mut options.input);
+    let done = run(py, threads, observer, move |threads, observer| {
+        commands::clean::clean(&source, &options, threads, observer)
     })?;
     Ok(counts(&done))
 }
 
 /// `hodgerank clean` of a table: the counts, the trusted rows and the flagged ones.
 #[pyfunction]
-pub(crate) fn part(
+pub(crate) fn split(
     py: Python<'_>,
-    votes: &Votes,
+    votes: &PyVotes,
     keywords: &Bound<'_, PyDict>,
     threads: Option<usize>,
-    watcher: &Bound<'_, PyAny>,
-) -> PyResult<(Counts, Table, Table)> {
+    observer: &Bound<'_, PyAny>,
+) -> PyResult<(Counts, ArrowTable, ArrowTable)> {
     let source = votes.source();
-    let mut options: commands::clean::CleanOptions = parse(keywords)?;
-    votes.settle(&mut options.input);
+    let mut options: commands::clean::CleanArgs = parse(keywords)?;
+    votes.set_outcome_kind(&mut options.input);
     let schema = votes.schema(py)?;
-    let parted = run(py, threads, watcher, move |threads, watch| {
-        commands::clean::part(&source, &options, threads, watch)
+    let split = run(py, threads, observer, move |threads, observer| {
+        commands::clean::split(&source, &options, threads, observer)
     })?;
-    let kept = Table { schema: schema.clone(), batches: parted.kept };
-    Ok((counts(&parted.done), kept, Table { schema, batches: parted.flagged }))
+    let kept = ArrowTable { schema: schema.clone(), batches: split.kept };
+    Ok((counts(&split.done), kept, ArrowTable { schema, batches: split.flagged }))
 }
 
 /// `hodgerank report`.
 #[pyfunction]
 pub(crate) fn report(
     py: Python<'_>,
-    votes: &Votes,
+    votes: &PyVotes,
     keywords: &Bound<'_, PyDict>,
     threads: Option<usize>,
-    watcher: &Bound<'_, PyAny>,
+    observer: &Bound<'_, PyAny>,
 ) -> PyResult<String> {
     let source = votes.source();
-    let mut options: commands::report::ReportOptions = parse(keywords)?;
-    votes.settle(&mut options.input);
+    let mut options: commands::report::ReportArgs = parse(keywords)?;
+    votes.set_outcome_kind(&mut options.input);
     let written = options.output.clone();
-    run(py, threads, watcher, move |threads, watch| {
-        commands::report::report(&source, &options, threads, watch)
+    run(py, threads, observer, move |threads, observer| {
+        commands::report::report(&source, &options, threads, observer)
     })?;
     Ok(written)
 }
@@ -127,13 +127,13 @@ pub(crate) fn report(
 pub(crate) fn simulate(
     py: Python<'_>,
     keywords: &Bound<'_, PyDict>,
-    watcher: &Bound<'_, PyAny>,
-) -> PyResult<(Table, Vec<String>, Vec<f64>, u64)> {
+    observer: &Bound<'_, PyAny>,
+) -> PyResult<(ArrowTable, Vec<String>, Vec<f64>, u64)> {
     let options: commands::simulate::SimulateArgs = parse(keywords)?;
-    run(py, None, watcher, move |_, watch| {
+    run(py, None, observer, move |_, observer| {
         let study = commands::simulate::SyntheticStudy::new(&options)?;
         let (items, truth) = (study.items.clone(), study.simulation.truth().to_vec());
-        let (bytes, bad) = study.write(Vec::new(), "the votes", Format::Arrow, watch)?;
+        let (bytes, bad) = study.write(Vec::new(), "the votes", Format::Arrow, observer)?;
         let failed = |error: arrow_schema::ArrowError| {
             let source = std::io::Error::other(error);
             hodgerank_io::Error::Read { file: "the votes".into(), source }
@@ -141,6 +141,6 @@ pub(crate) fn simulate(
         let reader = FileReader::try_new(Cursor::new(bytes), None).map_err(failed)?;
         let schema = reader.schema();
         let batches = reader.collect::<Result<_, _>>().map_err(failed)?;
-        Ok((Table { schema, batches }, items, truth, bad))
+        Ok((ArrowTable { schema, batches }, items, truth, bad))
     })
 }

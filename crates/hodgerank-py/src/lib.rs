@@ -1,34 +1,34 @@
-//! `hodgerank._core`: from Python's values to the commands of `hodgerank-commands` and back.
+//! `hodgerank._core`: converts Python values to the commands of `hodgerank-commands` and back.
 //!
-//! Conversions and the error map, nothing else. The package around it is in `python/hodgerank`.
+//! Conversions and error classes only. The package around it is in `python/hodgerank`.
 //!
 //! | file | what |
 //! |---|---|
 //! | `votes.rs` | tables, arrays, tuples and file names as votes |
-//! | `options.rs` | keywords as the options of a command, by the definitions that the flags have |
-//! | `work.rs` | a command on a thread of its own, without the interpreter's lock, interruptible |
-//! | `answer.rs` | answers as JSON and Arrow |
+//! | `options.rs` | keywords as the arguments of a command, parsed by the definitions of the flags |
+//! | `worker.rs` | a command on its own thread, without the interpreter lock, interruptible |
+//! | `document.rs` | documents as JSON and Arrow |
 //! | `errors.rs` | failures as exceptions |
 
-mod answer;
 mod commands;
+mod document;
 mod errors;
 mod options;
 mod votes;
-mod work;
+mod worker;
 
 use pyo3::prelude::*;
 
 #[pymodule]
 mod _core {
     #[pymodule_export]
-    use crate::answer::{Answer, Table};
+    use crate::document::{ArrowTable, Document};
     #[pymodule_export]
     use crate::commands::{
-        clean, compare, decompose, diagnose, outliers, part, path, rank, report, simulate,
+        clean, compare, decompose, diagnose, outliers, path, rank, report, simulate, split,
     };
     #[pymodule_export]
     use crate::options::options;
     #[pymodule_export]
-    use crate::votes::{Votes, arrays, files, table, tuples};
+    use crate::votes::{PyVotes, arrays, files, table, tuples};
 }

@@ -1,5 +1,5 @@
-//! Keywords as options. The definitions are those of the command line, so names, defaults, checks
-//! and messages are the same; nothing is listed here a second time.
+//! Keywords as arguments. They are parsed by the definitions of the command line, so that names,
+//! defaults, checks and messages are the same.
 
 use std::any::TypeId;
 
@@ -12,7 +12,7 @@ use pyo3::types::{PyDict, PyList, PyTuple};
 
 use crate::errors::usage;
 
-/// The options that these keywords stand for.
+/// Parses keywords into the arguments of a command.
 pub(crate) fn parse<T: Args>(keywords: &Bound<'_, PyDict>) -> PyResult<T> {
     let py = keywords.py();
     let command = definition::<T>();
@@ -52,7 +52,7 @@ fn definition<T: Args>() -> Command {
     T::augment_args(Command::new("hodgerank").disable_help_flag(true).term_width(0))
 }
 
-/// `lambda_` is `lambda`, which Python keeps for itself; dashes are underscores.
+/// `lambda_` stands for `lambda`, a reserved word of Python; underscores become dashes.
 fn flag(keyword: &str) -> String {
     keyword.trim_end_matches('_').replace('_', "-")
 }
@@ -61,7 +61,7 @@ fn find<'a>(command: &'a Command, flag: &str) -> Option<&'a Arg> {
     command.get_arguments().find(|argument| argument.get_long() == Some(flag))
 }
 
-/// A value as it would be typed; lists are joined by commas, mappings are `key=value`.
+/// A value in the form of the command line; lists are joined by commas, mappings are `key=value`.
 fn text(value: &Bound<'_, PyAny>) -> PyResult<String> {
     let join = |parts: Vec<String>| parts.join(",");
     if let Ok(mapping) = value.cast::<PyDict>() {
@@ -84,14 +84,14 @@ type Described = (String, &'static str, Option<String>, Vec<String>, String);
 #[pyfunction]
 pub(crate) fn options(py: Python<'_>, command: &str) -> PyResult<Vec<Described>> {
     let definition = match command {
-        "rank" => definition::<rank::RankOptions>(),
-        "outliers" => definition::<outliers::OutliersOptions>(),
-        "clean" => definition::<clean::CleanOptions>(),
-        "compare" => definition::<compare::CompareOptions>(),
+        "rank" => definition::<rank::RankArgs>(),
+        "outliers" => definition::<outliers::OutliersArgs>(),
+        "clean" => definition::<clean::CleanArgs>(),
+        "compare" => definition::<compare::CompareArgs>(),
         "decompose" => definition::<decompose::DecomposeArgs>(),
         "diagnose" => definition::<diagnose::DiagnoseArgs>(),
-        "path" => definition::<path::PathOptions>(),
-        "report" => definition::<report::ReportOptions>(),
+        "path" => definition::<path::PathArgs>(),
+        "report" => definition::<report::ReportArgs>(),
         "simulate" => definition::<simulate::SimulateArgs>(),
         other => return Err(usage(py, &format!("there is no command `{other}`"), "name another")),
     };
@@ -102,7 +102,8 @@ pub(crate) fn options(py: Python<'_>, command: &str) -> PyResult<Vec<Described>>
         let default = argument.get_default_values().first().filter(|_| !is_switch);
         let default = default.map(|value| value.to_string_lossy().into_owned());
         let values = argument.get_possible_values();
-        let values = values.iter().filter(|_| !is_switch).map(|value| value.get_name().to_owned());
+        let values = values.iter().filter(|_| !is_switch).flat_map(|v| v.get_name_and_aliases());
+        let values = values.map(str::to_owned);
         let help = argument.get_help().map_or(String::new(), ToString::to_string);
         Some((name, kind(argument), default, values.collect(), help))
     };

@@ -1,5 +1,5 @@
-//! What Python calls votes: a table of any Arrow library, NumPy arrays of indices, a list of tuples,
-//! or the names of files. None but the tuples are looked at cell by cell here.
+//! Votes from Python: a table of any Arrow library, NumPy arrays of indices, a list of tuples, or file
+//! names. Only tuples are converted cell by cell.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use arrow_array::{
     StringArray,
 };
 use arrow_schema::{ArrowError, SchemaRef};
-use hodgerank_commands::{Failure, InputOptions};
+use hodgerank_commands::{Failure, InputOptions, VoteSource};
 use hodgerank_io::read::MemoryTable;
 use hodgerank_io::{BadRow, OutcomeAs, Position, Problem};
 use numpy::PyReadonlyArray1;
@@ -23,18 +23,18 @@ use crate::errors::{exception, usage};
 /// What messages call a table in memory.
 const NAME: &str = "votes";
 
-/// Votes, ready to be read as often as wanted.
-#[pyclass(frozen, module = "hodgerank._core")]
-pub(crate) struct Votes {
-    source: hodgerank_commands::Votes,
-    /// How the outcomes are meant, where their Python type tells.
+/// Votes that can be read several times.
+#[pyclass(frozen, name = "Votes", module = "hodgerank._core")]
+pub(crate) struct PyVotes {
+    source: VoteSource,
+    /// How to read the outcomes, if their Python type determines it.
     outcome_as: Option<OutcomeAs>,
 }
 
-impl Votes {
+impl PyVotes {
     fn table(schema: SchemaRef, batches: &[RecordBatch]) -> Self {
         let table = Arc::new(MemoryTable::new(NAME, schema, batches));
-        Self { source: hodgerank_commands::Votes::Table(table), outcome_as: None }
+        Self { source: VoteSource::Table(table), outcome_as: None }
     }
 
     fn columns(columns: Vec<(&str, ArrayRef)>) -> Result<Self, ArrowError> {
@@ -42,22 +42,22 @@ impl Votes {
         Ok(Self::table(batch.schema(), &[batch]))
     }
 
-    pub(crate) fn source(&self) -> hodgerank_commands::Votes {
+    pub(crate) fn source(&self) -> VoteSource {
         self.source.clone()
     }
 
-    /// Reads the outcomes as they are meant, unless the user says how.
-    pub(crate) fn settle(&self, options: &mut InputOptions) {
+    /// Sets how to read the outcomes, unless an argument says so.
+    pub(crate) fn set_outcome_kind(&self, options: &mut InputOptions) {
         if let Some(outcome_as) = self.outcome_as {
-            options.settle_outcome(outcome_as);
+            options.default_outcome_as(outcome_as);
         }
     }
 
     /// The schema of a table in memory.
     pub(crate) fn schema(&self, py: Python<'_>) -> PyResult<SchemaRef> {
         match &self.source {
-            hodgerank_commands::Votes::Table(table) => Ok(Arc::clone(table.schema())),
-            hodgerank_commands::Votes::Files(_) => Err(usage(
+            VoteSource::Table(table) => Ok(Arc::clone(table.schema())),
+            VoteSource::Files(_) => Err(usage(
                 py,
                 "files are cleaned into files",
                 "name the file for the trusted votes with output=…, or hand over a table",
@@ -67,23 +67,23 @@ impl Votes {
 }
 
 #[pymethods]
-impl Votes {
+impl PyVotes {
     /// Whether the votes are in memory.
     #[getter]
     fn in_memory(&self) -> bool {
-        matches!(self.source, hodgerank_commands::Votes::Table(_))
+        matches!(self.source, VoteSource::Table(_))
     }
 }
 
 /// Files, read as one study.
 #[pyfunction]
-pub(crate) fn files(names: Vec<String>) -> Votes {
-    Votes { source: hodgerank_commands::Votes::Files(names), outcome_as: None }
+pub(crate) fn files(names: Vec<String>) -> PyVotes {
+    PyVotes { source: VoteSource::Files(names), outcome_as: None }
 }
 
 /// A table of any library that speaks the Arrow PyCapsule interface; nothing is copied.
 #[pyfunction]
-pub(crate) fn table(py: Python<'_>, table: &Bound<'_, PyAny>) -> PyResult<Votes> {
+pub(crate) fn table(py: Python<'_>, table: &Bound<'_, PyAny>) -> PyResult<PyVotes> {
     let unreadable = |problem: String| {
         exception(
             py,
@@ -106,7 +106,7 @@ pub(crate) fn table(py: Python<'_>, table: &Bound<'_, PyAny>) -> PyResult<Votes>
     let schema = reader.schema();
     let batches = py.detach(|| reader.collect::<Result<Vec<_>, ArrowError>>());
     let batches = batches.map_err(|error| unreadable(error.to_string()))?;
-    Ok(Votes::table(schema, &batches))
+    Ok(PyVotes::table(schema, &batches))
 }
 
 /// NumPy arrays: indices of items, or of `items` by name, and how much left is preferred. Without
@@ -120,7 +120,7 @@ pub(crate) fn arrays(
     right: PyReadonlyArray1<'_, i64>,
     y: Option<PyReadonlyArray1<'_, f64>>,
     items: Option<Vec<String>>,
-) -> PyResult<Votes> {
+) -> PyResult<PyVotes> {
     let (left, right) = (left.as_slice()?, right.as_slice()?);
     let y = y.as_ref().map(|y| y.as_slice()).transpose()?;
     if left.len() != right.len() || y.is_some_and(|y| y.len() != left.len()) {
@@ -141,7 +141,7 @@ pub(crate) fn arrays(
         if let Some(y) = y {
             columns.push(("y", Arc::new(Float64Array::from(y.to_vec())) as ArrayRef));
         }
-        Votes::columns(columns)
+        PyVotes::columns(columns)
     });
     made.map_err(|error| usage(py, &error.to_string(), "give one entry for each vote"))
 }
@@ -203,7 +203,7 @@ fn names(width: usize) -> [&'static str; 2] {
 
 /// Tuples (winner, loser) or (left, right, outcome).
 #[pyfunction]
-pub(crate) fn tuples(py: Python<'_>, rows: &Bound<'_, PyAny>) -> PyResult<Votes> {
+pub(crate) fn tuples(py: Python<'_>, rows: &Bound<'_, PyAny>) -> PyResult<PyVotes> {
     let mut width = None;
     let mut sides = [StringBuilder::new(), StringBuilder::new()];
     let mut outcomes = Vec::new();
@@ -233,9 +233,9 @@ pub(crate) fn tuples(py: Python<'_>, rows: &Bound<'_, PyAny>) -> PyResult<Votes>
         columns.push(("outcome", column));
         outcome_as = how;
     }
-    let votes = Votes::columns(columns);
+    let votes = PyVotes::columns(columns);
     let votes = votes.map_err(|error| usage(py, &error.to_string(), "hand over a table"))?;
-    Ok(Votes { outcome_as, ..votes })
+    Ok(PyVotes { outcome_as, ..votes })
 }
 
 /// A label: text or a whole number; nothing where the cell is None.

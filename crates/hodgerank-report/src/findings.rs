@@ -12,25 +12,11 @@
 
 use hodgerank::decompose::{DecomposeOptions, Decomposition, decompose};
 use hodgerank::diagnose::{DiagnoseOptions, Diagnosis, diagnose};
-use hodgerank::fit::{self, Fit, FitOptions, Method};
+use hodgerank::fit::{self, Fit};
 use hodgerank::select::OutlierRule;
 use hodgerank::solve::inverse_scale_space;
-use hodgerank::{ComparisonGraph, Error, Labels, Path, Result};
-use hodgerank_io::write::RankTable;
+use hodgerank::{AnnotatorReport, ComparisonGraph, Error, Method, Path, RankedStudy, Result};
 use rayon::prelude::*;
-
-/// The methods in the order of the chart that compares them.
-const METHODS: [Method; 9] = [
-    Method::L2,
-    Method::Ridge,
-    Method::PcLasso,
-    Method::Trimmed,
-    Method::HardThreshold,
-    Method::HuberLasso,
-    Method::LassoL2,
-    Method::Bregman,
-    Method::InverseScaleSpace,
-];
 
 /// Groups beyond which only methods of a few passes over the votes are compared.
 const MANY_GROUPS: usize = 2_000_000;
@@ -41,24 +27,15 @@ const MAX_ISS_COST: f64 = 1e9;
 /// Share of the votes that the slider goes up to, if the ranking does not go further itself.
 const SLIDER_SHARE: f64 = 0.2;
 
-/// A study and its ranking.
-#[derive(Debug, Clone, Copy)]
-pub struct Ranked<'a> {
-    /// Names of the items.
-    pub items: &'a Labels,
-    /// The votes.
-    pub graph: &'a ComparisonGraph,
-    /// The scores and flagged votes that the report is about.
-    pub fit: &'a Fit,
-    /// What is said about it, with the annotators where they are known.
-    pub table: &'a RankTable,
-}
-
 /// Everything that is shown of a study.
 #[derive(Debug)]
 pub struct Findings<'a> {
     /// The study.
-    pub ranked: Ranked<'a>,
+    pub ranked: &'a RankedStudy,
+    /// Statistics of the annotators, if they are known.
+    pub annotators: Option<&'a [AnnotatorReport<String>]>,
+    /// What a reader of the ranking must know.
+    pub warnings: &'a [String],
     /// All methods that were compared.
     pub methods: Vec<Fit>,
     /// Methods that were not: these votes are too many for them, or would take them long.
@@ -78,10 +55,14 @@ impl<'a> Findings<'a> {
     ///
     /// # Errors
     /// If a solver fails.
-    pub fn new(ranked: Ranked<'a>, options: &FitOptions) -> Result<Self> {
-        let Ranked { graph, fit, .. } = ranked;
+    pub fn new(
+        ranked: &'a RankedStudy,
+        annotators: Option<&'a [AnnotatorReport<String>]>,
+        warnings: &'a [String],
+    ) -> Result<Self> {
+        let RankedStudy { graph, fit, .. } = ranked;
         let ((methods, path), (decompositions, diagnosis)) = rayon::join(
-            || (compare(ranked, options), walk(ranked, options)),
+            || (compare(ranked), compute_path(ranked)),
             || {
                 let diagnosis = diagnose(graph, &fit.flagged, &DiagnoseOptions::default());
                 (decompositions(ranked), diagnosis)
@@ -90,19 +71,29 @@ impl<'a> Findings<'a> {
         let (methods, left_out) = methods?;
         let (all_votes, trusted_votes) = decompositions?;
         let (path, diagnosis) = (path?, diagnosis?);
-        Ok(Self { ranked, methods, left_out, path, all_votes, trusted_votes, diagnosis })
+        Ok(Self {
+            ranked,
+            annotators,
+            warnings,
+            methods,
+            left_out,
+            path,
+            all_votes,
+            trusted_votes,
+            diagnosis,
+        })
     }
 
     /// Votes flagged in the ranking.
     #[must_use]
     pub fn flagged(&self) -> u64 {
-        self.ranked.table.outliers.comparisons
+        self.ranked.outliers.comparisons
     }
 }
 
 /// All methods with as many votes flagged as in the ranking.
-fn compare(ranked: Ranked<'_>, options: &FitOptions) -> Result<(Vec<Fit>, Vec<Method>)> {
-    let Ranked { graph, fit, .. } = ranked;
+fn compare(study: &RankedStudy) -> Result<(Vec<Fit>, Vec<Method>)> {
+    let RankedStudy { graph, fit, options, .. } = study;
     let votes = fit.flagged.iter().sum::<f64>();
     let is_quick = |method: Method| match method {
         Method::L2 | Method::Ridge | Method::Bregman => true,
@@ -111,9 +102,9 @@ fn compare(ranked: Ranked<'_>, options: &FitOptions) -> Result<(Vec<Fit>, Vec<Me
         }
         _ => graph.groups().len() <= MANY_GROUPS,
     };
-    let fits: Vec<(Method, Option<Fit>)> = METHODS
-        .into_par_iter()
-        .map(|method| {
+    let fits: Vec<(Method, Option<Fit>)> = Method::ALL
+        .par_iter()
+        .map(|&method| {
             if method == fit.method {
                 return Ok((method, Some(fit.clone())));
             }
@@ -121,7 +112,7 @@ fn compare(ranked: Ranked<'_>, options: &FitOptions) -> Result<(Vec<Fit>, Vec<Me
                 return Ok((method, None));
             }
             let outliers = OutlierRule::Count(votes as u64);
-            match fit::fit(graph, &FitOptions { method: Some(method), outliers, ..*options }) {
+            match hodgerank::fit(graph, &options.with_method_and_rule(method, outliers)) {
                 // Some methods say themselves what is too much for them.
                 Err(Error::TooLarge { .. }) => Ok((method, None)),
                 found => found.map(|fit| (method, Some(fit))),
@@ -134,8 +125,8 @@ fn compare(ranked: Ranked<'_>, options: &FitOptions) -> Result<(Vec<Fit>, Vec<Me
 }
 
 /// The path beyond the place where the ranking was taken.
-fn walk(ranked: Ranked<'_>, options: &FitOptions) -> Result<Option<(Method, Path)>> {
-    let Ranked { graph, fit, .. } = ranked;
+fn compute_path(study: &RankedStudy) -> Result<Option<(Method, Path)>> {
+    let RankedStudy { graph, fit, options, .. } = study;
     let groups = graph.groups();
     // A path ends with votes left to trust.
     if groups.votes() < 2.0 {
@@ -155,12 +146,12 @@ fn walk(ranked: Ranked<'_>, options: &FitOptions) -> Result<Option<(Method, Path
     let too_far = method == Method::InverseScaleSpace && cost(votes) > MAX_ISS_COST;
     let votes = if too_far { flagged } else { votes };
     let outliers = OutlierRule::Count(votes.max(1.0) as u64);
-    let options = FitOptions { method: Some(method), outliers, ..*options };
+    let options = options.with_method_and_rule(method, outliers);
     Ok(Some((method, fit::path(graph, &options)?)))
 }
 
-fn decompositions(ranked: Ranked<'_>) -> Result<(Decomposition, Option<Decomposition>)> {
-    let Ranked { graph, fit, .. } = ranked;
+fn decompositions(study: &RankedStudy) -> Result<(Decomposition, Option<Decomposition>)> {
+    let RankedStudy { graph, fit, .. } = study;
     let all = decompose(graph, &DecomposeOptions::default())?;
     if fit.flagged.iter().all(|&votes| votes == 0.0) {
         return Ok((all, None));

@@ -69,13 +69,13 @@ pub fn page(findings: &Findings<'_>, limits: &Limits) -> StudyPage {
     let slider =
         stops.as_ref().and_then(|stops| slider::slider(findings, &order, stops, &suspects));
     let sections = sections(findings, &mut order, slider.as_ref(), &suspects);
-    let table = findings.ranked.table;
+    let ranked = findings.ranked;
     StudyPage {
-        by: table.by.clone(),
+        by: ranked.by.clone(),
         facts: summary::facts(findings),
         summary: summary::sentences(findings, &order),
-        warnings: table.warnings.clone(),
-        items: order.into_names(findings.ranked.items),
+        warnings: findings.warnings.to_vec(),
+        items: order.into_names(&findings.ranked.items),
         slider,
         sections,
     }

@@ -1,9 +1,9 @@
 //! What a report says is what the solvers found.
 
-use hodgerank::fit::{self, FitOptions, Method};
+use hodgerank::fit;
 use hodgerank::select::OutlierRule;
 use hodgerank::simulate::{Noise, SimulateOptions, Simulation};
-use hodgerank::{ComparisonGraph, Groups, Labels, Ranking};
+use hodgerank::{ComparisonGraph, FitOptions, Groups, Labels, Method, Ranking};
 use hodgerank_io::write::{
     ComponentSummary, InputSummary, MethodSummary, OutlierSummary, RankTable, RankedRow,
 };
@@ -166,7 +166,7 @@ fn check(page: &StudyPage) {
 /// A twelfth of the votes flagged.
 fn options(method: Method) -> FitOptions {
     let outliers = OutlierRule::Share(1.0 / 12.0);
-    FitOptions { method: Some(method), outliers, ..FitOptions::default() }
+    FitOptions::new().method(method).outliers(outliers)
 }
 
 /// The slider's values at each stop are those of the path there.

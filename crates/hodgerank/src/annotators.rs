@@ -24,7 +24,9 @@ mod exact;
 
 pub use exact::{binomial_half_two_sided, fisher_more, holm, wilson};
 
+use crate::comparison::Comparison;
 use crate::error::{Error, Result};
+use crate::labels::Labels;
 
 /// What one annotator did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -111,7 +113,19 @@ impl AnnotatorTallies {
         &self.tallies
     }
 
-    /// What the tallies say, the most suspicious annotator first; those without votes are left out.
+    /// Adds a vote next to the scores; votes without an annotator are ignored.
+    ///
+    /// `has_sides` says whether left and right are the sides on which the items were shown.
+    pub fn add_vote(&mut self, scores: &[f64], vote: &Comparison, has_sides: bool, flagged: bool) {
+        let Some(annotator) = vote.annotator else { return };
+        let difference = scores[vote.left as usize] - scores[vote.right as usize];
+        let is_tie = vote.y == 0.0;
+        let left_chosen = (has_sides && !is_tie).then_some(vote.y > 0.0);
+        let agrees = (!is_tie && difference != 0.0).then_some((vote.y > 0.0) == (difference > 0.0));
+        self.add(annotator, left_chosen, agrees, flagged, vote.count);
+    }
+
+    /// Statistics and tests of every annotator with votes, the most suspicious first.
     ///
     /// Order: the smaller of the two adjusted p-values, then the larger share of flagged votes,
     /// then the index.
@@ -124,27 +138,37 @@ impl AnnotatorTallies {
         let votes: u64 = self.tallies.iter().map(|tally| tally.votes).sum();
         let flagged: u64 = self.tallies.iter().map(|tally| tally.flagged).sum();
         let mut reports: Vec<AnnotatorReport> = voters
-            .map(|(index, &tally)| AnnotatorReport {
-                annotator: index as u32,
-                tally,
-                agreement: share(tally.agreeing, tally.decided),
-                flagged: tally.flagged as f64 / tally.votes as f64,
-                flagged_interval: wilson(tally.flagged, tally.votes, options.level),
-                flagged_p: fisher_more(tally.flagged, tally.votes, flagged, votes),
-                flagged_p_adjusted: 1.0,
-                left: share(tally.left, tally.sided),
-                left_p: binomial_half_two_sided(tally.left, tally.sided),
-                left_p_adjusted: 1.0,
+            .map(|(index, tally)| {
+                let (low, high) = wilson(tally.flagged, tally.votes, options.level);
+                AnnotatorReport {
+                    annotator: index as u32,
+                    votes: tally.votes,
+                    agreement: share(tally.agreeing, tally.decided),
+                    flagged: tally.flagged,
+                    flagged_share: tally.flagged as f64 / tally.votes as f64,
+                    flagged_low: low,
+                    flagged_high: high,
+                    flagged_p: fisher_more(tally.flagged, tally.votes, flagged, votes),
+                    flagged_p_adjusted: 1.0,
+                    left_share: share(tally.left, tally.sided),
+                    left_p: options
+                        .has_sides
+                        .then(|| binomial_half_two_sided(tally.left, tally.sided)),
+                    left_p_adjusted: None,
+                }
             })
             .collect();
         let flagged_p = holm(&reports.iter().map(|report| report.flagged_p).collect::<Vec<_>>());
-        let left_p = holm(&reports.iter().map(|report| report.left_p).collect::<Vec<_>>());
-        for (report, (flagged_p, left_p)) in reports.iter_mut().zip(flagged_p.iter().zip(&left_p)) {
-            report.flagged_p_adjusted = *flagged_p;
-            report.left_p_adjusted = *left_p;
+        for (report, p) in reports.iter_mut().zip(flagged_p) {
+            report.flagged_p_adjusted = p;
+        }
+        let left_p: Option<Vec<f64>> = reports.iter().map(|report| report.left_p).collect();
+        for (report, p) in reports.iter_mut().zip(left_p.map_or(Vec::new(), |p| holm(&p))) {
+            report.left_p_adjusted = Some(p);
         }
         reports.sort_by(|a, b| {
-            a.suspicion().total_cmp(&b.suspicion()).then(b.flagged.total_cmp(&a.flagged))
+            let by_share = b.flagged_share.total_cmp(&a.flagged_share);
+            a.suspicion().total_cmp(&b.suspicion()).then(by_share)
         });
         Ok(reports)
     }
@@ -155,15 +179,18 @@ impl AnnotatorTallies {
 /// | name | default | purpose | range |
 /// |---|---|---|---|
 /// | `level` | 0.95 | confidence of the interval of the flagged share | above 0, below 1 |
+/// | `has_sides` | true | whether left and right are the sides on which items were shown | |
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct AnnotatorOptions {
     /// Confidence of the interval of the flagged share.
     pub level: f64,
+    /// Whether left and right are the sides on which items were shown.
+    pub has_sides: bool,
 }
 
 impl Default for AnnotatorOptions {
     fn default() -> Self {
-        Self { level: 0.95 }
+        Self { level: 0.95, has_sides: true }
     }
 }
 
@@ -181,36 +208,77 @@ impl AnnotatorOptions {
     }
 }
 
-/// One annotator, judged.
+/// Statistics and tests of one annotator. `A` is the annotator: an index, or a label
+/// ([`AnnotatorReport::with_label`]).
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct AnnotatorReport {
-    /// The annotator's index.
-    pub annotator: u32,
-    /// The counts behind the rest.
-    pub tally: AnnotatorTally,
-    /// Share of the decided votes that agree with the ranking; `None` without such votes.
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+pub struct AnnotatorReport<A = u32> {
+    /// The annotator.
+    pub annotator: A,
+    /// Votes cast.
+    pub votes: u64,
+    /// Share of votes that agree with the ranking, among votes that are not ties on items with
+    /// different scores; `None` without such votes.
     pub agreement: Option<f64>,
-    /// Share of all votes that are flagged.
-    pub flagged: f64,
-    /// Wilson's interval of that share.
-    pub flagged_interval: (f64, f64),
-    /// Probability of as many flags or more if flags did not care who voted.
+    /// Flagged votes.
+    pub flagged: u64,
+    /// Their share of the annotator's votes.
+    pub flagged_share: f64,
+    /// Lower end of Wilson's interval of that share.
+    pub flagged_low: f64,
+    /// Upper end of it.
+    pub flagged_high: f64,
+    /// Probability of at least as many flagged votes if flags did not depend on the annotator.
     pub flagged_p: f64,
-    /// The same after Holm's correction for the number of annotators.
+    /// `flagged_p` after Holm's correction for the number of annotators.
     pub flagged_p_adjusted: f64,
-    /// Share of left choices among votes that chose a side; `None` without such votes.
-    pub left: Option<f64>,
-    /// Probability of left choices as uneven or more if both sides were equally likely.
-    pub left_p: f64,
-    /// The same after Holm's correction for the number of annotators.
-    pub left_p_adjusted: f64,
+    /// Share of left choices among votes that are not ties; `None` without such votes.
+    pub left_share: Option<f64>,
+    /// Probability of a left share at least as uneven if both sides were equally likely; `None` if
+    /// the sides are unknown.
+    pub left_p: Option<f64>,
+    /// `left_p` after Holm's correction for the number of annotators.
+    pub left_p_adjusted: Option<f64>,
 }
 
-impl AnnotatorReport {
+impl<A> AnnotatorReport<A> {
     /// The smaller of the two adjusted p-values.
     #[must_use]
     pub fn suspicion(&self) -> f64 {
-        self.flagged_p_adjusted.min(self.left_p_adjusted)
+        self.left_p_adjusted.map_or(self.flagged_p_adjusted, |p| self.flagged_p_adjusted.min(p))
+    }
+
+    fn with_annotator<B>(self, annotator: impl FnOnce(A) -> B) -> AnnotatorReport<B> {
+        AnnotatorReport {
+            annotator: annotator(self.annotator),
+            votes: self.votes,
+            agreement: self.agreement,
+            flagged: self.flagged,
+            flagged_share: self.flagged_share,
+            flagged_low: self.flagged_low,
+            flagged_high: self.flagged_high,
+            flagged_p: self.flagged_p,
+            flagged_p_adjusted: self.flagged_p_adjusted,
+            left_share: self.left_share,
+            left_p: self.left_p,
+            left_p_adjusted: self.left_p_adjusted,
+        }
+    }
+}
+
+impl AnnotatorReport {
+    /// The report with the annotator's label.
+    #[must_use]
+    pub fn with_label(self, annotators: &Labels) -> AnnotatorReport<&str> {
+        self.with_annotator(|annotator| annotators.name(annotator))
+    }
+}
+
+impl AnnotatorReport<&str> {
+    /// The report with a label of its own.
+    #[must_use]
+    pub fn into_owned(self) -> AnnotatorReport<String> {
+        self.with_annotator(str::to_owned)
     }
 }
 

@@ -7,6 +7,9 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
+    /// There is nothing to rank.
+    #[error("there are no votes")]
+    NoVotes,
     /// A vote names an item that does not exist.
     #[error("vote {vote}: item index {index} is out of range (there are {items} items)")]
     ItemOutOfRange {
@@ -53,10 +56,21 @@ pub enum Error {
         /// What would be accepted.
         expected: &'static str,
     },
+    /// An option that the method does not read, and that would be ignored.
+    #[error("{option} has no effect: it is an option of {}", methods.join(" or "))]
+    UnusedOption {
+        /// The option's name.
+        option: &'static str,
+        /// Names of the methods that read it.
+        methods: Vec<&'static str>,
+    },
+    /// A seed for a computation that is not random.
+    #[error("seed has no effect: only cross-validation is random")]
+    UnusedSeed,
     /// Votes with too few cycles to be shared out among folds.
     #[error(
         "cross-validation with {folds} folds needs votes with at least {needed} independent cycles, \
-         and these have {cycles}: take fewer folds (cv=2), or the rule auto"
+         and these have {cycles}"
     )]
     TooFewCycles {
         /// Independent cycles: distinct votes less items plus components.
@@ -105,7 +119,7 @@ pub enum Error {
     },
     /// A kept state that does not belong to this work on these votes.
     #[error(
-        "the kept state of {work} does not fit these votes and options: begin anew, without resuming"
+        "the saved state of {work} does not match these votes and options: start again without resuming"
     )]
     UnusableState {
         /// What the state should have been of.
@@ -114,7 +128,7 @@ pub enum Error {
     /// More triangles than the budget lets us visit, and the answer needs all of them.
     #[error(
         "up to {count} triangles, and the budget is {max}: the curl and harmonic parts of this \
-         graph cannot be told apart without visiting them all; raise max-triangles"
+         graph cannot be separated without visiting all of them"
     )]
     TooManyTriangles {
         /// Places to look at: at least as many as there are triangles.

@@ -1,196 +1,88 @@
-//! One entry for every method: votes and options in; scores, flagged votes and how it went out.
+//! One entry point for all methods: [`fit`] returns scores and flagged votes, [`path`] the whole path.
 //!
-//! | method | flags by |
+//! | method | outlier rules |
 //! |---|---|
-//! | `l2`, `ridge`, `pc-lasso` | nothing: every vote counts |
-//! | `hlasso`, `lasso-l2` | share, count, λ, scale, cross-validation, auto |
-//! | `lbi`, `iss` | share, count, t, scale, cross-validation, auto |
-//! | `iht`, `ilts` | share, count, scale, cross-validation, auto |
+//! | `l2`, `ridge`, `pc-lasso` | none: every vote counts |
+//! | `hlasso`, `lasso-l2` | share, count, λ, scaled, cross-validation, auto |
+//! | `lbi`, `iss` | share, count, time, scaled, cross-validation, auto |
+//! | `iht`, `ilts` | share, count, scaled, cross-validation, auto |
 //!
-//! Without a method, `iss` is taken where its cost allows ([`MAX_ISS_COST`]), else `lbi`. Where a
-//! [`Communicator`] shares the votes, there are `l2`, `ridge`, `hlasso` and `lbi`.
+//! The default method is `iss` up to an estimated cost of [`MAX_ISS_COST`], and `lbi` above it or
+//! where several processes share the votes.
 
 use std::time::Instant;
 
-use crate::communicator::Communicator;
 use crate::error::{Error, Result};
 use crate::graph::{self, ComparisonGraph};
-use crate::laplacian::BackendChoice;
+use crate::options::FitOptions;
 use crate::path::{Change, Entry, Parameter, Path, StopAt};
 use crate::select::cross_validation::{self, CrossValidation};
 use crate::select::{self, OutlierRule};
-pub use crate::solve::Method;
-use crate::solve::bregman::{self, Algorithm, BregmanOptions};
+use crate::solve::Method;
+use crate::solve::bregman;
 use crate::solve::concomitant::{self, ConcomitantOptions};
 use crate::solve::hard_threshold::{self, HardThresholdOptions, Removal};
-use crate::solve::huber_lasso::{self, HuberLassoOptions, Knots};
+use crate::solve::huber_lasso;
 use crate::solve::inverse_scale_space::{self, InverseScaleSpaceOptions};
-use crate::solve::lasso_l2::{self, LassoL2Options, Protocol};
-use crate::solve::pc_lasso::{self, PcLassoOptions};
+use crate::solve::lasso_l2::{self, LassoL2Options};
+use crate::solve::pc_lasso;
 use crate::solve::trimmed::{self, TrimmedOptions};
-use crate::solve::{L2Options, RidgeOptions, Solution, Status, l2, ridge};
+use crate::solve::{L2Options, Solution, l2, ridge};
+use crate::status::Status;
 
-/// Multiply-adds up to which `iss` is taken unasked: some ten seconds on one core.
+/// Estimated multiply-adds up to which `iss` is the default method: about ten seconds on one core.
 pub const MAX_ISS_COST: f64 = 1e10;
 
-/// Options of [`fit`].
-///
-/// | name | default | purpose | for |
-/// |---|---|---|---|
-/// | `method` | by cost | how to find the scores | |
-/// | `outliers` | `auto` | how many votes to flag | all that flag |
-/// | `protocol` | `general` | order of outliers | hlasso, lasso-l2 |
-/// | `ridge` | 1 | strength of the pull to zero | ridge |
-/// | `kappa`, `dt`, `algorithm` | by scale, by κ, `exact` | see [`BregmanOptions`] | lbi |
-/// | `lambda` | by correlation | see [`PcLassoOptions`] | pc-lasso |
-/// | `backend`, `tolerance`, `max_iterations` | see [`L2Options`] | linear systems | all |
-#[derive(Debug, Clone, Copy, PartialEq)]
-#[expect(missing_docs, reason = "the table says it")]
-pub struct FitOptions {
-    pub method: Option<Method>,
-    pub outliers: OutlierRule,
-    pub protocol: Protocol,
-    pub ridge: f64,
-    pub kappa: Option<f64>,
-    pub dt: Option<f64>,
-    pub algorithm: Algorithm,
-    pub lambda: Option<f64>,
-    pub backend: BackendChoice,
-    pub tolerance: f64,
-    pub max_iterations: usize,
-}
-
-impl Default for FitOptions {
-    fn default() -> Self {
-        let L2Options { backend, tolerance, max_iterations } = L2Options::default();
-        Self {
-            method: None,
-            outliers: OutlierRule::default(),
-            protocol: Protocol::default(),
-            ridge: RidgeOptions::default().ridge,
-            kappa: None,
-            dt: None,
-            algorithm: Algorithm::default(),
-            lambda: None,
-            backend,
-            tolerance,
-            max_iterations,
-        }
-    }
-}
-
-impl FitOptions {
-    /// Checks what can be checked without the votes.
-    ///
-    /// # Errors
-    /// [`Error::BadOption`] for the first value that makes no sense.
-    pub fn validate(&self) -> Result<()> {
-        self.outliers.validate(f64::INFINITY)?;
-        self.l2_options().validate()?;
-        self.ridge_options().validate()?;
-        self.pc_lasso_options().validate()?;
-        self.bregman_options().validate()
-    }
-
-    /// Checks that a team that shares the votes can do what is asked for: each step of the method
-    /// and of the rule must be a sum over the votes.
-    fn check_shared(&self, communicator: &dyn Communicator) -> Result<()> {
-        let refused = |option, value: &str, expected| {
-            Err(Error::BadOption { option, value: value.to_owned(), expected })
-        };
-        match (self.method, self.outliers) {
-            _ if communicator.is_single_process() => Ok(()),
-            (Some(method), _) if !method.info().is_distributable => {
-                let expected = "l2, ridge, hlasso or lbi where the votes are shared";
-                refused("method", method.as_str(), expected)
-            }
-            (_, OutlierRule::CrossValidation(_)) => {
-                let expected = "a share, a count, lambda=, time= or scaled= where the votes are \
-                                shared";
-                refused("outliers", "cv", expected)
-            }
-            _ => Ok(()),
-        }
-    }
-
-    fn l2_options(&self) -> L2Options {
-        let Self { backend, tolerance, max_iterations, .. } = *self;
-        L2Options { backend, tolerance, max_iterations }
-    }
-
-    fn ridge_options(&self) -> RidgeOptions {
-        let Self { ridge, backend, tolerance, max_iterations, .. } = *self;
-        RidgeOptions { ridge, backend, tolerance, max_iterations }
-    }
-
-    fn pc_lasso_options(&self) -> PcLassoOptions {
-        PcLassoOptions { lambda: self.lambda, ..PcLassoOptions::default() }
-    }
-
-    fn bregman_options(&self) -> BregmanOptions {
-        let Self { algorithm, kappa, dt, backend, .. } = *self;
-        BregmanOptions { algorithm, kappa, dt, backend, ..BregmanOptions::default() }
-    }
-
-    fn huber_options(&self) -> HuberLassoOptions {
-        let knots = match self.protocol {
-            Protocol::Paper => Knots::Grid { count: 100, ratio: 0.01 },
-            Protocol::General => Knots::default(),
-        };
-        HuberLassoOptions { knots, backend: self.backend, ..HuberLassoOptions::default() }
-    }
-}
-
-/// Scores, and the votes not to be trusted.
+/// The result of a method: scores and flagged votes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Fit {
-    /// The method, chosen or asked for.
+    /// The method, given or chosen.
     pub method: Method,
-    /// The scores.
+    /// One score per item, mean zero on each connected component.
     pub scores: Vec<f64>,
-    /// How many votes of each group are flagged.
+    /// How many votes of each distinct vote are flagged.
     pub flagged: Vec<f64>,
-    /// Groups in order of suspicion, where the method has an order.
+    /// Distinct votes in order of suspicion, if the method has an order.
     pub entries: Vec<Entry>,
-    /// Where the path stopped.
+    /// The parameter of the path and its value where the path stopped.
     pub stop: Option<(Parameter, f64)>,
-    /// How λ was cross-validated, where the rule asked for it.
+    /// The cross-validation of λ, for [`OutlierRule::CrossValidation`].
     pub cross_validation: Option<CrossValidation>,
-    /// How it ended.
+    /// How the method ended.
     pub status: Status,
-    /// The linear solver, its iterations and its residual, where one system was solved.
+    /// The linear solver, for methods that solve a single system.
     pub linear: Option<Linear>,
-    /// Time taken.
+    /// Wall-clock time.
     pub time: std::time::Duration,
 }
 
 impl Fit {
-    /// How many votes are flagged, of the groups that are here.
+    /// The number of flagged votes (in this process).
     #[must_use]
     pub fn flagged_votes(&self) -> f64 {
         graph::sum(&self.flagged)
     }
 }
 
-/// How a linear system was solved.
+/// Facts about a linear solve.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Linear {
     /// The backend of the largest component.
     pub backend: &'static str,
-    /// Its iterations.
+    /// Iterations of the iterative solver.
     pub iterations: usize,
-    /// Its relative residual.
+    /// Relative residual.
     pub residual: f64,
 }
 
-/// Finds scores and flags votes.
+/// Computes scores and flags votes.
 ///
 /// # Errors
-/// If an option makes no sense for the method or the votes, or a solver fails.
+/// If an option is invalid for the method or the votes, or a solver fails.
 pub fn fit(graph: &ComparisonGraph, options: &FitOptions) -> Result<Fit> {
     let started = Instant::now();
-    options.outliers.validate(graph.votes())?;
-    options.check_shared(graph.communicator())?;
+    options.rule().validate(graph.votes())?;
+    options.check_distributable(graph.communicator())?;
     let l2_options = options.l2_options();
     let mut fit = match options.method {
         Some(Method::L2) => unflagged(graph, Method::L2, l2::solve(graph, &l2_options)?),
@@ -207,45 +99,45 @@ pub fn fit(graph: &ComparisonGraph, options: &FitOptions) -> Result<Fit> {
     Ok(fit)
 }
 
-/// The whole path of a method that has one, as far as the rule says; [`OutlierRule::Auto`] goes on
-/// until half of the votes are flagged.
+/// Computes the path of a method up to the point that the outlier rule selects;
+/// [`OutlierRule::Auto`] continues until half of the votes are flagged.
 ///
 /// # Errors
-/// If the method has no path, an option makes no sense for it or the votes, or a solver fails.
+/// If the method has no path, an option is invalid for the method or the votes, or a solver fails.
 pub fn path(graph: &ComparisonGraph, options: &FitOptions) -> Result<Path> {
-    options.outliers.validate(graph.votes())?;
-    options.check_shared(graph.communicator())?;
-    let target = match options.outliers {
+    options.rule().validate(graph.votes())?;
+    options.check_distributable(graph.communicator())?;
+    let target = match options.rule() {
         OutlierRule::Auto => Target::Votes(0.5 * graph.votes()),
         _ => target(graph, options.method, options)?.0,
     };
     let method = options.method.unwrap_or_else(|| default_method(graph, target));
-    walk(graph, method, options, until(method, target)?)
+    compute_path(graph, method, options, stop_at(method, target)?)
 }
 
-fn walk(
+fn compute_path(
     graph: &ComparisonGraph,
     method: Method,
     options: &FitOptions,
-    until: StopAt,
+    stop: StopAt,
 ) -> Result<Path> {
     match method {
         Method::HuberLasso | Method::LassoL2 => {
-            huber_lasso::path(graph, &options.huber_options(), until)
+            huber_lasso::path(graph, &options.huber_options(), stop)
         }
-        Method::Bregman => bregman::path(graph, &options.bregman_options(), until),
+        Method::Bregman => bregman::path(graph, &options.bregman_options(), stop),
         Method::InverseScaleSpace => {
-            inverse_scale_space::path(graph, &InverseScaleSpaceOptions::default(), until)
+            inverse_scale_space::path(graph, &InverseScaleSpaceOptions::default(), stop)
         }
         _ => Err(Error::BadOption {
             option: "method",
             value: method.as_str().to_owned(),
-            expected: "a method with a path: hlasso, lasso-l2, lbi or iss",
+            expected: "a method that has a path",
         }),
     }
 }
 
-/// How far to go, once the rule has looked at the votes.
+/// What an outlier rule amounts to on given votes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Target {
     Nothing,
@@ -279,15 +171,15 @@ fn flag(
     if target == Target::Nothing {
         return Ok(unflagged(graph, method, l2::solve(graph, l2_options)?));
     }
-    let until = until(method, target)?;
+    let stop = stop_at(method, target)?;
     match method {
         Method::HuberLasso | Method::Bregman | Method::InverseScaleSpace => {
-            Ok(end_of_path(graph, method, &walk(graph, method, options, until)?))
+            Ok(end_of_path(graph, method, &compute_path(graph, method, options, stop)?))
         }
         Method::LassoL2 => {
             let path = options.huber_options();
             let lasso = LassoL2Options { path, refit: *l2_options, protocol: options.protocol };
-            let found = lasso_l2::solve(graph, &lasso, until)?;
+            let found = lasso_l2::solve(graph, &lasso, stop)?;
             let mut fit = end_of_path(graph, method, &found.path);
             fit.flagged = whole_groups(graph, &found.removed);
             fit.scores = found.solution.scores;
@@ -299,7 +191,7 @@ fn flag(
             Ok(removal(method, hard_threshold::solve(graph, &hard)?))
         }
         Method::Trimmed => {
-            let k = match options.outliers {
+            let k = match options.rule() {
                 OutlierRule::Auto => None,
                 _ => Some(votes_of(method, target)?),
             };
@@ -317,7 +209,7 @@ fn target(
     method: Option<Method>,
     options: &FitOptions,
 ) -> Result<(Target, Option<CrossValidation>)> {
-    let target = match options.outliers {
+    let target = match options.rule() {
         OutlierRule::Share(share) => Target::Votes(share * graph.votes()),
         OutlierRule::Count(0) => Target::Nothing,
         OutlierRule::Count(count) => Target::Votes(count as f64),
@@ -348,7 +240,7 @@ fn target(
     Ok((target, None))
 }
 
-/// As many votes as Huber-LASSO flags at this λ.
+/// The number of votes that Huber-LASSO flags at this λ.
 fn votes_beyond(graph: &ComparisonGraph, scores: &[f64], lambda: f64) -> Target {
     let gamma = huber_lasso::outliers(graph, scores, lambda);
     let flagged = gamma.iter().zip(&graph.groups().weight).filter(|(gamma, _)| **gamma != 0.0);
@@ -373,13 +265,9 @@ fn default_method(graph: &ComparisonGraph, target: Target) -> Method {
     if cheap { Method::InverseScaleSpace } else { Method::Bregman }
 }
 
-/// λ runs along the paths of Huber-LASSO, time along those of the two dynamics.
-fn until(method: Method, target: Target) -> Result<StopAt> {
-    let own = match method {
-        Method::HuberLasso | Method::LassoL2 => Some(Parameter::Lambda),
-        Method::Bregman | Method::InverseScaleSpace => Some(Parameter::Time),
-        _ => None,
-    };
+/// Refuses a parameter that does not belong to the path of the method.
+fn stop_at(method: Method, target: Target) -> Result<StopAt> {
+    let own = method.info().path;
     match target {
         Target::Nothing => Ok(StopAt::Value(0.0)),
         Target::Votes(votes) => Ok(StopAt::Flagged(votes)),
@@ -387,14 +275,13 @@ fn until(method: Method, target: Target) -> Result<StopAt> {
         Target::Value(parameter, value) => Err(Error::BadOption {
             option: "outliers",
             value: format!("{}={value}", parameter.as_str()),
-            expected: "lambda= with hlasso or lasso-l2, time= with lbi or iss; a share or a count \
-                       with any robust method",
+            expected: "a share, a count, or the parameter of the method's own path",
         }),
     }
 }
 
 fn votes_of(method: Method, target: Target) -> Result<u64> {
-    match until(method, target)? {
+    match stop_at(method, target)? {
         StopAt::Flagged(votes) => Ok(votes as u64),
         StopAt::End | StopAt::Value(_) => Ok(0),
     }
@@ -448,7 +335,7 @@ fn removal(method: Method, found: Removal) -> Fit {
     }
 }
 
-/// Votes of the groups that are flagged when all is done.
+/// Votes that are flagged at the end of the path.
 fn flagged_at_end(graph: &ComparisonGraph, path: &Path) -> Vec<f64> {
     let weight = &graph.groups().weight;
     let mut flagged = vec![0.0; weight.len()];

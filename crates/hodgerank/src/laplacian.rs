@@ -91,6 +91,24 @@ impl BackendChoice {
     }
 }
 
+#[cfg(feature = "clap")]
+impl clap::ValueEnum for BackendChoice {
+    fn value_variants<'a>() -> &'a [Self] {
+        use Backend::{ConjugateGradient, Dense, Sparse};
+        &[Self::Auto, Self::Fixed(Dense), Self::Fixed(Sparse), Self::Fixed(ConjugateGradient)]
+    }
+
+    fn to_possible_value(&self) -> Option<clap::builder::PossibleValue> {
+        let help = match self {
+            Self::Auto => "Chosen by the size and shape of the comparison graph",
+            Self::Fixed(Backend::Dense) => "Dense Cholesky factorisation",
+            Self::Fixed(Backend::Sparse) => "Sparse Cholesky factorisation",
+            Self::Fixed(Backend::ConjugateGradient) => "Preconditioned conjugate gradients",
+        };
+        Some(clap::builder::PossibleValue::new(self.as_str()).help(help))
+    }
+}
+
 impl FromStr for BackendChoice {
     type Err = Error;
 

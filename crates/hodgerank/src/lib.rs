@@ -1,25 +1,46 @@
-//! Robust ranking from pairwise votes: the mathematics.
+//! Robust ranking from pairwise votes.
 //!
 //! Votes say that one item is preferred to another. They are incomplete (few of the pairs),
-//! imbalanced (some pairs asked often, others once) and partly wrong. HodgeRank reads them as a
-//! flow on a graph and looks for the scores whose differences explain the flow best.
+//! imbalanced (some pairs asked often, others once) and partly wrong. HodgeRank treats them as a flow
+//! on a graph and computes the scores whose differences explain the flow best; robust methods flag
+//! the votes that contradict all others.
 //!
-//! The stages, each taking only what the one before hands it:
+//! ```
+//! use hodgerank::{Ranker, Votes};
 //!
-//! ```text
-//! Comparisons → Groups → ComparisonGraph → solver(options) → Solution → Ranking
+//! let mut votes = Votes::new();
+//! votes.prefer("cat", "dog");
+//! votes.prefer("dog", "cow");
+//! votes.tie("cat", "cow");
+//! let ranked = Ranker::new().rank(&votes)?;
+//! for row in ranked.ranking() {
+//!     println!("{row}");
+//! }
+//! for vote in ranked.flagged() {
+//!     println!("{vote}");
+//! }
+//! # Ok::<(), hodgerank::Error>(())
 //! ```
 //!
-//! This crate knows no file formats and prints nothing. Symbols of the paper and their names here:
+//! # Below the surface
 //!
-//! | paper | here | meaning |
+//! Each stage takes only what the stage before it returns:
+//!
+//! ```text
+//! Votes → Study → ComparisonGraph → fit(options) → Fit → RankedStudy
+//! ```
+//!
+//! The crate reads no files and prints nothing. The feature `clap` turns the options into command-line
+//! arguments, the feature `serde` makes results serialisable.
+//!
+//! | symbol in the paper | name | meaning |
 //! |---|---|---|
-//! | θ, s | `scores`, `theta` | one number for each item, mean zero on each connected component |
+//! | θ, s | `scores`, `theta` | one number per item, mean zero on each connected component |
 //! | Y, y | `y` | how much the left item of a vote is preferred to the right one |
-//! | X | [`ComparisonGraph::gradient`] | scores to score differences, one for each group |
+//! | X | [`ComparisonGraph::gradient`] | scores to score differences, one per distinct vote |
 //! | L = XᵀWX | [`laplacian::LaplacianMatrix`] | the weighted graph Laplacian |
 //!
-//! # Example
+//! The same with indices in place of labels:
 //! ```
 //! use hodgerank::{Comparison, ComparisonGraph, Groups, solve::L2Options, solve::l2};
 //!
@@ -49,19 +70,32 @@ pub mod identify;
 pub mod kendall;
 pub mod labels;
 pub mod laplacian;
+mod options;
 pub mod path;
+mod ranked_study;
+mod ranker;
 pub mod ranking;
 pub mod select;
 pub mod simulate;
 pub mod solve;
 pub mod status;
+mod study;
+mod votes;
 
+pub use annotators::AnnotatorReport;
 pub use communicator::{Communicator, SingleProcess};
 pub use comparison::Comparison;
 pub use error::{Error, Result};
+pub use fit::{Fit, fit};
 pub use graph::{ComparisonGraph, Components, Groups, Merged, Pairs, Tally};
 pub use labels::{Labels, natural_order};
+pub use options::{FitOptions, Ranker};
 pub use path::Path;
+pub use ranked_study::{ComponentSummary, OutlierSummary, RankedStudy};
+pub use ranker::{FlaggedVote, Ranked};
 pub use ranking::{RankedItem, Ranking};
+pub use select::OutlierRule;
 pub use solve::{Method, MethodInfo};
 pub use status::Status;
+pub use study::{InputSummary, Study};
+pub use votes::{Vote, Votes};

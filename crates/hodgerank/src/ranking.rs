@@ -1,43 +1,122 @@
-//! From scores to ranks, with each item's record beside it.
+//! From scores to ranks: the rows of a ranking and its columns.
+//!
+//! [`RankedItem`] is a row, [`RankedItem::COLUMNS`] lists its columns. To add a column, add a field,
+//! compute it in [`Ranking::new`] and add its row to the list: CSV, JSON, Parquet and Python follow.
+
+use std::fmt;
 
 use crate::graph::{Chunk, ComparisonGraph, sums_of_items};
+use crate::labels::Labels;
 
-/// Items in order, best first, each component on its own scale.
+/// Items sorted by rank, then by component; each component has its own scale.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ranking {
-    /// Sorted by rank, then by component.
+    /// The rows.
     pub items: Vec<RankedItem>,
 }
 
-/// One line of a ranking.
+/// A row of a ranking. `I` is the item: its index, or its label ([`RankedItem::with_label`]).
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct RankedItem {
-    /// 1 is best. Items of equal score share a rank and the next rank is skipped (1, 2, 2, 4).
+pub struct RankedItem<I = u32> {
+    /// 1 is best. Items with equal scores share a rank and the next rank is skipped (1, 2, 2, 4).
     pub rank: u32,
-    /// Index of the item.
-    pub item: u32,
+    /// The item.
+    pub item: I,
     /// Its score; the mean over its component is zero.
     pub score: f64,
     /// Its component, counted from 1. Ranks and scores of different components do not compare.
     pub component: u32,
-    /// Votes in which it took part.
+    /// Votes on the item.
     pub comparisons: u64,
-    /// Votes that prefer it.
+    /// Votes that prefer the item.
     pub wins: u64,
     /// Votes that prefer the other item.
     pub losses: u64,
     /// Votes that prefer neither.
     pub ties: u64,
-    /// Votes on it that the method does not trust.
+    /// Votes on the item that are flagged.
     pub flagged: u64,
 }
 
-/// Scores closer than this share of the component's largest score are the same number, rounded
-/// differently.
-const SAME_SCORE: f64 = 1e-11;
+/// A column of a ranking: its name in CSV, JSON, Parquet and Python, and its values.
+#[derive(Debug, Clone, Copy)]
+pub struct RankingColumn {
+    /// The name.
+    pub name: &'static str,
+    /// How a row's value is read, by type.
+    pub value: ColumnValue,
+}
+
+/// How a column's value is read from a row.
+#[derive(Debug, Clone, Copy)]
+#[expect(missing_docs, reason = "the variants are the types of the values")]
+pub enum ColumnValue {
+    Text(for<'a> fn(&RankedItem<&'a str>) -> &'a str),
+    Real(fn(&RankedItem<&str>) -> f64),
+    Small(fn(&RankedItem<&str>) -> u32),
+    Whole(fn(&RankedItem<&str>) -> u64),
+}
+
+impl RankedItem {
+    /// The columns, in the order in which they are written.
+    pub const COLUMNS: [RankingColumn; 9] = {
+        use ColumnValue::{Real, Small, Text, Whole};
+        const fn column(name: &'static str, value: ColumnValue) -> RankingColumn {
+            RankingColumn { name, value }
+        }
+        [
+            column("rank", Small(|row| row.rank)),
+            column("item", Text(|row| row.item)),
+            // Minus zero would be printed with its sign.
+            column("score", Real(|row| row.score + 0.0)),
+            column("component", Small(|row| row.component)),
+            column("comparisons", Whole(|row| row.comparisons)),
+            column("wins", Whole(|row| row.wins)),
+            column("losses", Whole(|row| row.losses)),
+            column("ties", Whole(|row| row.ties)),
+            column("flagged", Whole(|row| row.flagged)),
+        ]
+    };
+
+    /// The row with the label of its item.
+    #[must_use]
+    pub fn with_label(self, items: &Labels) -> RankedItem<&str> {
+        let Self { rank, item, score, component, comparisons, wins, losses, ties, flagged } = self;
+        let item = items.name(item);
+        RankedItem { rank, item, score, component, comparisons, wins, losses, ties, flagged }
+    }
+}
+
+impl<I: fmt::Display> fmt::Display for RankedItem<I> {
+    /// `1. cat (0.6667)`
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}. {} ({:.4})", self.rank, self.item, self.score + 0.0)
+    }
+}
+
+#[cfg(feature = "serde")]
+impl serde::Serialize for RankedItem<&str> {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        use serde::ser::SerializeMap as _;
+        let mut map = serializer.serialize_map(Some(RankedItem::COLUMNS.len()))?;
+        for RankingColumn { name, value } in RankedItem::COLUMNS {
+            match value {
+                ColumnValue::Text(value) => map.serialize_entry(name, value(self))?,
+                ColumnValue::Real(value) => map.serialize_entry(name, &value(self))?,
+                ColumnValue::Small(value) => map.serialize_entry(name, &value(self))?,
+                ColumnValue::Whole(value) => map.serialize_entry(name, &value(self))?,
+            }
+        }
+        map.end()
+    }
+}
+
+/// Scores that differ by less than this share of the component's largest score count as equal: the
+/// difference is rounding.
+const EQUAL_SCORE_TOLERANCE: f64 = 1e-11;
 
 impl Ranking {
-    /// Ranks the items of each component by `scores`.
+    /// Ranks the items of each component by `scores`. No vote is flagged.
     #[must_use]
     pub fn new(graph: &ComparisonGraph, scores: &[f64]) -> Self {
         let mut items = records(graph, scores);
@@ -48,20 +127,18 @@ impl Ranking {
             let (mut rank, mut last) = (0, f64::INFINITY);
             for (place, &item) in order.iter().enumerate() {
                 let score = scores[item as usize];
-                if last - score > SAME_SCORE * largest {
+                if last - score > EQUAL_SCORE_TOLERANCE * largest {
                     (rank, last) = (place as u32 + 1, score);
                 }
                 items[item as usize].rank = rank.max(1);
             }
         }
-        // Stable, so items that share a rank stay in the order of their labels.
+        // Stable: items that share a rank stay in the order of their indices.
         items.sort_by_key(|item| (item.rank, item.component));
         Self { items }
     }
-}
 
-impl Ranking {
-    /// Adds how many votes on each item are flagged, given the flagged votes of each group.
+    /// Sets how many votes on each item are flagged, given the flagged votes of each distinct vote.
     #[must_use]
     pub fn with_flagged(mut self, graph: &ComparisonGraph, flagged: &[f64]) -> Self {
         let groups = graph.groups();
@@ -83,16 +160,16 @@ impl Ranking {
 }
 
 fn records(graph: &ComparisonGraph, scores: &[f64]) -> Vec<RankedItem> {
-    // Wins, losses and ties of each item. Counts are whole numbers, so that sums are exact.
+    // Wins, losses and ties of each item. Counts are whole numbers, so the sums are exact.
     let groups = graph.groups();
     let of_chunk = |Chunk { groups: range, first, flow, .. }: &mut Chunk<()>| {
         let mut start = range.start;
-        // Groups of a left item stand together: its sums need not go through memory.
+        // Distinct votes are sorted by their left item, so its sums stay in registers.
         for run in groups.left[range.clone()].chunk_by(|a, b| a == b) {
             let mut of_left = [0.0; 3];
             for g in start..start + run.len() {
                 let (y, weight) = (groups.y[g], groups.weight[g]);
-                // No branch: whether a vote is a win is hard to guess.
+                // Branch-free: the outcome of a vote is hard to predict.
                 let is = [y > 0.0, y < 0.0, y == 0.0].map(|is| if is { weight } else { 0.0 });
                 of_left.iter_mut().zip(is).for_each(|(sum, votes)| *sum += votes);
                 let column = usize::from(y > 0.0) + 2 * usize::from(y == 0.0);

@@ -4,19 +4,18 @@
 mod study;
 mod thread_team;
 
-use hodgerank::fit::{Fit, FitOptions, Method, fit};
+use hodgerank::fit::{Fit, fit};
 use hodgerank::laplacian::{Backend, BackendChoice};
 use hodgerank::select::OutlierRule;
 use hodgerank::simulate::{Noise, SimulateOptions};
 use hodgerank::solve::bregman::Algorithm;
-use hodgerank::{Comparison, ComparisonGraph, Groups, Ranking};
+use hodgerank::{Comparison, ComparisonGraph, FitOptions, Groups, Method, Ranking};
 use proptest::prelude::*;
 use thread_team::{Memory, deal, together};
 
 /// Every method that can be shared, with every rule that can.
 fn ways() -> Vec<FitOptions> {
-    let with =
-        |method, outliers| FitOptions { method: Some(method), outliers, ..FitOptions::default() };
+    let with = |method, outliers| FitOptions::new().method(method).outliers(outliers);
     let (lbi, hlasso) = (Method::Bregman, Method::HuberLasso);
     let share = OutlierRule::Share(0.1);
     vec![
@@ -27,8 +26,8 @@ fn ways() -> Vec<FitOptions> {
         with(lbi, OutlierRule::Time(0.9)),
         with(lbi, OutlierRule::Scaled { m: 1.35 }),
         with(lbi, OutlierRule::Auto),
-        FitOptions { algorithm: Algorithm::Gradient, ..with(lbi, share) },
-        FitOptions { algorithm: Algorithm::Gradient, ..with(lbi, OutlierRule::Time(0.8)) },
+        with(lbi, share).algorithm(Algorithm::Gradient),
+        with(lbi, OutlierRule::Time(0.8)).algorithm(Algorithm::Gradient),
         with(hlasso, share),
         with(hlasso, OutlierRule::Count(25)),
         with(hlasso, OutlierRule::Lambda(0.8)),
@@ -148,7 +147,7 @@ proptest! {
             .collect();
         let groups = Groups::merge(14, &votes).unwrap().groups;
         let graph = ComparisonGraph::new(14, groups).unwrap();
-        let l2 = FitOptions { method: Some(Method::L2), ..FitOptions::default() };
+        let l2 = FitOptions::new().method(Method::L2);
         prop_assert!(difference(&graph, &l2, members, split) < 1e-10);
     }
 }
@@ -186,7 +185,7 @@ fn a_kept_state_leads_to_the_same_bits() {
 #[test]
 fn a_state_of_other_votes_is_refused() {
     let (graph, other) = (simulated(20, 600, 6), simulated(21, 600, 6));
-    let options = FitOptions { outliers: OutlierRule::Share(0.1), ..FitOptions::default() };
+    let options = FitOptions::new().outliers(OutlierRule::Share(0.1));
     let one = |graph: &ComparisonGraph, memory| {
         let dealt = vec![(0..graph.groups().len()).collect()];
         together(graph.items(), graph.groups(), &dealt, vec![Some(memory)], |g| fit(g, &options))
@@ -206,14 +205,10 @@ fn what_cannot_be_shared_is_refused() {
         let found = together(10, graph.groups(), &dealt, vec![None, None], |g| fit(g, &options));
         found.into_iter().map(|(fit, _)| fit.unwrap_err().to_string()).collect::<Vec<_>>()
     };
-    let iss = FitOptions { method: Some(Method::InverseScaleSpace), ..FitOptions::default() };
-    let direct = FitOptions {
-        method: Some(Method::L2),
-        backend: BackendChoice::Fixed(Backend::Dense),
-        ..FitOptions::default()
-    };
+    let iss = FitOptions::new().method(Method::InverseScaleSpace);
+    let direct = FitOptions::new().method(Method::L2).backend(BackendChoice::Fixed(Backend::Dense));
     let cv = OutlierRule::CrossValidation(Default::default());
-    let cv = FitOptions { outliers: cv, ..FitOptions::default() };
+    let cv = FitOptions::new().outliers(cv);
     for (options, word) in [(iss, "hlasso or lbi"), (direct, "auto or cg"), (cv, "scaled=")] {
         let told = refused(options);
         assert!(told.iter().all(|told| told.contains(word)), "{told:?}");

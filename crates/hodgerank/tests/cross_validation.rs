@@ -1,13 +1,13 @@
 //! λ by cross-validation: what it finds, what it must not depend on, and what it refuses.
 
-use hodgerank::fit::{Fit, FitOptions, Method, fit};
+use hodgerank::fit::{Fit, fit};
 use hodgerank::select::OutlierRule;
 use hodgerank::select::cross_validation::{
     CrossValidation, CrossValidationOptions, MAX_VOTES, solve,
 };
 use hodgerank::simulate::{Noise, SimulateOptions, Simulation};
 use hodgerank::solve::{Status, huber_lasso};
-use hodgerank::{Comparison, ComparisonGraph, Error, Groups};
+use hodgerank::{Comparison, ComparisonGraph, Error, FitOptions, Groups, Method};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -43,7 +43,7 @@ fn cross_validated(votes: &[Comparison], folds: usize, seed: u64) -> CrossValida
 
 fn fitted(graph: &ComparisonGraph, method: Method) -> Fit {
     let outliers = OutlierRule::CrossValidation(CrossValidationOptions::default());
-    fit(graph, &FitOptions { method: Some(method), outliers, ..Default::default() }).unwrap()
+    fit(graph, &FitOptions::new().method(method).outliers(outliers)).unwrap()
 }
 
 #[test]

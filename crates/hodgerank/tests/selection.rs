@@ -1,9 +1,9 @@
 //! What the automatic rule promises: see docs/selection.md for the evidence behind it.
 
-use hodgerank::fit::{Fit, FitOptions, Method, fit};
+use hodgerank::fit::{Fit, fit};
 use hodgerank::select::{self, OutlierRule};
 use hodgerank::simulate::{Noise, SimulateOptions, SimulatedVote, Simulation};
-use hodgerank::{Comparison, ComparisonGraph, Groups};
+use hodgerank::{Comparison, ComparisonGraph, FitOptions, Groups, Method};
 
 struct Study {
     votes: Vec<SimulatedVote>,
@@ -24,7 +24,7 @@ fn study(options: &SimulateOptions) -> Study {
 impl Study {
     fn fit(&self, method: Method) -> Fit {
         let outliers = OutlierRule::Auto;
-        let options = FitOptions { method: Some(method), outliers, ..Default::default() };
+        let options = FitOptions::new().method(method).outliers(outliers);
         fit(&self.graph, &options).unwrap()
     }
 

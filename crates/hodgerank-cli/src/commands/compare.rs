@@ -1,54 +1,20 @@
-//! `hodgerank compare`: all methods side by side.
+//! Formatted text of `hodgerank compare`.
 
 use std::io;
 
-use clap::Args;
-use hodgerank_commands::Answer as _;
-use hodgerank_commands::compare::{
-    CompareOptions, Compared, Comparison, MethodRanking, compare, long_table,
-};
+use hodgerank_commands::compare::{CompareDocument, MethodComparison, MethodRanking};
 
-use crate::failure::Failure;
-use crate::flags::{Files, OutputFormat, OutputOptions};
-use crate::table::{Style, room, visible, write_by};
-use crate::terminal::Terminal;
+use crate::output::{FormattedText, Style};
+use crate::ranking_table::{column_width, visible, write_by};
 
-/// Flags of `compare`.
-#[derive(Debug, Args)]
-pub(crate) struct CompareArguments {
-    #[command(flatten)]
-    files: Files,
-    #[command(flatten)]
-    options: CompareOptions,
-    #[command(flatten)]
-    output: OutputOptions,
+impl FormattedText for CompareDocument {
+    fn write_text(&self, style: Style, out: &mut dyn io::Write) -> io::Result<()> {
+        self.comparisons.iter().try_for_each(|comparison| draw(comparison, style, out))
+    }
 }
 
-pub(crate) fn run(
-    arguments: &CompareArguments,
-    threads: usize,
-    terminal: &Terminal,
-) -> Result<(), Failure> {
-    let format = arguments.output.format()?;
-    let mut output = arguments.output.create()?;
-    let compared = compare(&arguments.files.votes(), &arguments.options, threads, terminal)?;
-    let Compared { comparisons } = &compared;
-    let written = match format {
-        OutputFormat::Json => compared.write_json(&mut output),
-        OutputFormat::Csv => long_table(comparisons).write_csv(&mut output),
-        OutputFormat::Parquet => long_table(comparisons).write_parquet(&mut output),
-        OutputFormat::Table => {
-            let style = Style::here(&arguments.output);
-            comparisons.iter().try_for_each(|comparison| draw(comparison, style, &mut output))
-        }
-    };
-    written.map_err(|error| output.error(error))?;
-    output.finish()?;
-    Ok(())
-}
-
-/// Items in the order of the reference; a rank that differs from its is marked with a star.
-fn draw(comparison: &Comparison, style: Style, out: &mut impl io::Write) -> io::Result<()> {
+/// Items in the order of the reference method; other ranks are marked with a star.
+fn draw(comparison: &MethodComparison, style: Style, out: &mut dyn io::Write) -> io::Result<()> {
     write_by(comparison.by.as_deref(), out)?;
     let reference = comparison.methods.iter().find(|m| m.name == comparison.reference);
     let lead = reference.or(comparison.methods.first());
@@ -81,8 +47,8 @@ fn draw(comparison: &Comparison, style: Style, out: &mut impl io::Write) -> io::
     let columns = |with_scores: bool| -> Vec<Vec<String>> {
         comparison.methods.iter().enumerate().map(|method| column(method, with_scores)).collect()
     };
-    // Nine methods with their scores need a wide screen; ranks alone need less, and part where even
-    // they do not fit.
+    // Nine methods with scores need a wide terminal. Ranks alone need less; if even they do not fit,
+    // the table is split into blocks.
     let width = usize::from(style.width);
     let (wide, narrow) = (columns(true), columns(false));
     let with_scores = blocks(&names, &wide, width).len() <= 1;
@@ -96,28 +62,33 @@ fn draw(comparison: &Comparison, style: Style, out: &mut impl io::Write) -> io::
         }
         writeln!(out, "{table}")?;
     }
-    writeln!(out, "* rank differs from that of {}", comparison.reference)?;
+    writeln!(out, "* rank differs from {}", comparison.reference)?;
     if !with_scores {
-        writeln!(out, "scores: on a wider terminal, or with --format csv, json or parquet")?;
+        writeln!(
+            out,
+            "scores are shown in wider terminals and with --format csv, json or parquet"
+        )?;
     }
     Ok(())
 }
 
-/// As many columns beside the names as fit, then the next ones.
+/// Splits the columns into blocks that fit next to the labels.
 fn blocks<'a>(
     names: &[String],
     columns: &'a [Vec<String>],
     width: usize,
 ) -> Vec<&'a [Vec<String>]> {
     let text = |cells: &'a [String]| cells.iter().map(String::as_str);
-    let taken = room(names.iter().map(String::as_str), true);
-    let rooms: Vec<usize> = columns.iter().map(|cells| room(text(cells), false)).collect();
+    let label_width = column_width(names.iter().map(String::as_str), true);
+    let widths: Vec<usize> = columns.iter().map(|cells| column_width(text(cells), false)).collect();
     let mut blocks = Vec::new();
     let mut start = 0;
     while start < columns.len() {
         let mut end = start + 1;
-        // The last column needs no gap after it.
-        while end < columns.len() && taken + rooms[start..=end].iter().sum::<usize>() <= width + 1 {
+        // The last column has no margin after it.
+        while end < columns.len()
+            && label_width + widths[start..=end].iter().sum::<usize>() <= width + 1
+        {
             end += 1;
         }
         blocks.push(&columns[start..end]);

@@ -1,4 +1,4 @@
-//! `hodgerank experiment`: the paper's experiments, what it claims beside what is found.
+//! `hodgerank experiment`: repeats the paper's experiments and compares the results with its claims.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -11,29 +11,28 @@ use hodgerank_io::write::{Column, Output, Table};
 use hodgerank_report::figure;
 
 use crate::failure::Failure;
-use crate::flags::OutputOptions;
-use crate::table::Style;
-use crate::terminal::{Terminal, Work};
+use crate::output::{OutputOptions, Style};
+use crate::terminal::{Task, Terminal};
 
-/// Flags of `experiment`.
+/// Arguments of `experiment`.
 #[derive(Debug, Args)]
-pub(crate) struct ExperimentArguments {
+pub(crate) struct ExperimentArgs {
     /// bias, c2, auc, image, speedup, tables, faces, shoes, selection, or all
     #[arg(value_name = "NAME", value_parser = parse_name)]
     name: Named,
-    /// Folder for data (CSV) and figures; it is made where it does not exist
+    /// Folder for data (CSV) and figures; created if it does not exist
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
-    /// The paper's sizes; without it small ones, a few minutes for all
+    /// Use the paper's sizes; the default is small sizes, a few minutes for all experiments
     #[arg(long)]
     full: bool,
-    /// Same seed, same findings; only times differ
+    /// Seed; the same seed gives the same results except for times
     #[arg(long, value_name = "SEED", default_value_t = 0)]
     seed: u64,
-    /// Folder of the real studies, for `tables`
+    /// Folder of the real data, for `tables`
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
-    /// Picture for `image`: PGM (P2 or P5) or PNG [default: a generated one]
+    /// Image for `image`: PGM (P2 or P5) or PNG [default: a generated one]
     #[arg(long, value_name = "FILE")]
     image: Option<PathBuf>,
 }
@@ -52,8 +51,8 @@ fn parse_name(name: &str) -> Result<Named, String> {
     }
 }
 
-pub(crate) fn run(arguments: &ExperimentArguments, terminal: &Terminal) -> Result<(), Failure> {
-    let ExperimentArguments { name, out, full, seed, data, image } = arguments;
+pub(crate) fn run(args: &ExperimentArgs, terminal: &Terminal) -> Result<(), Failure> {
+    let ExperimentArgs { name, out, full, seed, data, image } = args;
     let settings = Settings { full: *full, seed: *seed, data: data.clone(), image: image.clone() };
     let mut experiments = match *name {
         Named::One(experiment) => vec![experiment],
@@ -71,7 +70,7 @@ pub(crate) fn run(arguments: &ExperimentArguments, terminal: &Terminal) -> Resul
         let started = Instant::now();
         let findings = find(experiment, &settings, terminal)?;
         write_data(experiment, &findings, out)?;
-        terminal.watch(Work::Step("drawing"), || figure::write(&findings.charts, out))?;
+        terminal.run(Task::Step("drawing"), || figure::write(&findings.charts, out))?;
         print(experiment, &findings, &settings, started.elapsed().as_secs_f64())?;
     }
     Ok(())
@@ -87,8 +86,8 @@ fn find(
         all.store(steps, Ordering::Relaxed);
         done.fetch_max(step, Ordering::Relaxed);
     };
-    let work = Work::Counting { name: experiment.as_str(), done: &done, all: &all };
-    Ok(terminal.watch(work, || hodgerank_experiment::run(experiment, settings, &progress))?)
+    let work = Task::Counting { name: experiment.as_str(), done: &done, all: &all };
+    Ok(terminal.run(work, || hodgerank_experiment::run(experiment, settings, &progress))?)
 }
 
 fn write_data(experiment: Experiment, findings: &Findings, out: &Path) -> Result<(), Failure> {
@@ -121,7 +120,7 @@ fn print(
     seconds: f64,
 ) -> Result<(), Failure> {
     let mut output = Output::standard();
-    let mut table = Style::here(&OutputOptions::default()).table();
+    let mut table = Style::new(&OutputOptions::default()).table();
     table.set_header(["holds", "claim", "found", "the paper"]);
     for claim in &findings.claims {
         let holds = if claim.holds { "yes" } else { "NO" };

@@ -1,4 +1,4 @@
-//! `hodgerank simulate`: synthetic studies with known truth.
+//! `hodgerank simulate`: synthetic studies with known true scores.
 
 use std::io::Write as _;
 
@@ -11,15 +11,15 @@ use hodgerank_io::write::Output;
 use crate::failure::Failure;
 use crate::terminal::{Terminal, thousands};
 
-/// Flags of `simulate`.
+/// Arguments of `simulate`.
 #[derive(Debug, Args)]
-pub(crate) struct SimulateArguments {
+pub(crate) struct SimulateCommand {
     #[command(flatten)]
     study: SimulateArgs,
     /// File of votes: .csv, .tsv, .jsonl, .parquet or .arrow [default: CSV on standard output]
     #[arg(long, short, value_name = "FILE")]
     output: Option<String>,
-    /// Format of the votes, where the name does not tell
+    /// Format of the votes [default: by the extension of --output]
     #[arg(long, value_enum)]
     format: Option<InputFormat>,
     /// File for the true scores (CSV: item,score)
@@ -27,36 +27,36 @@ pub(crate) struct SimulateArguments {
     truth: Option<String>,
 }
 
-pub(crate) fn run(arguments: &SimulateArguments, terminal: &Terminal) -> Result<(), Failure> {
-    let study = SyntheticStudy::new(&arguments.study)?;
-    let format = arguments.format()?;
-    let output = Output::create(arguments.output.as_deref().unwrap_or("-"))?;
-    let truth = arguments.truth.as_deref().map(Output::create).transpose()?;
+pub(crate) fn run(command: &SimulateCommand, terminal: &Terminal) -> Result<(), Failure> {
+    let study = SyntheticStudy::new(&command.study)?;
+    let format = command.format()?;
+    let output = Output::create(command.output.as_deref().unwrap_or("-"))?;
+    let truth = command.truth.as_deref().map(Output::create).transpose()?;
     if let Some(truth) = truth {
         write_truth(truth, &study.items, study.simulation.truth())?;
     }
-    let name = arguments.output.as_deref().unwrap_or("standard output");
+    let name = command.output.as_deref().unwrap_or("standard output");
     let (written, bad) = study.write(output, name, format, terminal)?;
     written.finish()?;
     terminal.note(&format!(
         "{} votes on {} items, {} of them bad (seed {})",
-        thousands(arguments.study.votes),
-        thousands(arguments.study.items as u64),
+        thousands(command.study.votes),
+        thousands(command.study.items as u64),
         thousands(bad),
-        arguments.study.seed
+        command.study.seed
     ));
     Ok(())
 }
 
-impl SimulateArguments {
+impl SimulateCommand {
     fn format(&self) -> Result<Format, Failure> {
         match (self.format, &self.output) {
             (Some(format), _) => Ok(format.into()),
             (None, None) => Ok(Format::Csv),
             (None, Some(path)) => Format::of_name(path).ok_or_else(|| {
                 Failure::usage(
-                    format!("{path}: the ending does not say what to write"),
-                    "end the name in .csv, .tsv, .jsonl, .parquet or .arrow, or add --format",
+                    format!("{path}: the extension does not determine the format"),
+                    "use the extension .csv, .tsv, .jsonl, .parquet or .arrow, or add --format",
                 )
             }),
         }

@@ -4,38 +4,38 @@
 
 use std::collections::HashMap;
 
+use super::figures::VoterFigures;
 use hodgerank::Labels;
 use hodgerank::decompose::Decomposition;
 use hodgerank_io::read::{Vote, replay};
-use hodgerank_io::write::VoterFigures;
 
 use crate::failure::Failure;
+use crate::observer::Observer;
 use crate::two_pass::TwoPass;
-use crate::watch::Watch;
 
 /// Most annotators named for one triangle.
 const MAX_NAMED: usize = 20;
 
 /// For each study and each of its listed triangles, those who voted on it, who voted most first.
 pub(super) fn behind_triangles(
-    look: &TwoPass,
+    pass: &TwoPass,
     splits: &[Decomposition],
-    watch: &dyn Watch,
+    observer: &dyn Observer,
 ) -> Result<Vec<Vec<Vec<VoterFigures>>>, Failure> {
     let any = splits.iter().any(|split| !split.triangles.worst.is_empty());
-    if !any || !look.tables.iter().any(|table| table.has_annotator) {
+    if !any || !pass.tables.iter().any(|table| table.has_annotator) {
         return Ok(Vec::new());
     }
     let mut listed: Vec<PairVoters> = splits.iter().map(PairVoters::new).collect();
     let mut names = Labels::new();
-    look.pass(watch, |progress| {
+    pass.second_pass(observer, |progress| {
         let note = |vote: &Vote<'_>| {
             if !vote.annotator.is_empty() {
                 listed[vote.study].note(vote, &mut names);
             }
             Ok(())
         };
-        replay(&look.sources, &look.options, progress, &look.judged(), note)
+        replay(&pass.sources, &pass.options, progress, &pass.judged(), note)
     })?;
     let of_study = |(split, voters): (&Decomposition, PairVoters)| {
         let triangles = split.triangles.worst.iter();

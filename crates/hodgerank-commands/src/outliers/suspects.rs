@@ -1,31 +1,28 @@
-//! Votes, or groups of equal ones, in order of suspicion.
+//! Votes, or distinct votes, in order of suspicion.
 
-use hodgerank::Labels;
 use hodgerank::path::Entry;
+use hodgerank::{Labels, RankedStudy};
 use hodgerank_io::read::{Vote, replay};
-use hodgerank_io::write::{Listing, SuspectRow};
 use hodgerank_report::words::thousands;
 
 use crate::failure::Failure;
-use crate::rank_study::RankedStudy;
+use crate::listing::{Listing, SuspectVote};
+use crate::observer::Observer;
 use crate::two_pass::TwoPass;
-use crate::watch::Watch;
 
-pub(super) const SCHEMA: &str = "hodgerank/outliers/1";
-
-/// The order of suspicion of a study's groups.
-struct Order {
-    /// Groups, the most suspicious first.
+/// The order of suspicion of a study's distinct votes.
+struct SuspicionOrder {
+    /// Distinct votes, the most suspicious first.
     groups: Vec<u32>,
-    /// For each group, its first entry into the path.
+    /// The first entry of each distinct vote into the path.
     entry: Vec<Option<Entry>>,
-    /// For each group, y − (θ_left − θ_right).
+    /// y − (θ_left − θ_right) of each distinct vote.
     residual: Vec<f64>,
 }
 
-impl Order {
-    /// Groups that entered come as they entered; then flagged ones, then the rest, by residual.
-    fn of(study: &RankedStudy) -> Self {
+impl SuspicionOrder {
+    /// Distinct votes that entered the path, in that order; then flagged ones and the rest, by residual.
+    fn new(study: &RankedStudy) -> Self {
         let groups = study.graph.groups();
         let difference = study.graph.gradient(&study.fit.scores);
         let residual: Vec<f64> = groups.y.iter().zip(difference).map(|(y, d)| y - d).collect();
@@ -46,12 +43,12 @@ impl Order {
     }
 }
 
-/// One line for each group; only groups with flagged votes unless `all` are wanted.
+/// One row per distinct vote; only flagged ones unless `all`.
 #[must_use]
-pub fn groups(study: &RankedStudy, all: bool) -> Listing<SuspectRow> {
-    let order = Order::of(study);
+pub fn distinct_votes(study: &RankedStudy, all: bool) -> Listing<SuspectVote> {
+    let order = SuspicionOrder::new(study);
     let groups = study.graph.groups();
-    let row = |(place, g): (usize, usize)| SuspectRow {
+    let row = |(place, g): (usize, usize)| SuspectVote {
         order: place as u64 + 1,
         left: study.items.name(groups.left[g]).to_owned(),
         right: study.items.name(groups.right[g]).to_owned(),
@@ -65,11 +62,11 @@ pub fn groups(study: &RankedStudy, all: bool) -> Listing<SuspectRow> {
     };
     let wanted = order.groups.iter().map(|&g| g as usize);
     let wanted = wanted.filter(|&g| all || study.fit.flagged[g] > 0.0);
-    Listing::new(&study.table, wanted.enumerate().map(row).collect())
+    Listing::new(study, wanted.enumerate().map(row).collect())
 }
 
 /// A row of the input that is to be listed.
-struct Listed {
+struct ListedVote {
     /// Place of its group in the order of suspicion.
     place: u32,
     left: u32,
@@ -80,51 +77,60 @@ struct Listed {
     flagged: bool,
 }
 
-/// One line for each row of the input; only flagged ones unless `all` are wanted.
+/// One row per row of the input; only flagged ones unless `all`.
 ///
 /// # Errors
 /// If the second pass fails.
-pub fn rows(
-    look: &TwoPass,
+pub fn votes(
+    pass: &TwoPass,
     all: bool,
-    watch: &dyn Watch,
-) -> Result<Vec<Listing<SuspectRow>>, Failure> {
-    let orders: Vec<Order> = look.studies.iter().map(Order::of).collect();
+    observer: &dyn Observer,
+) -> Result<Vec<Listing<SuspectVote>>, Failure> {
+    let orders: Vec<SuspicionOrder> = pass.studies.iter().map(SuspicionOrder::new).collect();
     let places: Vec<Vec<u32>> = orders.iter().map(places).collect();
     let mut annotators = Labels::new();
-    let mut listed: Vec<Vec<Listed>> = orders.iter().map(|_| Vec::new()).collect();
+    let mut listed: Vec<Vec<ListedVote>> = orders.iter().map(|_| Vec::new()).collect();
     let collect = |vote: &Vote<'_>| {
         if let Some(group) = vote.group.filter(|_| all || vote.flagged) {
             let known = (!vote.annotator.is_empty()).then(|| annotators.intern(vote.annotator));
             let &Vote { study, left, right, y, count, flagged, .. } = vote;
             let place = places[study][group];
-            listed[study].push(Listed { place, left, right, annotator: known, y, count, flagged });
+            listed[study].push(ListedVote {
+                place,
+                left,
+                right,
+                annotator: known,
+                y,
+                count,
+                flagged,
+            });
         }
         Ok(())
     };
-    let replayed = look.pass(watch, |progress| {
-        replay(&look.sources, &look.options, progress, &look.judged(), collect)
+    let replayed = pass.second_pass(observer, |progress| {
+        replay(&pass.sources, &pass.options, progress, &pass.judged(), collect)
     })?;
     if replayed.kept_whole > 0.0 {
-        watch.warn(&format!(
-            "{} flagged votes stand in rows with a count that also hold trusted votes; these rows \
+        observer.warn(&format!(
+            "{} flagged votes are in rows with a count that also contain trusted votes; these rows \
              are not listed as flagged",
             thousands(replayed.kept_whole as u64)
         ));
     }
-    let studies = look.studies.iter().zip(&orders).zip(listed);
+    let studies = pass.studies.iter().zip(&orders).zip(listed);
     Ok(studies
         .map(|((study, order), mut listed)| {
             // Stable: equal votes stay in the order of the files.
             listed.sort_by_key(|vote| vote.place);
-            let row =
-                |(number, vote): (usize, &Listed)| row_of(number, vote, study, order, &annotators);
-            Listing::new(&study.table, listed.iter().enumerate().map(row).collect())
+            let row = |(number, vote): (usize, &ListedVote)| {
+                row_of(number, vote, study, order, &annotators)
+            };
+            Listing::new(study, listed.iter().enumerate().map(row).collect())
         })
         .collect())
 }
 
-fn places(order: &Order) -> Vec<u32> {
+fn places(order: &SuspicionOrder) -> Vec<u32> {
     let mut places = vec![0; order.groups.len()];
     for (place, &g) in order.groups.iter().enumerate() {
         places[g as usize] = place as u32;
@@ -134,17 +140,17 @@ fn places(order: &Order) -> Vec<u32> {
 
 fn row_of(
     number: usize,
-    vote: &Listed,
+    vote: &ListedVote,
     study: &RankedStudy,
-    order: &Order,
+    order: &SuspicionOrder,
     annotators: &Labels,
-) -> SuspectRow {
+) -> SuspectVote {
     let group = order.groups[vote.place as usize] as usize;
     let entry = order.entry[group];
-    // Groups store each pair one way round; the vote may have been cast the other way.
-    let turned = vote.left > vote.right;
+    // Distinct votes store each pair with its items in order; the row may have them swapped.
+    let swapped = vote.left > vote.right;
     let residual = order.residual[group];
-    SuspectRow {
+    SuspectVote {
         order: number as u64 + 1,
         left: study.items.name(vote.left).to_owned(),
         right: study.items.name(vote.right).to_owned(),
@@ -153,7 +159,7 @@ fn row_of(
         annotator: vote.annotator.map(|annotator| annotators.name(annotator).to_owned()),
         entry: entry.map(|entry| entry.at),
         size: entry.map(|entry| entry.residual.abs()),
-        residual: if turned { -residual } else { residual },
+        residual: if swapped { -residual } else { residual },
         flagged: if vote.flagged { vote.count } else { 0 },
     }
 }

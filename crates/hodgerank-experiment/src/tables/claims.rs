@@ -1,8 +1,7 @@
 //! What the paper says of its tables.
 
+use hodgerank::Method;
 use std::path::Path;
-
-use hodgerank::fit::Method;
 
 use super::published::Published;
 use super::{METHODS, Ranked};

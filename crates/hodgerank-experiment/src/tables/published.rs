@@ -1,8 +1,7 @@
 //! A published table: items and one column of scores for each method.
 
+use hodgerank::Method;
 use std::path::Path;
-
-use hodgerank::fit::Method;
 
 use crate::error::{Error, Result};
 

@@ -61,7 +61,7 @@ pub fn clean(
 
 /// A table in memory, parted into rows with trusted and rows with flagged votes.
 #[derive(Debug, Default)]
-pub struct Parted {
+pub struct SplitTable {
     /// Rows with trusted votes, all columns.
     pub kept: Vec<RecordBatch>,
     /// Rows with flagged votes, all columns.
@@ -75,18 +75,18 @@ pub struct Parted {
 ///
 /// # Errors
 /// If the table cannot be read.
-pub fn part(
+pub fn split(
     sources: &Sources,
     options: &ReadOptions,
     progress: &Arc<Progress>,
     studies: &[Judged<'_>],
-) -> Result<Parted> {
-    let mut parted = Parted::default();
+) -> Result<SplitTable> {
+    let mut parted = SplitTable::default();
     parted.done.replayed = visit(sources, options, progress, studies, &mut parted)?;
     Ok(parted)
 }
 
-impl Visitor for Parted {
+impl Visitor for SplitTable {
     const WHOLE: bool = true;
 
     fn vote(&mut self, vote: &Vote<'_>, _: &[u8]) -> Result<()> {

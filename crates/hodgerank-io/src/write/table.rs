@@ -1,26 +1,35 @@
-//! A table of named columns, written as CSV or Parquet: for results that are plain tables.
+//! A table of named columns, written as CSV or Parquet or returned as an Arrow batch.
 
+use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, BooleanArray, Float64Array, RecordBatch, StringArray, UInt64Array};
+use arrow_array::{
+    ArrayRef, BooleanArray, Float64Array, RecordBatch, StringArray, UInt32Array, UInt64Array,
+};
+use arrow_schema::{Field, Schema};
 use parquet::arrow::ArrowWriter;
 
-/// Columns of equal length.
+/// Columns of equal length, and metadata for formats that can hold it.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Table {
     columns: Vec<(String, Column)>,
+    metadata: Vec<(String, String)>,
 }
 
-/// The values of a column; an absent value is an empty cell.
+/// The values of a column. A missing value is an empty cell.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Column {
     /// Text.
     Text(Vec<Option<String>>),
-    /// Numbers.
+    /// Numbers; whole numbers are written without a decimal point.
     Number(Vec<Option<f64>>),
+    /// Numbers without gaps, always written with a decimal point or an exponent.
+    Real(Vec<f64>),
     /// Counts.
     Whole(Vec<Option<u64>>),
+    /// Small counts without gaps.
+    Small(Vec<u32>),
     /// True or false.
     Truth(Vec<bool>),
 }
@@ -30,25 +39,39 @@ impl Column {
         match self {
             Self::Text(values) => values.len(),
             Self::Number(values) => values.len(),
+            Self::Real(values) => values.len(),
             Self::Whole(values) => values.len(),
+            Self::Small(values) => values.len(),
             Self::Truth(values) => values.len(),
         }
     }
 
-    fn cell(&self, row: usize) -> String {
-        match self {
-            Self::Text(values) => values[row].clone().unwrap_or_default(),
-            Self::Number(values) => values[row].map_or(String::new(), |value| value.to_string()),
-            Self::Whole(values) => values[row].map_or(String::new(), |value| value.to_string()),
-            Self::Truth(values) => values[row].to_string(),
-        }
+    /// Writes the cell of a row as text.
+    fn write_cell(&self, row: usize, out: &mut String) {
+        let written = match self {
+            Self::Text(values) => {
+                out.push_str(values[row].as_deref().unwrap_or_default());
+                Ok(())
+            }
+            Self::Number(values) => values[row].map_or(Ok(()), |value| write!(out, "{value}")),
+            Self::Real(values) => {
+                out.push_str(ryu::Buffer::new().format(values[row]));
+                Ok(())
+            }
+            Self::Whole(values) => values[row].map_or(Ok(()), |value| write!(out, "{value}")),
+            Self::Small(values) => write!(out, "{}", values[row]),
+            Self::Truth(values) => write!(out, "{}", values[row]),
+        };
+        debug_assert!(written.is_ok(), "writing to a string cannot fail");
     }
 
     fn array(&self) -> ArrayRef {
         match self {
             Self::Text(values) => Arc::new(StringArray::from(values.clone())),
             Self::Number(values) => Arc::new(Float64Array::from(values.clone())),
+            Self::Real(values) => Arc::new(Float64Array::from(values.clone())),
             Self::Whole(values) => Arc::new(UInt64Array::from(values.clone())),
+            Self::Small(values) => Arc::new(UInt32Array::from(values.clone())),
             Self::Truth(values) => Arc::new(BooleanArray::from(values.clone())),
         }
     }
@@ -58,15 +81,20 @@ impl Table {
     /// Adds a column.
     ///
     /// # Panics
-    /// If it is not as long as the columns before it.
+    /// If the column is not as long as the columns before it.
     pub fn push(&mut self, name: impl Into<String>, column: Column) {
         if let Some((_, first)) = self.columns.first() {
-            assert_eq!(first.len(), column.len(), "columns of equal length");
+            assert_eq!(first.len(), column.len(), "columns have equal lengths");
         }
         self.columns.push((name.into(), column));
     }
 
-    /// How many rows there are.
+    /// Adds metadata: written to Parquet and Arrow, not to CSV.
+    pub fn push_metadata(&mut self, key: impl Into<String>, value: impl Into<String>) {
+        self.metadata.push((key.into(), value.into()));
+    }
+
+    /// The number of rows.
     #[must_use]
     pub fn rows(&self) -> usize {
         self.columns.first().map_or(0, |(_, column)| column.len())
@@ -80,9 +108,14 @@ impl Table {
         let mut writer = csv::Writer::from_writer(out);
         let from_csv = super::from_csv;
         writer.write_record(self.columns.iter().map(|(name, _)| name)).map_err(from_csv)?;
+        let mut cell = String::new();
         for row in 0..self.rows() {
-            let cells = self.columns.iter().map(|(_, column)| column.cell(row));
-            writer.write_record(cells).map_err(from_csv)?;
+            for (_, column) in &self.columns {
+                cell.clear();
+                column.write_cell(row, &mut cell);
+                writer.write_field(&cell).map_err(from_csv)?;
+            }
+            writer.write_record(None::<&[u8]>).map_err(from_csv)?;
         }
         writer.flush()
     }
@@ -92,8 +125,13 @@ impl Table {
     /// # Errors
     /// If the table has no columns.
     pub fn batch(&self) -> io::Result<RecordBatch> {
-        let columns = self.columns.iter().map(|(name, column)| (name, column.array()));
-        RecordBatch::try_from_iter(columns).map_err(io::Error::other)
+        let arrays: Vec<ArrayRef> = self.columns.iter().map(|(_, column)| column.array()).collect();
+        let field = |((name, _), array): (&(String, Column), &ArrayRef)| {
+            Field::new(name, array.data_type().clone(), array.null_count() > 0)
+        };
+        let fields: Vec<Field> = self.columns.iter().zip(&arrays).map(field).collect();
+        let schema = Schema::new_with_metadata(fields, self.metadata.iter().cloned().collect());
+        RecordBatch::try_new(Arc::new(schema), arrays).map_err(io::Error::other)
     }
 
     /// Writes the table as Parquet.
@@ -117,10 +155,12 @@ mod tests {
         let mut table = Table::default();
         table.push("item", Column::Text(vec![Some("a,b".to_owned()), None]));
         table.push("score", Column::Number(vec![Some(0.5), None]));
+        table.push("real", Column::Real(vec![1.0, 1e-20]));
         table.push("flagged", Column::Truth(vec![true, false]));
         let mut out = Vec::new();
         table.write_csv(&mut out).unwrap();
-        assert_eq!(out, b"item,score,flagged\n\"a,b\",0.5,true\n,,false\n");
+        let expected = "item,score,real,flagged\n\"a,b\",0.5,1.0,true\n,,1e-20,false\n";
+        assert_eq!(String::from_utf8(out).unwrap(), expected);
         let mut out = Vec::new();
         table.write_parquet(&mut out).unwrap();
         assert_eq!(&out[..4], b"PAR1");

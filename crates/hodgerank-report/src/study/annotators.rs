@@ -1,6 +1,6 @@
 //! Who cast the flagged votes, and who prefers a side.
 
-use hodgerank_io::write::AnnotatorRow;
+use hodgerank::AnnotatorReport;
 
 use crate::chart::{Axis, Chart, Colour, Curve, Hover, LegendEntry, Mark, Shape, Sign, short};
 use crate::document::Section;
@@ -17,7 +17,7 @@ const LEVEL: f64 = 0.05;
 
 /// Nothing where nobody is named.
 pub(super) fn section(findings: &Findings<'_>) -> Option<Section> {
-    let rows = findings.ranked.table.annotators.as_deref().filter(|rows| !rows.is_empty())?;
+    let rows = findings.annotators.filter(|rows| !rows.is_empty())?;
     let flagged = rows.iter().filter(|row| row.flagged_p_adjusted < LEVEL).count() as u64;
     let sided = rows.iter().filter(|row| row.left_p_adjusted.is_some_and(|p| p < LEVEL)).count();
     let mut text = vec![format!(
@@ -46,17 +46,18 @@ pub(super) fn section(findings: &Findings<'_>) -> Option<Section> {
     })
 }
 
-fn table(rows: &[AnnotatorRow], sides: bool) -> Table {
+fn table(rows: &[AnnotatorReport<String>], sides: bool) -> Table {
     let listed = &rows[..rows.len().min(LISTED)];
-    let whole = |pick: fn(&AnnotatorRow) -> u64| {
+    let whole = |pick: fn(&AnnotatorReport<String>) -> u64| {
         Values::Whole(listed.iter().map(|row| Some(pick(row) as i64)).collect())
     };
-    let share =
-        |pick: fn(&AnnotatorRow) -> Option<f64>| Values::Share(listed.iter().map(pick).collect());
-    let p = |pick: fn(&AnnotatorRow) -> Option<f64>| {
+    let share = |pick: fn(&AnnotatorReport<String>) -> Option<f64>| {
+        Values::Share(listed.iter().map(pick).collect())
+    };
+    let p = |pick: fn(&AnnotatorReport<String>) -> Option<f64>| {
         Values::Probability(listed.iter().map(pick).collect())
     };
-    let interval = |row: &AnnotatorRow| (row.flagged_low, row.flagged_high);
+    let interval = |row: &AnnotatorReport<String>| (row.flagged_low, row.flagged_high);
     let mut columns = vec![
         Column::new(
             "annotator",
@@ -102,7 +103,7 @@ fn table(rows: &[AnnotatorRow], sides: bool) -> Table {
     }
 }
 
-fn names(rows: &[AnnotatorRow]) -> Vec<String> {
+fn names(rows: &[AnnotatorReport<String>]) -> Vec<String> {
     rows.iter().map(|row| short(&row.annotator, 22)).collect()
 }
 
@@ -112,11 +113,11 @@ fn drawn_note(drawn: usize, all: usize) -> Option<String> {
     })
 }
 
-fn flags(findings: &Findings<'_>, rows: &[AnnotatorRow]) -> Chart {
+fn flags(findings: &Findings<'_>, rows: &[AnnotatorReport<String>]) -> Chart {
     let shown = &rows[..rows.len().min(DRAWN)];
     let y: Vec<f64> = (0..shown.len()).map(|k| k as f64).collect();
-    let overall = findings.ranked.table.outliers.fraction;
-    let words = |row: &AnnotatorRow| {
+    let overall = findings.ranked.outliers.fraction;
+    let words = |row: &AnnotatorReport<String>| {
         format!(
             "{}\n{} of {} flagged: {} ({} to {})",
             short(&row.annotator, 60),
@@ -127,7 +128,7 @@ fn flags(findings: &Findings<'_>, rows: &[AnnotatorRow]) -> Chart {
             percent(row.flagged_high)
         )
     };
-    let is_suspect = |row: &&AnnotatorRow| row.flagged_p_adjusted < LEVEL;
+    let is_suspect = |row: &&AnnotatorReport<String>| row.flagged_p_adjusted < LEVEL;
     let points = |suspect: bool, colour, shape| {
         let own = || shown.iter().zip(&y).filter(move |(row, _)| is_suspect(row) == suspect);
         Mark::Points {
@@ -181,16 +182,16 @@ fn flags(findings: &Findings<'_>, rows: &[AnnotatorRow]) -> Chart {
 }
 
 /// The share of votes for the left item; careful people come close to one half.
-fn left(rows: &[AnnotatorRow]) -> Chart {
-    let mut sided: Vec<&AnnotatorRow> =
+fn left(rows: &[AnnotatorReport<String>]) -> Chart {
+    let mut sided: Vec<&AnnotatorReport<String>> =
         rows.iter().filter(|row| row.left_share.is_some()).collect();
-    let bias = |row: &AnnotatorRow| (row.left_share.unwrap_or(0.5) - 0.5).abs();
-    let p = |row: &AnnotatorRow| row.left_p_adjusted.unwrap_or(1.0);
+    let bias = |row: &AnnotatorReport<String>| (row.left_share.unwrap_or(0.5) - 0.5).abs();
+    let p = |row: &AnnotatorReport<String>| row.left_p_adjusted.unwrap_or(1.0);
     sided.sort_by(|a, b| p(a).total_cmp(&p(b)).then(bias(b).total_cmp(&bias(a))));
     let all = sided.len();
     sided.truncate(DRAWN);
-    let shown: Vec<AnnotatorRow> = sided.into_iter().cloned().collect();
-    let words = |row: &AnnotatorRow| {
+    let shown: Vec<AnnotatorReport<String>> = sided.into_iter().cloned().collect();
+    let words = |row: &AnnotatorReport<String>| {
         let share = percent(row.left_share.unwrap_or(0.5));
         let name = short(&row.annotator, 60);
         format!("{name}\nleft in {share} of {}", counted(row.votes, "vote", "votes"))

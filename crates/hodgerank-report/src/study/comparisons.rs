@@ -20,7 +20,7 @@ const NAMED: usize = 40;
 const LISTED: usize = 200;
 
 pub(super) fn section(findings: &Findings<'_>, order: &mut Order) -> Section {
-    let graph = findings.ranked.graph;
+    let graph = &findings.ranked.graph;
     let design = &findings.diagnosis.design;
     let mut text = vec![format!(
         "{} of {} possible pairs of items were compared ({}), on average {:.1} times each.",
@@ -48,7 +48,7 @@ pub(super) fn section(findings: &Findings<'_>, order: &mut Order) -> Section {
 }
 
 fn component_table(findings: &Findings<'_>, order: &mut Order) -> Table {
-    let rows = &findings.ranked.table.components;
+    let rows = &findings.ranked.components;
     let listed = &rows[..rows.len().min(LISTED)];
     let components = findings.ranked.graph.components();
     let best = |c: u32| {
@@ -59,9 +59,8 @@ fn component_table(findings: &Findings<'_>, order: &mut Order) -> Table {
     let whole = |values: Vec<i64>| Values::Whole(values.into_iter().map(Some).collect());
     let note = (listed.len() < rows.len())
         .then(|| format!("The largest {} of {}.", listed.len(), thousands(rows.len() as u64)));
-    let number = |pick: fn(&hodgerank_io::write::ComponentSummary) -> i64| {
-        whole(listed.iter().map(pick).collect())
-    };
+    let number =
+        |pick: fn(&hodgerank::ComponentSummary) -> i64| whole(listed.iter().map(pick).collect());
     Table {
         id: "components".to_owned(),
         title: "Components".to_owned(),
@@ -80,7 +79,7 @@ fn component_table(findings: &Findings<'_>, order: &mut Order) -> Table {
 }
 
 fn chart(findings: &Findings<'_>, order: &Order) -> Chart {
-    let graph = findings.ranked.graph;
+    let graph = &findings.ranked.graph;
     let pairs = graph.pairs();
     let all = order.ranking.items.len();
     // Where not all can be drawn: items spread evenly over the ranking.

@@ -121,7 +121,7 @@ const WIDE: f64 = 3.4;
 const HIGH: f64 = 2.9;
 
 fn triangles(findings: &Findings<'_>, worst: &[&Triangle]) -> Chart {
-    let items = findings.ranked.items;
+    let items = &findings.ranked.items;
     let drawn = &worst[..worst.len().min(DRAWN)];
     let name = |item: u32| short(items.name(item), 14);
     let (mut x0, mut y0, mut x1, mut y1) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
@@ -252,7 +252,7 @@ fn triangle_table(order: &mut Order, worst: &[&Triangle]) -> Table {
 
 /// Items whose votes agree least with one ranking.
 fn item_table(findings: &Findings<'_>, order: &mut Order) -> Option<Table> {
-    let worst = findings.all_votes.worst_items(findings.ranked.graph, LISTED);
+    let worst = findings.all_votes.worst_items(&findings.ranked.graph, LISTED);
     if worst.is_empty() {
         return None;
     }

@@ -26,7 +26,7 @@ const SHAPES: [(Shape, &str); 3] = [
 ];
 
 pub(super) fn section(findings: &Findings<'_>, order: &mut Order, suspects: &Suspects) -> Section {
-    let table = findings.ranked.table;
+    let ranked = findings.ranked;
     let text = match findings.flagged() {
         0 => "No vote is flagged in the ranking. The slider shows which votes would be the first \
               to be set aside."
@@ -35,7 +35,7 @@ pub(super) fn section(findings: &Findings<'_>, order: &mut Order, suspects: &Sus
             "{} ({} of all) contradict the ranking so strongly that they are set aside. A vote \
              can be honest and still be here: read it as a list of votes to look at.",
             counted(flagged, "vote", "votes"),
-            percent(table.outliers.fraction),
+            percent(ranked.outliers.fraction),
         ),
     };
     let charts = if suspects.groups.is_empty() {

@@ -71,7 +71,7 @@ fn table(findings: &Findings<'_>) -> Table {
 
 fn bump(findings: &Findings<'_>, order: &Order) -> Chart {
     let fits = &findings.methods;
-    let graph = findings.ranked.graph;
+    let graph = &findings.ranked.graph;
     let drawn = order.ranking.items.len().min(DRAWN);
     let items: Vec<u32> = order.ranking.items[..drawn].iter().map(|row| row.item).collect();
     // Places, not ranks: lines of equal ranks would cover each other.

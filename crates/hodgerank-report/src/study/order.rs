@@ -29,7 +29,7 @@ pub(super) struct Order {
 impl Order {
     pub(super) fn of(findings: &Findings<'_>, most: usize) -> Self {
         let ranked = findings.ranked;
-        let graph = ranked.graph;
+        let graph = &ranked.graph;
         let ranking = Ranking::new(graph, &ranked.fit.scores);
         let ranking = ranking.with_flagged(graph, &ranked.fit.flagged);
         let plain_score = findings.all_votes.scores.clone();

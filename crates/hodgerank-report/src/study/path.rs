@@ -1,6 +1,6 @@
 //! Scores along the path: what the slider walks through.
 
-use hodgerank::fit::Method;
+use hodgerank::Method;
 use hodgerank::{ComparisonGraph, Labels, Path, Ranking};
 
 use super::order::{CHART_LABEL, Order, ends, label, rows_note};

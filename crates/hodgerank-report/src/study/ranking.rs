@@ -23,7 +23,7 @@ pub(super) fn section(findings: &Findings<'_>, order: &Order, slider: Option<&Sl
              the votes: the difference of two scores is the outcome to expect between two items, \
              where 1 means that every vote prefers the first. \"Plain\" trusts every vote.",
             thousands(flagged),
-            thousands(findings.ranked.table.input.comparisons),
+            thousands(findings.ranked.input.comparisons),
         ),
     };
     Section {

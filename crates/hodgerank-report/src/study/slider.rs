@@ -98,7 +98,7 @@ pub(super) fn slider(
 ) -> Option<Slider> {
     let (_, path) = findings.path.as_ref()?;
     let ranked = findings.ranked;
-    let (graph, groups) = (ranked.graph, ranked.graph.groups());
+    let (graph, groups) = (&ranked.graph, ranked.graph.groups());
     let count = stops.knots.len();
     let mut slider = Slider {
         parameter: path.parameter.as_str(),

@@ -9,7 +9,7 @@ use crate::words::{counted, listed, percent, thousands};
 
 /// The main figures.
 pub(super) fn facts(findings: &Findings<'_>) -> Vec<Fact> {
-    let input = &findings.ranked.table.input;
+    let input = &findings.ranked.input;
     let fact = |name: &str, value: String| Fact { name: name.to_owned(), value };
     let mut facts = vec![
         fact("items", thousands(input.items as u64)),
@@ -19,7 +19,7 @@ pub(super) fn facts(findings: &Findings<'_>) -> Vec<Fact> {
         facts.push(fact("annotators", thousands(input.annotators as u64)));
     }
     facts.push(fact("explained by one ranking", percent(findings.all_votes.shares.gradient)));
-    facts.push(fact("votes set aside", percent(findings.ranked.table.outliers.fraction)));
+    facts.push(fact("votes set aside", percent(findings.ranked.outliers.fraction)));
     facts
 }
 
@@ -33,7 +33,7 @@ pub(super) fn sentences(findings: &Findings<'_>, order: &Order) -> Vec<String> {
 }
 
 fn what_was_asked(findings: &Findings<'_>) -> String {
-    let input = &findings.ranked.table.input;
+    let input = &findings.ranked.input;
     let by = match input.annotators {
         0 => String::new(),
         annotators => format!(" by {}", counted(annotators as u64, "annotator", "annotators")),
@@ -97,7 +97,7 @@ fn what_flags_changed(findings: &Findings<'_>, order: &Order) -> Vec<String> {
     let mut sentences = vec![format!(
         "{} ({} of all votes) contradict the rest and were set aside by {}.",
         counted(flagged, "vote", "votes"),
-        percent(findings.ranked.table.outliers.fraction),
+        percent(findings.ranked.outliers.fraction),
         findings.ranked.fit.method.as_str(),
     )];
     let moves = order.ranking.items.iter().map(|row| {
@@ -122,7 +122,7 @@ fn what_flags_changed(findings: &Findings<'_>, order: &Order) -> Vec<String> {
 }
 
 fn annotators(findings: &Findings<'_>) -> Option<String> {
-    let rows = findings.ranked.table.annotators.as_deref()?;
+    let rows = findings.annotators?;
     let suspect = rows.iter().filter(|row| row.flagged_p_adjusted < 0.05).count() as u64;
     (suspect > 0).then(|| {
         let (who, cast) = match suspect {

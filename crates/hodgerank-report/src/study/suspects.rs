@@ -1,6 +1,6 @@
 //! Votes that are flagged somewhere on the path, in order of suspicion.
 
-use hodgerank::fit::Method;
+use hodgerank::Method;
 
 use super::slider::Stops;
 use crate::findings::Findings;

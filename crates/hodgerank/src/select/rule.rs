@@ -1,10 +1,14 @@
 //! [`OutlierRule`] as text.
 
+use std::fmt;
 use std::str::FromStr;
 
 use super::OutlierRule;
 use super::cross_validation::CrossValidationOptions;
 use crate::error::{Error, Result};
+
+/// Huber's choice of M, for 95% efficiency under normal noise.
+const HUBER_M: f64 = 1.35;
 
 const EXPECTED: &str =
     "a share (5%), a count (200), lambda=L, time=T, scaled, scaled=M, cv, cv=FOLDS or auto";
@@ -23,13 +27,51 @@ impl FromStr for OutlierRule {
             Some(_) => None,
             None if text == "cv" => Some(cross_validation(CrossValidationOptions::default().folds)),
             None if text == "auto" => Some(Self::Auto),
-            None if text == "scaled" => Some(Self::Scaled { m: 1.35 }),
+            None if text == "scaled" => Some(Self::Scaled { m: HUBER_M }),
             None if text.ends_with('%') => share(text).map(Self::Share),
             None => text.parse().ok().map(Self::Count),
         };
         let value = text.to_owned();
         rule.ok_or(Error::BadOption { option: "outliers", value, expected: EXPECTED })
     }
+}
+
+impl OutlierRule {
+    /// One example of every kind of rule, with its meaning.
+    pub const ALL: [(Self, &'static str); 7] = [
+        (Self::Share(0.05), "the most suspicious 5% of all votes"),
+        (Self::Count(200), "the 200 most suspicious votes"),
+        (Self::Lambda(1.0), "votes with a residual above 1 (hlasso, lasso-l2)"),
+        (Self::Time(0.7), "votes that have entered the path by time 0.7 (lbi, iss)"),
+        (Self::Scaled { m: HUBER_M }, "votes with a residual above 1.35 times the noise"),
+        (
+            Self::CrossValidation(CrossValidationOptions { folds: 5, seed: 0 }),
+            "votes with a residual above a λ found by 5-fold cross-validation",
+        ),
+        (Self::Auto, "as many votes as the data calls for"),
+    ];
+}
+
+impl fmt::Display for OutlierRule {
+    /// Writes what [`OutlierRule::from_str`] reads. The seed of a cross-validation is left out.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::Share(share) => write!(f, "{}%", percent(share)),
+            Self::Count(count) => write!(f, "{count}"),
+            Self::Lambda(lambda) => write!(f, "lambda={lambda}"),
+            Self::Time(time) => write!(f, "time={time}"),
+            Self::Scaled { m } => write!(f, "scaled={m}"),
+            Self::CrossValidation(options) => write!(f, "cv={}", options.folds),
+            Self::Auto => f.write_str("auto"),
+        }
+    }
+}
+
+/// The shortest number of percent that reads back as `share`: 7 and not 7.000000000000001.
+fn percent(share: f64) -> f64 {
+    let exact = 100.0 * share;
+    let rounded = (exact * 1e9).round() / 1e9;
+    if rounded * 0.01 == share { rounded } else { exact }
 }
 
 /// The seed is an option of its own.
@@ -51,6 +93,19 @@ pub fn share(text: &str) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_rule_reads_back_as_written() {
+        for (rule, meaning) in OutlierRule::ALL {
+            assert_eq!(rule.to_string().parse(), Ok(rule), "{meaning}");
+        }
+        for share in [0.01, 0.07, 0.29, 0.333, 1.0 / 3.0] {
+            let rule = OutlierRule::Share(share);
+            let Ok(OutlierRule::Share(read)) = rule.to_string().parse() else { panic!("{rule}") };
+            assert!((read - share).abs() <= f64::EPSILON * share, "{rule}");
+        }
+        assert_eq!(OutlierRule::Share(0.07).to_string(), "7%");
+    }
 
     #[test]
     fn rules() {

@@ -24,11 +24,12 @@ use crate::path::{Path, StopAt};
 
 /// How the outliers are ordered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum Protocol {
-    /// By the path of the options; of one knot, larger residuals first.
+    /// In the order of the path; at the same knot, larger residuals first
     #[default]
     General,
-    /// The paper's: 100 knots down to 0.01 λ_max; of one knot, by winner and loser.
+    /// As in the paper: 100 values of λ down to 0.01 λ_max; at the same λ, by winner and loser
     Paper,
 }
 

@@ -3,9 +3,11 @@
 use std::io::{self, Write};
 
 use comfy_table::{Cell, CellAlignment, Table};
-use hodgerank_io::write::{DecompositionFigures, OfStudy, TriangleFigures};
+use hodgerank_commands::Figures;
+use hodgerank_commands::decompose::{DecompositionFigures, TriangleFigures};
 
-use crate::table::{Style, visible, write_by};
+use crate::output::Style;
+use crate::ranking_table::{visible, write_by};
 use crate::terminal::thousands;
 
 /// Characters of a bar; there are none where there is no room for the shortest.
@@ -17,9 +19,9 @@ const MEANING: usize = 22;
 const NARROWEST: usize = 40;
 
 pub(super) fn write(
-    study: &OfStudy<DecompositionFigures>,
+    study: &Figures<DecompositionFigures>,
     style: Style,
-    out: &mut impl Write,
+    out: &mut dyn Write,
 ) -> io::Result<()> {
     write_by(study.by.as_deref(), out)?;
     let figures = &study.figures;
@@ -61,7 +63,7 @@ pub(super) fn write(
     writeln!(out)
 }
 
-fn shares(figures: &DecompositionFigures, style: Style, out: &mut impl Write) -> io::Result<()> {
+fn shares(figures: &DecompositionFigures, style: Style, out: &mut dyn Write) -> io::Result<()> {
     let shares = &figures.shares;
     if figures.energy == 0.0 {
         return say("All votes are ties: there is nothing to explain.", style, out);
@@ -93,7 +95,7 @@ fn shares(figures: &DecompositionFigures, style: Style, out: &mut impl Write) ->
 fn transitivity(
     figures: &DecompositionFigures,
     style: Style,
-    out: &mut impl Write,
+    out: &mut dyn Write,
 ) -> io::Result<()> {
     let found = &figures.transitivity;
     let sampled = if found.sampled.is_some() { " of a sample" } else { "" };
@@ -120,7 +122,7 @@ fn transitivity(
 }
 
 /// A sentence, broken where the terminal ends.
-fn say(text: &str, style: Style, out: &mut impl Write) -> io::Result<()> {
+fn say(text: &str, style: Style, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "{}", textwrap::fill(text, width(style)))
 }
 

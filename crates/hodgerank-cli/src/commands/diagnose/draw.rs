@@ -3,17 +3,19 @@
 use std::io::{self, Write};
 
 use comfy_table::{Cell, CellAlignment};
-use hodgerank_io::write::{
-    AccuracyFigures, ConditionFigures, DiagnosisFigures, OfStudy, PairName, SpreadFigures,
+use hodgerank_commands::Figures;
+use hodgerank_commands::diagnose::{
+    AccuracyFigures, ConditionFigures, DiagnosisFigures, PairName, SpreadFigures,
 };
 
-use crate::table::{Style, visible, write_by};
+use crate::output::Style;
+use crate::ranking_table::{visible, write_by};
 use crate::terminal::thousands;
 
 pub(super) fn write(
-    study: &OfStudy<DiagnosisFigures>,
+    study: &Figures<DiagnosisFigures>,
     style: Style,
-    out: &mut impl Write,
+    out: &mut dyn Write,
 ) -> io::Result<()> {
     write_by(study.by.as_deref(), out)?;
     let figures = &study.figures;
@@ -36,7 +38,7 @@ pub(super) fn write(
     writeln!(out, "{table}\n")
 }
 
-fn list(lines: &[String], style: Style, out: &mut impl Write) -> io::Result<()> {
+fn list(lines: &[String], style: Style, out: &mut dyn Write) -> io::Result<()> {
     let width = usize::from(style.width).max(20);
     let options = textwrap::Options::new(width).initial_indent("- ").subsequent_indent("  ");
     lines.iter().try_for_each(|line| writeln!(out, "{}", textwrap::fill(line, &options)))

@@ -1,26 +1,28 @@
-//! Lists for eyes.
+//! Lists of votes and annotators as formatted tables.
 
 use std::io::{self, Write};
 
 use comfy_table::{Attribute, Cell, CellAlignment};
-use hodgerank_io::write::{AnnotatorRow, Listing, SuspectRow};
+use hodgerank::AnnotatorReport;
+use hodgerank_commands::listing::{Listing, SuspectVote};
 
-use crate::table::{Style, room, visible, write_by};
+use crate::output::Style;
+use crate::ranking_table::{column_width, visible, write_by};
 use crate::terminal::thousands;
 
-/// A row that can be shown.
-pub(super) trait Draw: Sized {
-    /// What is said where there is no row.
-    const NONE: &'static str;
+/// A row with columns for a formatted table.
+pub(super) trait FormattedRow: Sized {
+    /// The text for an empty list.
+    const EMPTY: &'static str;
 
-    /// Columns that a narrow terminal can do without, the first to go first.
-    const DISPENSABLE: &'static [&'static str];
+    /// Columns that narrow terminals leave out, in this order.
+    const OPTIONAL: &'static [&'static str];
 
-    /// The columns worth showing: each with its heading, and how to show a row's value.
+    /// The columns to show for these rows: heading and value.
     fn columns(rows: &[Self]) -> Columns<Self>;
 }
 
-/// How a value is shown: numbers stand on the right.
+/// How a value is shown: numbers are right-aligned.
 pub(super) enum Show<R> {
     Text(fn(&R) -> String),
     Number(fn(&R) -> String),
@@ -29,10 +31,10 @@ pub(super) enum Show<R> {
 type Columns<R> = Vec<(&'static str, Show<R>)>;
 
 /// Writes one list.
-pub(super) fn write<R: Draw>(
+pub(super) fn write<R: FormattedRow>(
     list: &Listing<R>,
     style: Style,
-    out: &mut impl Write,
+    out: &mut dyn Write,
 ) -> io::Result<()> {
     write_by(list.by.as_deref(), out)?;
     let shown = match style.top {
@@ -40,7 +42,7 @@ pub(super) fn write<R: Draw>(
         top => top.min(list.rows.len()),
     };
     if shown == 0 {
-        return writeln!(out, "{}", R::NONE);
+        return writeln!(out, "{}", R::EMPTY);
     }
     let columns = R::columns(&list.rows[..shown]);
     let (columns, left_out) = fit(columns, &list.rows[..shown], style.width.into());
@@ -62,52 +64,54 @@ pub(super) fn write<R: Draw>(
     writeln!(out, "{table}")?;
     if !left_out.is_empty() {
         let names = left_out.join(", ");
-        writeln!(out, "no room for {names} (a wider terminal, or --format csv, json or parquet)")?;
+        writeln!(
+            out,
+            "columns left out: {names} (use a wider terminal, or --format csv, json or parquet)"
+        )?;
     }
     if shown < list.rows.len() {
         let more = thousands((list.rows.len() - shown) as u64);
         writeln!(
             out,
-            "… and {more} more (--top 0 shows all; --format csv, json or parquet has all)"
+            "… and {more} more (--top 0 shows all; --format csv, json or parquet contains all)"
         )?;
     }
     Ok(())
 }
 
-/// Leaves out what is dispensable until the rest fits; says what.
-fn fit<R: Draw>(
+/// Removes optional columns until the rest fits; returns the names of the removed ones.
+fn fit<R: FormattedRow>(
     mut columns: Columns<R>,
     rows: &[R],
     width: usize,
 ) -> (Columns<R>, Vec<&'static str>) {
-    let room_of = |(name, show): &(&'static str, Show<R>)| {
+    let width_of = |(name, show): &(&'static str, Show<R>)| {
         let (is_text, value) = match show {
             Show::Text(value) => (true, value),
             Show::Number(value) => (false, value),
         };
         let cells: Vec<String> = rows.iter().map(value).collect();
-        room(std::iter::once(*name).chain(cells.iter().map(String::as_str)), is_text)
+        column_width(std::iter::once(*name).chain(cells.iter().map(String::as_str)), is_text)
     };
-    let mut rooms: Vec<usize> = columns.iter().map(room_of).collect();
+    let mut widths: Vec<usize> = columns.iter().map(width_of).collect();
     let mut left_out = Vec::new();
-    for name in R::DISPENSABLE {
-        // The last column needs no gap after it.
-        if rooms.iter().sum::<usize>() <= width + 1 {
+    for name in R::OPTIONAL {
+        // The last column has no margin after it.
+        if widths.iter().sum::<usize>() <= width + 1 {
             break;
         }
         if let Some(place) = columns.iter().position(|(heading, _)| heading == name) {
             columns.remove(place);
-            rooms.remove(place);
+            widths.remove(place);
             left_out.push(*name);
         }
     }
     (columns, left_out)
 }
 
-impl Draw for SuspectRow {
-    const NONE: &'static str = "no vote is flagged";
-    const DISPENSABLE: &'static [&'static str] =
-        &["size", "entry", "residual", "order", "annotator"];
+impl FormattedRow for SuspectVote {
+    const EMPTY: &'static str = "no vote is flagged";
+    const OPTIONAL: &'static [&'static str] = &["size", "entry", "residual", "order", "annotator"];
 
     fn columns(rows: &[Self]) -> Columns<Self> {
         let any = |holds: fn(&Self) -> bool| rows.iter().any(holds);
@@ -138,9 +142,9 @@ impl Draw for SuspectRow {
     }
 }
 
-impl Draw for AnnotatorRow {
-    const NONE: &'static str = "no vote says who cast it";
-    const DISPENSABLE: &'static [&'static str] =
+impl FormattedRow for AnnotatorReport<String> {
+    const EMPTY: &'static str = "no vote has an annotator";
+    const OPTIONAL: &'static [&'static str] =
         &["95% interval", "p (left)", "left", "agree", "votes"];
 
     fn columns(rows: &[Self]) -> Columns<Self> {

@@ -20,10 +20,13 @@ const LIMIT: f64 = 2.0;
 
 /// How θ follows γ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum Algorithm {
-    /// One step along the gradient (Algorithms 2 and 4): no linear system, but short steps.
+    /// One gradient step (Algorithms 2 and 4 of the paper): no linear system, but short steps
+    #[cfg_attr(feature = "clap", value(name = "2", alias = "4"))]
     Gradient,
-    /// Solved exactly at each step (Algorithm 3).
+    /// Scores solved exactly at each step (Algorithm 3 of the paper)
+    #[cfg_attr(feature = "clap", value(name = "3"))]
     #[default]
     Exact,
 }

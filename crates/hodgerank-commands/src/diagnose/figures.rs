@@ -2,10 +2,10 @@
 
 use hodgerank::diagnose::{Design, Diagnosis, ResistanceSummary, Spread, Verdict};
 use hodgerank::identify::{Accuracy, Conditions, Findable, Trial};
-use hodgerank::{ComparisonGraph, Labels};
+use hodgerank::{ComparisonGraph, InputSummary, Labels, OutlierSummary, RankedStudy};
 use serde::Serialize;
 
-use super::ranking::{InputSummary, MethodSummary, OutlierSummary, RankTable};
+use crate::ranked::MethodSummary;
 
 /// Most items and pairs listed by name.
 const MAX_LISTED: usize = 10;
@@ -185,7 +185,7 @@ impl DiagnosisFigures {
     #[must_use]
     pub fn new(
         diagnosis: &Diagnosis,
-        study: &RankTable,
+        study: &RankedStudy,
         graph: &ComparisonGraph,
         items: &Labels,
         votes_per_annotator: Option<Spread>,
@@ -269,7 +269,7 @@ impl ResistanceFigures {
 }
 
 impl IdentifiabilityFigures {
-    fn new(diagnosis: &Diagnosis, study: &RankTable) -> Self {
+    fn new(diagnosis: &Diagnosis, study: &RankedStudy) -> Self {
         let trial = |trial: &Trial| TrialFigures {
             share: trial.share,
             draws: trial.draws,
@@ -283,7 +283,7 @@ impl IdentifiabilityFigures {
             trials: diagnosis.findable.trials.iter().map(trial).collect(),
             findable_share_if_doubled: diagnosis.findable_if_doubled.as_ref().map(share),
             suspects: SuspectFigures {
-                method: study.method.clone(),
+                method: MethodSummary::new(study),
                 outliers: study.outliers,
                 conditions: diagnosis.conditions.as_ref().map(ConditionFigures::from),
             },

@@ -1,28 +1,33 @@
-//! Lists (suspicious votes, annotators) as JSON, CSV and Parquet. One description of a row serves
-//! all three.
+//! Lists of flagged votes and of annotators as JSON, CSV and Parquet. One description of a row serves
+//! all formats.
 
-use std::io::{self, Write};
+use std::io;
 
+use hodgerank::{AnnotatorReport, InputSummary, OutlierSummary, RankedStudy};
+use hodgerank_io::write::{Column, Table};
 use serde::{Deserialize, Serialize, Serializer};
 
-use super::ranking::{InputSummary, MethodSummary, OutlierSummary, RankTable, RejectedSummary};
-use super::{Column, Table};
+use crate::document::{Document, RejectedSummary, StudyDocument, table_by, write_studies};
+use crate::ranked::{MethodSummary, warnings};
 
 /// A row of a list.
 pub trait ListingRow: Serialize {
-    /// What JSON calls the rows.
+    /// Name and version of the JSON document.
+    const SCHEMA: &'static str;
+
+    /// The JSON key of the rows.
     const KEY: &'static str;
 
-    /// The columns of these rows, under the names that they have in JSON.
+    /// The columns of these rows, with their JSON names.
     fn columns(rows: &[&Self]) -> Vec<(&'static str, Column)>;
 }
 
-/// A vote, or a group of equal ones.
+/// A vote, or a distinct vote with its count.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct SuspectRow {
-    /// Place in the order of suspicion, from 1.
+pub struct SuspectVote {
+    /// Position in the order of suspicion, from 1.
     pub order: u64,
-    /// The item on the left, as in the input; for a group, the one that comes first by name.
+    /// The item on the left, as in the input; for a distinct vote, the first by label.
     pub left: String,
     /// The item on the right.
     pub right: String,
@@ -30,48 +35,20 @@ pub struct SuspectRow {
     pub outcome: f64,
     /// How many times the vote was cast.
     pub count: u64,
-    /// Who cast it.
+    /// The annotator.
     pub annotator: Option<String>,
-    /// λ or t at which its group was first flagged.
+    /// λ or time at which the vote was first flagged.
     pub entry: Option<f64>,
-    /// How badly it fitted there: the size of its residual.
+    /// The size of its residual there.
     pub size: Option<f64>,
-    /// What the final scores leave of it: outcome − (score of left − score of right).
+    /// Outcome − (score of left − score of right), at the final scores.
     pub residual: f64,
     /// How many of these votes are flagged.
     pub flagged: u64,
 }
 
-/// An annotator.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct AnnotatorRow {
-    /// The name.
-    pub annotator: String,
-    /// Votes cast.
-    pub votes: u64,
-    /// Share of the votes on items of different scores, ties apart, that agree with the ranking.
-    pub agreement: Option<f64>,
-    /// Votes that are flagged.
-    pub flagged: u64,
-    /// Their share.
-    pub flagged_share: f64,
-    /// Lower end of Wilson's 95% interval of the share.
-    pub flagged_low: f64,
-    /// Upper end of it.
-    pub flagged_high: f64,
-    /// Probability of as many flags or more if flags did not care who voted.
-    pub flagged_p: f64,
-    /// The same after Holm's correction.
-    pub flagged_p_adjusted: f64,
-    /// Share of left choices; absent where items do not stand on sides.
-    pub left_share: Option<f64>,
-    /// Probability of a share as uneven if both sides were equally likely.
-    pub left_p: Option<f64>,
-    /// The same after Holm's correction.
-    pub left_p_adjusted: Option<f64>,
-}
-
-impl ListingRow for SuspectRow {
+impl ListingRow for SuspectVote {
+    const SCHEMA: &'static str = "hodgerank/outliers/1";
     const KEY: &'static str = "votes";
 
     fn columns(rows: &[&Self]) -> Vec<(&'static str, Column)> {
@@ -98,7 +75,8 @@ impl ListingRow for SuspectRow {
     }
 }
 
-impl ListingRow for AnnotatorRow {
+impl ListingRow for AnnotatorReport<String> {
+    const SCHEMA: &'static str = "hodgerank/annotators/1";
     const KEY: &'static str = "annotators";
 
     fn columns(rows: &[&Self]) -> Vec<(&'static str, Column)> {
@@ -125,24 +103,24 @@ impl ListingRow for AnnotatorRow {
     }
 }
 
-/// The list of one study, with what is said about it.
+/// The list of one study.
 #[derive(Debug, Serialize)]
 #[serde(bound = "R: ListingRow")]
 pub struct Listing<R> {
     /// The value of the `--by` column.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
-    /// What was read.
+    /// The size of the study.
     pub input: InputSummary,
     /// How votes were flagged.
     pub method: MethodSummary,
-    /// How many were.
+    /// How many votes are flagged.
     pub outliers: OutlierSummary,
     /// How the method ended.
     pub status: &'static str,
     /// What a reader must know.
     pub warnings: Vec<String>,
-    /// The rows, under their own name.
+    /// The rows, under [`ListingRow::KEY`].
     #[serde(flatten, serialize_with = "under_key")]
     pub rows: Vec<R>,
 }
@@ -152,61 +130,48 @@ fn under_key<R: ListingRow, S: Serializer>(rows: &[R], serializer: S) -> Result<
 }
 
 impl<R> Listing<R> {
-    /// A list under the heading of its study's ranking.
+    /// The list of a ranked study.
     #[must_use]
-    pub fn new(study: &RankTable, rows: Vec<R>) -> Self {
+    pub fn new(study: &RankedStudy, rows: Vec<R>) -> Self {
         Self {
             by: study.by.clone(),
             input: study.input,
-            method: study.method.clone(),
+            method: MethodSummary::new(study),
             outliers: study.outliers,
-            status: study.status,
-            warnings: study.warnings.clone(),
+            status: study.fit.status.as_str(),
+            warnings: warnings(study),
             rows,
         }
     }
 }
 
-impl<R: ListingRow> Listing<R> {
-    /// Lists as one table; with `--by` its value is the first column.
-    #[must_use]
-    pub fn table(lists: &[Self]) -> Table {
-        let mut table = Table::default();
-        if lists.iter().any(|list| list.by.is_some()) {
-            let of = |list: &Self| std::iter::repeat_n(list.by.clone(), list.rows.len());
-            table.push("by", Column::Text(lists.iter().flat_map(of).collect()));
-        }
-        let rows: Vec<&R> = lists.iter().flat_map(|list| &list.rows).collect();
-        for (name, column) in R::columns(&rows) {
-            table.push(name, column);
-        }
-        table
+impl<R: ListingRow> StudyDocument for Listing<R> {
+    fn by(&self) -> Option<&str> {
+        self.by.as_deref()
     }
 }
 
-/// Lists as a JSON document.
-#[derive(Debug, Serialize)]
-#[serde(bound = "R: ListingRow")]
-pub struct ListingDocument<'a, R> {
-    /// Name and version of this format.
-    pub schema: &'static str,
-    /// The list; absent with `--by`.
-    #[serde(flatten)]
-    pub listing: Option<&'a Listing<R>>,
-    /// One list for each value of the `--by` column.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub groups_by: Option<&'a [Listing<R>]>,
-    /// Rows that were not counted.
-    pub rejected: &'a RejectedSummary,
+/// Lists, one per study.
+#[derive(Debug)]
+pub struct Listings<R> {
+    /// The lists.
+    pub lists: Vec<Listing<R>>,
+    /// Rejected rows.
+    pub rejected: RejectedSummary,
 }
 
-impl<R: ListingRow> ListingDocument<'_, R> {
-    /// Writes the document, indented.
-    ///
-    /// # Errors
-    /// If writing fails.
-    pub fn write_json(&self, out: &mut impl Write) -> io::Result<()> {
-        serde_json::to_writer_pretty(&mut *out, self)?;
-        out.write_all(b"\n")
+impl<R: ListingRow + Send + Sync> Document for Listings<R> {
+    fn write_json(&self, out: &mut dyn io::Write) -> io::Result<()> {
+        write_studies(R::SCHEMA, &self.lists, &self.rejected, out)
+    }
+
+    fn table(&self) -> io::Result<Table> {
+        let mut table =
+            table_by(self.lists.iter().map(|list| (list.by.as_deref(), list.rows.len())));
+        let rows: Vec<&R> = self.lists.iter().flat_map(|list| &list.rows).collect();
+        for (name, column) in R::columns(&rows) {
+            table.push(name, column);
+        }
+        Ok(table)
     }
 }

@@ -1,4 +1,4 @@
-//! Answers for Python: JSON, and tables that any Arrow library takes without copying.
+//! Documents for Python: JSON, and tables that any Arrow library reads without copying.
 
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
@@ -8,18 +8,18 @@ use pyo3_arrow::PyTable;
 
 use crate::errors::usage;
 
-/// The answer of a command.
+/// The document that a command returns.
 #[pyclass(frozen, module = "hodgerank._core")]
-pub(crate) struct Answer(Box<dyn hodgerank_commands::Answer>);
+pub(crate) struct Document(Box<dyn hodgerank_commands::Document>);
 
-impl Answer {
-    pub(crate) fn new(answer: impl hodgerank_commands::Answer + 'static) -> Self {
-        Self(Box::new(answer))
+impl Document {
+    pub(crate) fn new(document: impl hodgerank_commands::Document + 'static) -> Self {
+        Self(Box::new(document))
     }
 }
 
 #[pymethods]
-impl Answer {
+impl Document {
     /// The document that the command line writes with `--format json`.
     fn json<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let mut bytes = Vec::new();
@@ -29,30 +29,31 @@ impl Answer {
     }
 
     /// The table that the command line writes with `--format parquet`.
-    fn table(&self, py: Python<'_>) -> PyResult<Table> {
-        let batch = py.detach(|| self.0.batch()).map_err(|error| failed(py, &error))?;
-        Ok(Table { schema: batch.schema(), batches: vec![batch] })
+    fn table(&self, py: Python<'_>) -> PyResult<ArrowTable> {
+        let batch = py.detach(|| self.0.table().and_then(|table| table.batch()));
+        let batch = batch.map_err(|error| failed(py, &error))?;
+        Ok(ArrowTable { schema: batch.schema(), batches: vec![batch] })
     }
 
-    /// Charts as SVG, one for each study; empty where the command draws none.
-    fn pictures(&self, py: Python<'_>) -> Vec<String> {
-        py.detach(|| self.0.pictures())
+    /// Charts as SVG, one per study; empty if the command draws none.
+    fn figures(&self, py: Python<'_>) -> Vec<String> {
+        py.detach(|| self.0.figures())
     }
 }
 
 fn failed(py: Python<'_>, error: &std::io::Error) -> PyErr {
-    usage(py, &format!("the answer cannot be handed over: {error}"), "please report this")
+    usage(py, &format!("the document cannot be converted: {error}"), "please report this")
 }
 
 /// A table for other libraries.
 #[pyclass(frozen, module = "hodgerank._core")]
-pub(crate) struct Table {
+pub(crate) struct ArrowTable {
     pub(crate) schema: SchemaRef,
     pub(crate) batches: Vec<RecordBatch>,
 }
 
 #[pymethods]
-impl Table {
+impl ArrowTable {
     /// The Arrow PyCapsule interface.
     #[pyo3(signature = (requested_schema = None))]
     fn __arrow_c_stream__<'py>(

@@ -1,11 +1,11 @@
 //! The figures of `decompose`, with names of items; its flows as a table.
 
 use hodgerank::decompose::{BettiNumber, Decomposition, LocalInconsistency, Parts, Triangle};
-use hodgerank::{ComparisonGraph, Labels};
+use hodgerank::{ComparisonGraph, InputSummary, Labels};
+use hodgerank_io::write::{Column, Table};
 use serde::Serialize;
 
-use super::ranking::InputSummary;
-use super::{Column, OfStudy, Table};
+use crate::document::Figures;
 
 /// What `decompose` says of one study.
 #[derive(Debug, Serialize)]
@@ -227,7 +227,7 @@ impl DecompositionFigures {
 
 /// The flows of all studies, a row for each compared pair.
 #[must_use]
-pub fn flow_table(studies: &[OfStudy<DecompositionFigures>]) -> Table {
+pub fn flow_table(studies: &[Figures<DecompositionFigures>]) -> Table {
     let rows = || {
         studies
             .iter()

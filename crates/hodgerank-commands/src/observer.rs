@@ -1,4 +1,4 @@
-//! Who looks on while a command works: a terminal, a notebook, nobody.
+//! Who is told about a running command: a terminal, a notebook, nobody.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -8,12 +8,12 @@ use hodgerank_io::read::Progress;
 
 use crate::failure::Failure;
 
-/// What is being done.
+/// A part of a command's work.
 #[derive(Debug, Clone, Copy)]
-pub enum Work<'a> {
-    /// Reading this many bytes (0 where that is not known).
+pub enum Task<'a> {
+    /// Reading this many bytes (0 if unknown).
     Reading(u64, &'a Arc<Progress>),
-    /// Work in steps, counted by those who do it.
+    /// Work in steps that are counted as they are done.
     Counting {
         /// What is being done.
         name: &'static str,
@@ -26,32 +26,32 @@ pub enum Work<'a> {
     Step(&'static str),
 }
 
-/// Hears what a command has to say while it works.
-pub trait Watch: Sync {
-    /// A message.
+/// Receives messages, warnings and progress of a command, and can stop it.
+pub trait Observer: Sync {
+    /// Receives a message.
     fn note(&self, text: &str);
 
-    /// A warning: something that changes how the result must be read.
+    /// Receives a warning: something that changes how the result must be read.
     fn warn(&self, text: &str);
 
-    /// Does `work`, and shows that it goes on. Not doing it ends the command
-    /// ([`Failure::Interrupted`]).
-    fn during(&self, what: Work<'_>, work: &mut dyn FnMut());
+    /// Runs `work` while showing its progress. Not running it stops the command with
+    /// [`Failure::Interrupted`].
+    fn during(&self, task: Task<'_>, work: &mut dyn FnMut());
 }
 
-impl dyn Watch + '_ {
-    /// Does `work` under the eyes of this watcher.
+impl dyn Observer + '_ {
+    /// Runs `work` and returns its result.
     ///
     /// # Errors
-    /// [`Failure::Interrupted`] if the watcher wants no more work done.
-    pub fn watch<T>(&self, what: Work<'_>, work: impl FnOnce() -> T) -> Result<T, Failure> {
+    /// [`Failure::Interrupted`] if the observer did not run it.
+    pub fn run<T>(&self, task: Task<'_>, work: impl FnOnce() -> T) -> Result<T, Failure> {
         let mut work = Some(work);
-        let mut done = None;
-        self.during(what, &mut || done = work.take().map(|work| work()));
-        done.ok_or(Failure::Interrupted)
+        let mut result = None;
+        self.during(task, &mut || result = work.take().map(|work| work()));
+        result.ok_or(Failure::Interrupted)
     }
 
-    /// Lists rows that were not counted.
+    /// Lists the rejected rows.
     pub fn list_rejected(&self, rejected: &Rejected) {
         if rejected.total == 0 {
             return;

@@ -1,0 +1,166 @@
+//! Where documents are written, and in which format: one writer for all commands.
+
+use std::io::{self, IsTerminal as _, Write};
+
+use clap::{Args, ValueEnum};
+use comfy_table::{ContentArrangement, LineStyle, Table, TableStyle};
+use hodgerank_commands::Document;
+use hodgerank_io::write::Output;
+
+use crate::failure::Failure;
+
+/// Output options of every command that returns a document.
+#[derive(Debug, Default, Args)]
+#[command(next_help_heading = "Output")]
+pub struct OutputOptions {
+    /// Output format [default: by the extension of --output, else table]
+    #[arg(long, value_enum)]
+    pub format: Option<OutputFormat>,
+    /// File to write; it appears whole or not at all [default: standard output]
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<String>,
+    /// Maximum number of rows in a formatted table, 0 for all; other formats contain all rows
+    #[arg(long, value_name = "N", default_value_t = 1000)]
+    pub top: usize,
+    /// Plain text even if standard output looks like a terminal; not a flag.
+    #[arg(skip)]
+    pub plain: bool,
+}
+
+/// The formats in which a document can be written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum OutputFormat {
+    /// A formatted table
+    Table,
+    /// Comma-separated values
+    Csv,
+    /// One JSON document
+    Json,
+    /// Apache Parquet
+    Parquet,
+}
+
+impl OutputFormat {
+    /// The format of a file name, by its extension.
+    fn of_name(path: &str) -> Result<Self, Failure> {
+        let lower = path.to_ascii_lowercase();
+        let stem = lower.strip_suffix(".gz").or(lower.strip_suffix(".zst")).unwrap_or(&lower);
+        match std::path::Path::new(stem).extension().and_then(|extension| extension.to_str()) {
+            Some("csv") => Ok(Self::Csv),
+            Some("json") => Ok(Self::Json),
+            Some("parquet") => Ok(Self::Parquet),
+            Some("txt") => Ok(Self::Table),
+            _ => Err(Failure::usage(
+                format!("{path}: the extension does not determine the output format"),
+                "use the extension .csv, .json, .parquet or .txt, or add --format \
+                 table|csv|json|parquet",
+            )),
+        }
+    }
+}
+
+/// A document with a formatted text for people.
+pub trait FormattedText: Document {
+    /// Writes the text.
+    ///
+    /// # Errors
+    /// If writing fails.
+    fn write_text(&self, style: Style, out: &mut dyn Write) -> io::Result<()>;
+}
+
+/// How text is formatted.
+#[derive(Debug, Clone, Copy)]
+pub struct Style {
+    /// Width of the terminal, or of a page if there is none.
+    pub(crate) width: u16,
+    /// Whether colour and bold type may be used.
+    pub(crate) is_styled: bool,
+    /// Maximum number of rows, 0 for all.
+    pub(crate) top: usize,
+}
+
+impl Style {
+    /// The style for standard output and these options.
+    pub(crate) fn new(options: &OutputOptions) -> Self {
+        const PAGE_WIDTH: u16 = 100;
+        let is_terminal = !options.plain && options.output.is_none() && io::stdout().is_terminal();
+        let no_colour = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+        let width = if is_terminal { Table::new().width() } else { None };
+        Self {
+            width: width.unwrap_or(PAGE_WIDTH),
+            is_styled: is_terminal && !no_colour,
+            top: options.top,
+        }
+    }
+
+    /// An empty table in this style.
+    pub(crate) fn table(self) -> Table {
+        let mut table = Table::new();
+        table
+            .load_style(
+                TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─')),
+            )
+            .set_content_arrangement(ContentArrangement::Dynamic)
+            .set_width(self.width);
+        if self.is_styled {
+            table.enforce_styling();
+        } else {
+            table.force_no_tty();
+        }
+        table
+    }
+}
+
+/// An open output, ready for one document.
+pub struct DocumentOutput {
+    /// The format in which the document will be written.
+    pub format: OutputFormat,
+    style: Style,
+    output: Output,
+}
+
+impl OutputOptions {
+    /// Opens the output before any work is done, so that what cannot be written is refused early.
+    ///
+    /// # Errors
+    /// If the format is unknown or the file cannot be written.
+    pub fn open(&self) -> Result<DocumentOutput, Failure> {
+        let format = match (self.format, &self.output) {
+            (Some(format), _) => format,
+            (None, None) => OutputFormat::Table,
+            (None, Some(path)) => OutputFormat::of_name(path)?,
+        };
+        let output = Output::create(self.output.as_deref().unwrap_or("-"))?;
+        Ok(DocumentOutput { format, style: Style::new(self), output })
+    }
+}
+
+impl DocumentOutput {
+    /// Writes the document and completes the file.
+    ///
+    /// # Errors
+    /// If writing fails.
+    pub fn write(mut self, document: &impl FormattedText) -> Result<(), Failure> {
+        let out = &mut self.output;
+        let written = match self.format {
+            OutputFormat::Table => document.write_text(self.style, out),
+            OutputFormat::Json => document.write_json(out),
+            OutputFormat::Csv => document.table().and_then(|table| table.write_csv(out)),
+            OutputFormat::Parquet => document.table().and_then(|table| {
+                // Parquet needs a writer that can be sent to other threads.
+                let mut bytes = Vec::new();
+                table.write_parquet(&mut bytes)?;
+                out.write_all(&bytes)
+            }),
+        };
+        written.map_err(|error| self.output.error(error))?;
+        self.output.finish()?;
+        Ok(())
+    }
+}
+
+impl std::fmt::Debug for DocumentOutput {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("DocumentOutput").field("format", &self.format).finish_non_exhaustive()
+    }
+}

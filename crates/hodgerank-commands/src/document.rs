@@ -1,0 +1,184 @@
+//! What a command returns, and how it is written.
+
+use std::io;
+
+use hodgerank_io::write::Table;
+use hodgerank_io::{BadRow, Rejected};
+use serde::Serialize;
+use serde_json::Value;
+
+use hodgerank_io::write::Column;
+
+/// The result of a command: one JSON document, and its main part as a table.
+pub trait Document: Send + Sync {
+    /// Writes the document as indented JSON.
+    ///
+    /// # Errors
+    /// If writing fails.
+    fn write_json(&self, out: &mut dyn io::Write) -> io::Result<()>;
+
+    /// The table for CSV, Parquet and Arrow.
+    ///
+    /// # Errors
+    /// If the table cannot be built.
+    fn table(&self) -> io::Result<Table>;
+
+    /// Charts for notebooks, as SVG, one per study.
+    fn figures(&self) -> Vec<String> {
+        Vec::new()
+    }
+}
+
+/// The part of a document that belongs to one study.
+pub trait StudyDocument: Serialize {
+    /// The value of the `--by` column; `None` where there is one study.
+    fn by(&self) -> Option<&str>;
+}
+
+/// JSON of all commands that return one result per study: the fields of a single study stand at the
+/// top level; with `--by`, the studies are listed under `groups_by`.
+#[derive(Serialize)]
+struct Envelope<'a, T> {
+    schema: &'static str,
+    #[serde(flatten)]
+    study: Option<&'a T>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    groups_by: Option<&'a [T]>,
+    rejected: &'a RejectedSummary,
+}
+
+/// Writes the JSON document of these studies.
+///
+/// # Errors
+/// If writing fails.
+pub fn write_studies<T: StudyDocument>(
+    schema: &'static str,
+    studies: &[T],
+    rejected: &RejectedSummary,
+    out: &mut dyn io::Write,
+) -> io::Result<()> {
+    let (study, groups_by) = match studies {
+        [only] if only.by().is_none() => (Some(only), None),
+        several => (None, Some(several)),
+    };
+    write_json(&Envelope { schema, study, groups_by, rejected }, out)
+}
+
+/// Writes a value as indented JSON with a final newline.
+///
+/// # Errors
+/// If writing fails.
+pub fn write_json(value: &impl Serialize, mut out: &mut dyn io::Write) -> io::Result<()> {
+    serde_json::to_writer_pretty(&mut out, value)?;
+    out.write_all(b"\n")
+}
+
+/// A table whose first column is the value of `--by`, if there is one: `of` returns the value and the
+/// number of rows of each study.
+pub(crate) fn table_by<'a>(studies: impl Iterator<Item = (Option<&'a str>, usize)>) -> Table {
+    let mut by: Vec<Option<String>> = Vec::new();
+    let mut has_by = false;
+    for (value, rows) in studies {
+        has_by |= value.is_some();
+        by.extend(std::iter::repeat_n(value.map(str::to_owned), rows));
+    }
+    let mut table = Table::default();
+    if has_by {
+        table.push("by", Column::Text(by));
+    }
+    table
+}
+
+/// Figures of one study, with the value of the `--by` column.
+#[derive(Debug, Serialize)]
+pub struct Figures<T> {
+    /// The value of the `--by` column.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub by: Option<String>,
+    /// The figures.
+    #[serde(flatten)]
+    pub figures: T,
+}
+
+impl<T: Serialize> StudyDocument for Figures<T> {
+    fn by(&self) -> Option<&str> {
+        self.by.as_deref()
+    }
+}
+
+impl<T: Serialize> Figures<T> {
+    /// All figures as rows of a name (`design.items`) and a value; lists count from 1.
+    ///
+    /// # Errors
+    /// If a figure cannot be written as JSON.
+    pub fn long_table(studies: &[Self]) -> io::Result<Table> {
+        let (mut names, mut values) = (Vec::new(), Vec::new());
+        let mut rows = Vec::with_capacity(studies.len());
+        for study in studies {
+            let before = names.len();
+            flatten(String::new(), &serde_json::to_value(&study.figures)?, &mut |name, value| {
+                names.push(Some(name));
+                values.push(value);
+            });
+            rows.push((study.by(), names.len() - before));
+        }
+        let mut table = table_by(rows.into_iter());
+        table.push("figure", Column::Text(names));
+        table.push("value", Column::Text(values));
+        Ok(table)
+    }
+}
+
+fn flatten(name: String, value: &Value, write: &mut impl FnMut(String, Option<String>)) {
+    let below =
+        |part: &str| if name.is_empty() { part.to_owned() } else { format!("{name}.{part}") };
+    match value {
+        Value::Object(fields) => {
+            fields.iter().for_each(|(field, value)| flatten(below(field), value, write));
+        }
+        Value::Array(values) => {
+            let numbered = values.iter().enumerate();
+            numbered.for_each(|(k, value)| flatten(below(&(k + 1).to_string()), value, write));
+        }
+        Value::Null => write(name, None),
+        Value::String(text) => write(name, Some(text.clone())),
+        Value::Bool(_) | Value::Number(_) => write(name, Some(value.to_string())),
+    }
+}
+
+/// Rows of the input that could not be read as votes.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct RejectedSummary {
+    /// How many.
+    pub rows: u64,
+    /// The first of them.
+    pub first: Vec<RejectedRow>,
+}
+
+/// A row that could not be read as a vote.
+#[derive(Debug, Clone, Serialize)]
+pub struct RejectedRow {
+    /// The file.
+    pub file: String,
+    /// Its line, or row of a table.
+    pub position: String,
+    /// The column at fault.
+    pub column: Option<String>,
+    /// The value at fault.
+    pub value: String,
+    /// What is wrong with it.
+    pub problem: String,
+}
+
+impl From<&Rejected> for RejectedSummary {
+    fn from(rejected: &Rejected) -> Self {
+        let row = |row: &BadRow| RejectedRow {
+            file: row.file.to_string(),
+            position: row.position.to_string(),
+            column: row.column.as_ref().map(|(_, name)| name.clone()),
+            value: row.value.clone(),
+            problem: row.problem.to_string(),
+        };
+        Self { rows: rejected.total, first: rejected.first.iter().map(row).collect() }
+    }
+}

@@ -1,0 +1,199 @@
+//! Ranks one study, and describes how it was ranked.
+
+use hodgerank::path::Parameter;
+use hodgerank::select::cross_validation::{CrossValidation, CurvePoint};
+use hodgerank::solve::RidgeOptions;
+use hodgerank::{FitOptions, Method, OutlierSummary, RankedStudy, Status, Study};
+use hodgerank_report::words::thousands;
+use serde::Serialize;
+
+use crate::failure::Failure;
+use crate::observer::{Observer, Task};
+use crate::text::visible;
+
+/// Ranks a study; `rejected` rows of the input were not counted.
+///
+/// # Errors
+/// If an option is invalid for the votes, or a solver fails.
+pub fn rank_study(
+    study: Study,
+    rejected: u64,
+    options: &FitOptions,
+    observer: &dyn Observer,
+) -> Result<RankedStudy, Failure> {
+    let ranked =
+        observer.run(Task::Step("solving"), || RankedStudy::new(study, rejected, options))??;
+    announce(&ranked, observer);
+    Ok(ranked)
+}
+
+/// Tells the observer the size of a ranked study, how many votes are flagged, and the warnings.
+pub fn announce(ranked: &RankedStudy, observer: &dyn Observer) {
+    let by = ranked.by.as_ref().map_or(String::new(), |by| format!("{}: ", visible(by)));
+    let annotators = match ranked.input.annotators {
+        0 => String::new(),
+        annotators => format!(" by {} annotators", thousands(annotators as u64)),
+    };
+    let flagged = match ranked.outliers {
+        OutlierSummary { comparisons: 0, .. } => String::new(),
+        OutlierSummary { comparisons, fraction } => {
+            format!(", {} votes flagged ({:.1}%)", thousands(comparisons), 100.0 * fraction)
+        }
+    };
+    observer.note(&format!(
+        "{by}{} items, {} votes{annotators} ({} distinct), method {}{flagged}",
+        thousands(ranked.input.items as u64),
+        thousands(ranked.input.comparisons),
+        thousands(ranked.input.groups as u64),
+        ranked.fit.method,
+    ));
+    for warning in warnings(ranked) {
+        observer.warn(&format!("{by}{warning}"));
+    }
+}
+
+/// What a reader of the ranking must know.
+#[must_use]
+pub fn warnings(ranked: &RankedStudy) -> Vec<String> {
+    let mut warnings = Vec::new();
+    if ranked.components.len() > 1 {
+        let alone = ranked.components.iter().filter(|component| component.items == 1).count();
+        let mut text = format!(
+            "the votes fall into {} components that no vote connects; each is ranked on its own, \
+             and ranks and scores of different components do not compare",
+            ranked.components.len()
+        );
+        if alone > 0 {
+            text.push_str(&format!(" ({alone} items were compared with nothing)"));
+        }
+        warnings.push(text);
+    }
+    match (ranked.fit.status, ranked.fit.linear) {
+        (Status::IterationLimit, Some(linear)) => warnings.push(format!(
+            "the solver stopped at its iteration limit with a relative residual of {:.1e}; raise \
+             --max-iterations or try --backend sparse",
+            linear.residual
+        )),
+        (Status::IterationLimit, None) => warnings.push(
+            "the method reached its iteration limit before the requested number of votes was \
+             flagged"
+                .to_owned(),
+        ),
+        (Status::Disconnected, _) => warnings.push(
+            "the votes that are still trusted no longer connect all items, so no more votes were \
+             flagged"
+                .to_owned(),
+        ),
+        _ => {}
+    }
+    warnings
+}
+
+/// How the items were ranked. Fields that a method does not have are left out.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct MethodSummary {
+    /// The method.
+    pub name: &'static str,
+    /// How it was chosen, if it was not given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub chosen: Option<&'static str>,
+    /// Strength of the ridge penalty.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ridge: Option<f64>,
+    /// λ at which the path stopped.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lambda: Option<f64>,
+    /// Time at which the path stopped.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub time: Option<f64>,
+    /// Damping of lbi, if given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kappa: Option<f64>,
+    /// Time step of lbi, if given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dt: Option<f64>,
+    /// The cross-validation of λ, with `--outliers cv`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cv: Option<CrossValidationSummary>,
+    /// The linear solver (of the largest component).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub backend: Option<&'static str>,
+    /// Its iterations.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub iterations: Option<usize>,
+    /// Its relative residual.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub residual: Option<f64>,
+}
+
+impl MethodSummary {
+    /// How this study was ranked.
+    #[must_use]
+    pub fn new(ranked: &RankedStudy) -> Self {
+        let RankedStudy { fit, options, .. } = ranked;
+        let at = |wanted| fit.stop.filter(|(parameter, _)| *parameter == wanted).map(|(_, at)| at);
+        let is_ridge = fit.method == Method::Ridge;
+        Self {
+            name: fit.method.as_str(),
+            chosen: options.method.is_none().then_some("by cost"),
+            ridge: is_ridge.then(|| options.ridge.unwrap_or(RidgeOptions::default().ridge)),
+            lambda: at(Parameter::Lambda),
+            time: at(Parameter::Time),
+            kappa: options.kappa,
+            dt: options.dt,
+            cv: fit.cross_validation.as_ref().map(Into::into),
+            backend: fit.linear.map(|linear| linear.backend),
+            iterations: fit.linear.map(|linear| linear.iterations),
+            residual: fit.linear.map(|linear| linear.residual),
+        }
+    }
+}
+
+/// The folds, the chosen λ and the curve that it was chosen from.
+#[derive(Debug, Clone, Serialize)]
+pub struct CrossValidationSummary {
+    /// Parts of the cycle space, each left out once.
+    pub folds: usize,
+    /// Seed of the random basis.
+    pub seed: u64,
+    /// The chosen λ; null if no vote should be flagged.
+    pub lambda: Option<f64>,
+    /// Whether λ minimises `refit_error`; otherwise it minimises `error`.
+    pub refitted: bool,
+    /// One point per λ, in decreasing order.
+    pub curve: Vec<CurveRow>,
+}
+
+/// The prediction error of one λ on the folds left out.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct CurveRow {
+    /// λ.
+    pub lambda: f64,
+    /// Mean square error with the outliers as the LASSO has them.
+    pub error: f64,
+    /// Its standard error over folds.
+    pub standard_error: f64,
+    /// Mean square error with the outliers refitted without the penalty.
+    pub refit_error: f64,
+    /// Its standard error over folds.
+    pub refit_standard_error: f64,
+}
+
+impl From<&CrossValidation> for CrossValidationSummary {
+    fn from(found: &CrossValidation) -> Self {
+        let row = |point: &CurvePoint| CurveRow {
+            lambda: point.lambda,
+            error: point.shrunk.mean,
+            standard_error: point.shrunk.standard_error,
+            refit_error: point.refitted.mean,
+            refit_standard_error: point.refitted.standard_error,
+        };
+        Self {
+            folds: found.options.folds,
+            seed: found.options.seed,
+            lambda: found.lambda(),
+            refitted: found.refitted,
+            curve: found.curve.iter().map(row).collect(),
+        }
+    }
+}

@@ -1,0 +1,267 @@
+//! Every option of every method, defined once.
+//!
+//! A row of the table below is a field of [`FitOptions`], a setter of [`FitOptions`] and of
+//! [`Ranker`], a flag of the program and, through the flag, a Python keyword. `used_by` names the
+//! methods that read the option; giving it to another method is an error, because it would be
+//! ignored silently.
+
+use crate::communicator::Communicator;
+use crate::error::{Error, Result};
+use crate::laplacian::BackendChoice;
+use crate::select::OutlierRule;
+use crate::select::cross_validation::CrossValidationOptions;
+use crate::solve::bregman::{Algorithm, BregmanOptions};
+use crate::solve::huber_lasso::{HuberLassoOptions, Knots};
+use crate::solve::lasso_l2::Protocol;
+use crate::solve::pc_lasso::PcLassoOptions;
+use crate::solve::{L2Options, Method, RidgeOptions};
+
+macro_rules! fit_options {
+    ($($(#[$attribute:meta])* $name:ident: $type:ty = $default:expr, used_by [$($method:ident),*];)*) => {
+        /// Options of [`crate::fit()`]: the method, the outlier rule, and what single methods read.
+        #[derive(Debug, Clone, Copy, PartialEq)]
+        #[cfg_attr(feature = "clap", derive(clap::Args), command(next_help_heading = "Method"))]
+        #[non_exhaustive]
+        pub struct FitOptions {
+            $($(#[$attribute])* pub $name: $type,)*
+        }
+
+        impl Default for FitOptions {
+            fn default() -> Self {
+                Self { $($name: $default,)* }
+            }
+        }
+
+        impl FitOptions {
+            $(
+                #[doc = concat!("Sets [`FitOptions::", stringify!($name), "`](#structfield.", stringify!($name), ").")]
+                #[must_use]
+                pub fn $name(mut self, value: impl Into<$type>) -> Self {
+                    self.$name = value.into();
+                    self
+                }
+            )*
+
+            /// Refuses the first option that was given and that the method does not read.
+            fn check_unused(&self) -> Result<()> {
+                let default = Self::default();
+                $(
+                    let methods: &[Method] = &[$(Method::$method),*];
+                    let is_read = methods.is_empty()
+                        || self.method.is_some_and(|method| methods.contains(&method));
+                    if !is_read && self.$name != default.$name {
+                        let methods = methods.iter().map(|method| method.as_str()).collect();
+                        return Err(Error::UnusedOption { option: stringify!($name), methods });
+                    }
+                )*
+                Ok(())
+            }
+        }
+
+        /// Ranks votes: `Ranker::new().method(Method::HuberLasso).lambda(1.0).rank(&votes)`.
+        ///
+        /// Every option of [`FitOptions`] has a setter of the same name.
+        #[derive(Debug, Clone, Copy, PartialEq, Default)]
+        #[must_use = "a ranker does nothing before `rank` is called"]
+        pub struct Ranker {
+            pub(crate) options: FitOptions,
+        }
+
+        impl Ranker {
+            $(
+                #[doc = concat!("Sets [`FitOptions::", stringify!($name), "`](FitOptions#structfield.", stringify!($name), ").")]
+                pub fn $name(mut self, value: impl Into<$type>) -> Self {
+                    self.options.$name = value.into();
+                    self
+                }
+            )*
+        }
+    };
+}
+
+fit_options! {
+    /// Ranking method [default: iss, or lbi where iss would take too long]
+    #[cfg_attr(feature = "clap", arg(long, value_enum))]
+    method: Option<Method> = None, used_by [];
+
+    /// How many votes to flag: a share (5%), a count (200), lambda=L, time=T, scaled, scaled=M, cv,
+    /// cv=FOLDS or auto
+    #[cfg_attr(feature = "clap", arg(
+        long,
+        value_name = "RULE",
+        default_value_t = OutlierRule::default(),
+        value_parser = parse_rule
+    ))]
+    outliers: OutlierRule = OutlierRule::default(), used_by [];
+
+    /// Seed of --outliers cv [default: 0]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "N"))]
+    seed: Option<u64> = None, used_by [];
+
+    /// Residual above which hlasso and lasso-l2 flag a vote (same as --outliers lambda=L); penalty
+    /// of pc-lasso
+    #[cfg_attr(feature = "clap", arg(long, value_name = "L", allow_negative_numbers = true))]
+    lambda: Option<f64> = None, used_by [HuberLasso, LassoL2, PcLasso];
+
+    /// Time at which lbi and iss stop (same as --outliers time=T)
+    #[cfg_attr(feature = "clap", arg(long, value_name = "T", allow_negative_numbers = true))]
+    time: Option<f64> = None, used_by [Bregman, InverseScaleSpace];
+
+    /// Damping of lbi: larger values reduce bias and need more steps [default: from the data]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "K", allow_negative_numbers = true))]
+    kappa: Option<f64> = None, used_by [Bregman];
+
+    /// Time step of lbi [default: the longest step that converges well]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "DT", allow_negative_numbers = true))]
+    dt: Option<f64> = None, used_by [Bregman];
+
+    /// Algorithm of the paper that updates the scores in lbi
+    #[cfg_attr(feature = "clap", arg(
+        long,
+        value_enum,
+        value_name = "N",
+        default_value_t = Algorithm::default()
+    ))]
+    algorithm: Algorithm = Algorithm::default(), used_by [Bregman];
+
+    /// Order in which hlasso and lasso-l2 flag votes
+    #[cfg_attr(feature = "clap", arg(long, value_enum, default_value_t = Protocol::default()))]
+    protocol: Protocol = Protocol::default(), used_by [HuberLasso, LassoL2];
+
+    /// Strength of the shrinkage towards zero of ridge [default: 1]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "A", allow_negative_numbers = true))]
+    ridge: Option<f64> = None, used_by [Ridge];
+
+    /// How linear systems are solved
+    #[cfg_attr(feature = "clap", arg(long, value_enum, default_value_t = BackendChoice::default()))]
+    backend: BackendChoice = BackendChoice::default(), used_by [];
+
+    /// Relative residual at which an iterative solver stops
+    #[cfg_attr(feature = "clap", arg(
+        long,
+        value_name = "R",
+        default_value_t = L2Options::default().tolerance,
+        allow_negative_numbers = true
+    ))]
+    tolerance: f64 = L2Options::default().tolerance, used_by [];
+
+    /// Maximum number of iterations of an iterative solver
+    #[cfg_attr(feature = "clap", arg(
+        long,
+        value_name = "N",
+        default_value_t = L2Options::default().max_iterations
+    ))]
+    max_iterations: usize = L2Options::default().max_iterations, used_by [];
+}
+
+impl FitOptions {
+    /// The defaults.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Checks what can be checked without votes: every value is in its range, and the method reads
+    /// every option that was given.
+    ///
+    /// # Errors
+    /// [`Error::BadOption`] or [`Error::UnusedOption`] for the first option at fault.
+    pub fn validate(&self) -> Result<()> {
+        self.check_unused()?;
+        self.validate_values()
+    }
+
+    /// [`FitOptions::validate`] for options that several methods share: each reads its own.
+    ///
+    /// # Errors
+    /// [`Error::BadOption`] or [`Error::UnusedSeed`].
+    pub fn validate_values(&self) -> Result<()> {
+        if self.seed.is_some() && !matches!(self.outliers, OutlierRule::CrossValidation(_)) {
+            return Err(Error::UnusedSeed);
+        }
+        self.rule().validate(f64::INFINITY)?;
+        self.l2_options().validate()?;
+        self.ridge_options().validate()?;
+        self.pc_lasso_options().validate()?;
+        self.bregman_options().validate()
+    }
+
+    /// The outlier rule after `lambda`, `time` and `seed` have been applied.
+    #[must_use]
+    pub fn rule(&self) -> OutlierRule {
+        let lambda = self.lambda.filter(|_| self.method != Some(Method::PcLasso));
+        match (lambda, self.time, self.seed, self.outliers) {
+            (_, Some(time), _, _) => OutlierRule::Time(time),
+            (Some(lambda), ..) => OutlierRule::Lambda(lambda),
+            (_, _, Some(seed), OutlierRule::CrossValidation(options)) => {
+                OutlierRule::CrossValidation(CrossValidationOptions { seed, ..options })
+            }
+            (.., rule) => rule,
+        }
+    }
+
+    /// These options for another method and rule. What only other methods read is kept, and
+    /// ignored.
+    #[must_use]
+    pub fn with_method_and_rule(self, method: Method, rule: OutlierRule) -> Self {
+        let lambda = self.lambda.filter(|_| method == Method::PcLasso);
+        Self { method: Some(method), outliers: rule, lambda, time: None, seed: None, ..self }
+    }
+
+    /// Checks that processes that share the votes can run the method and the rule: every step of
+    /// both must be a sum over the votes.
+    pub(crate) fn check_distributable(&self, communicator: &dyn Communicator) -> Result<()> {
+        let refused = |option, value: &str, expected| {
+            Err(Error::BadOption { option, value: value.to_owned(), expected })
+        };
+        match (self.method, self.rule()) {
+            _ if communicator.is_single_process() => Ok(()),
+            (Some(method), _) if !method.info().is_distributable => {
+                refused("method", method.as_str(), "a method that can run on several processes")
+            }
+            (_, OutlierRule::CrossValidation(_)) => {
+                let expected = "a rule that can run on several processes: a share, a count, \
+                                lambda, time, scaled or auto";
+                refused("outliers", "cv", expected)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    pub(crate) fn l2_options(&self) -> L2Options {
+        let Self { backend, tolerance, max_iterations, .. } = *self;
+        L2Options { backend, tolerance, max_iterations }
+    }
+
+    pub(crate) fn ridge_options(&self) -> RidgeOptions {
+        let Self { backend, tolerance, max_iterations, .. } = *self;
+        let ridge = self.ridge.unwrap_or(RidgeOptions::default().ridge);
+        RidgeOptions { ridge, backend, tolerance, max_iterations }
+    }
+
+    pub(crate) fn pc_lasso_options(&self) -> PcLassoOptions {
+        PcLassoOptions { lambda: self.lambda, ..PcLassoOptions::default() }
+    }
+
+    pub(crate) fn bregman_options(&self) -> BregmanOptions {
+        let Self { algorithm, kappa, dt, backend, .. } = *self;
+        BregmanOptions { algorithm, kappa, dt, backend, ..BregmanOptions::default() }
+    }
+
+    pub(crate) fn huber_options(&self) -> HuberLassoOptions {
+        let knots = match self.protocol {
+            Protocol::Paper => Knots::Grid { count: 100, ratio: 0.01 },
+            Protocol::General => Knots::default(),
+        };
+        HuberLassoOptions { knots, backend: self.backend, ..HuberLassoOptions::default() }
+    }
+}
+
+/// clap prints the flag and the value itself, so only what was expected is left to say.
+#[cfg(feature = "clap")]
+fn parse_rule(text: &str) -> Result<OutlierRule, String> {
+    text.parse().map_err(|error| match error {
+        Error::BadOption { expected, .. } => format!("expected {expected}"),
+        other => other.to_string(),
+    })
+}

@@ -1,0 +1,144 @@
+//! A study and its fit: everything that is known once a study has been ranked.
+
+use crate::error::Result;
+use crate::fit::{Fit, fit};
+use crate::graph::{ComparisonGraph, Groups};
+use crate::labels::Labels;
+use crate::options::FitOptions;
+use crate::path::Entry;
+use crate::ranking::{RankedItem, Ranking};
+use crate::study::{InputSummary, Study};
+
+/// A study, its fit and its ranking.
+#[derive(Debug, Clone)]
+pub struct RankedStudy {
+    /// The value of the column that separates studies (`--by`).
+    pub by: Option<String>,
+    /// Item labels; an item's index is its position.
+    pub items: Labels,
+    /// The distinct votes.
+    pub graph: ComparisonGraph,
+    /// The size of the study.
+    pub input: InputSummary,
+    /// The options of the fit.
+    pub options: FitOptions,
+    /// Scores and flagged votes.
+    pub fit: Fit,
+    /// The items, best first.
+    pub ranking: Ranking,
+    /// How many votes are flagged.
+    pub outliers: OutlierSummary,
+    /// The components, if there are several.
+    pub components: Vec<ComponentSummary>,
+}
+
+impl RankedStudy {
+    /// Ranks a study; `rejected` rows of the input were not counted.
+    ///
+    /// # Errors
+    /// If an option is invalid for the votes, or a solver fails.
+    pub fn new(study: Study, rejected: u64, options: &FitOptions) -> Result<Self> {
+        let Study { by, items, groups, annotators, rows, comparisons } = study;
+        let distinct = groups.len();
+        let graph = ComparisonGraph::new(items.len(), groups)?;
+        let input = InputSummary {
+            rows,
+            rejected,
+            comparisons,
+            items: items.len(),
+            groups: distinct,
+            annotators: annotators.len(),
+            components: graph.components().len(),
+        };
+        Self::of_graph(by, items, graph, input, options)
+    }
+
+    /// Ranks votes that may be distributed over several processes; `input` describes all of them.
+    ///
+    /// # Errors
+    /// If an option is invalid for the votes, or a solver fails.
+    pub fn of_graph(
+        by: Option<String>,
+        items: Labels,
+        graph: ComparisonGraph,
+        input: InputSummary,
+        options: &FitOptions,
+    ) -> Result<Self> {
+        let fit = fit(&graph, options)?;
+        let ranking = Ranking::new(&graph, &fit.scores).with_flagged(&graph, &fit.flagged);
+        let outliers = OutlierSummary::new(&graph, &fit, input.comparisons);
+        let components = component_summaries(&graph);
+        let options = *options;
+        Ok(Self { by, items, graph, input, options, fit, ranking, outliers, components })
+    }
+
+    /// The same ranking next to other votes on the same items: the votes of this process's own
+    /// files, where several processes ranked all votes together. `flagged` and `entries` are the
+    /// results for these votes; entries are in order of suspicion.
+    ///
+    /// # Errors
+    /// If a vote refers to an item that does not exist.
+    pub fn with_groups(
+        self,
+        groups: Groups,
+        flagged: Vec<f64>,
+        entries: Vec<Entry>,
+    ) -> Result<Self> {
+        let graph = ComparisonGraph::new(self.items.len(), groups)?;
+        Ok(Self { graph, fit: Fit { flagged, entries, ..self.fit }, ..self })
+    }
+
+    /// The rows of the ranking with their labels, best first.
+    pub fn rows(&self) -> impl ExactSizeIterator<Item = RankedItem<&str>> {
+        self.ranking.items.iter().map(|row| row.with_label(&self.items))
+    }
+}
+
+/// How many votes are flagged.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+pub struct OutlierSummary {
+    /// Flagged votes.
+    pub comparisons: u64,
+    /// Their share of all votes.
+    pub fraction: f64,
+}
+
+impl OutlierSummary {
+    fn new(graph: &ComparisonGraph, fit: &Fit, comparisons: u64) -> Self {
+        let flagged = graph.communicator().sum_scalar(fit.flagged_votes());
+        let fraction = if comparisons > 0 { flagged / comparisons as f64 } else { 0.0 };
+        Self { comparisons: flagged as u64, fraction }
+    }
+}
+
+/// One connected component.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+pub struct ComponentSummary {
+    /// Its number, from 1; the largest component comes first.
+    pub component: u32,
+    /// Its items.
+    pub items: usize,
+    /// Its votes.
+    pub comparisons: u64,
+}
+
+fn component_summaries(graph: &ComparisonGraph) -> Vec<ComponentSummary> {
+    let components = graph.components();
+    if components.len() <= 1 {
+        return Vec::new();
+    }
+    let pairs = graph.pairs();
+    let mut votes = vec![0.0; components.len()];
+    for (&left, &weight) in pairs.left.iter().zip(&pairs.weight) {
+        votes[components.of[left as usize] as usize] += weight;
+    }
+    graph.communicator().sum(&mut votes);
+    let summary = |(c, (members, votes)): (usize, (&[u32], f64))| ComponentSummary {
+        component: c as u32 + 1,
+        items: members.len(),
+        comparisons: votes as u64,
+    };
+    components.iter().zip(votes).enumerate().map(summary).collect()
+}

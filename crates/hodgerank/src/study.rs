@@ -1,0 +1,66 @@
+//! A study: the votes that are ranked together.
+
+use crate::error::Result;
+use crate::graph::{ComparisonGraph, Groups};
+use crate::labels::Labels;
+
+/// Items and distinct votes of one study, counted but not yet ranked.
+#[derive(Debug, Clone)]
+pub struct Study {
+    /// The value of the column that separates studies (`--by`).
+    pub by: Option<String>,
+    /// Item labels in [natural order](crate::natural_order); an item's index is its position.
+    pub items: Labels,
+    /// The distinct votes.
+    pub groups: Groups,
+    /// Labels of the annotators.
+    pub annotators: Labels,
+    /// Rows counted.
+    pub rows: u64,
+    /// Votes counted: rows times their counts.
+    pub comparisons: u64,
+}
+
+impl Study {
+    /// The comparison graph of the votes.
+    ///
+    /// # Errors
+    /// If a vote refers to an item that does not exist, or there are too many items or votes.
+    pub fn into_graph(self) -> Result<ComparisonGraph> {
+        ComparisonGraph::new(self.items.len(), self.groups)
+    }
+
+    /// The size of the study.
+    #[must_use]
+    pub fn summary(&self, rejected: u64, components: usize) -> InputSummary {
+        InputSummary {
+            rows: self.rows,
+            rejected,
+            comparisons: self.comparisons,
+            items: self.items.len(),
+            groups: self.groups.len(),
+            annotators: self.annotators.len(),
+            components,
+        }
+    }
+}
+
+/// The size of a study: what was read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+pub struct InputSummary {
+    /// Rows counted.
+    pub rows: u64,
+    /// Rows of the whole input that were rejected.
+    pub rejected: u64,
+    /// Votes: rows times their counts.
+    pub comparisons: u64,
+    /// Items.
+    pub items: usize,
+    /// Distinct votes.
+    pub groups: usize,
+    /// Annotators.
+    pub annotators: usize,
+    /// Connected components of the comparison graph.
+    pub components: usize,
+}
