@@ -198,7 +198,7 @@ def run_duckdb(file: pathlib.Path, rows: int) -> Run:
 
 
 def duckdb_child(file: str) -> int:
-    """Runs in a process of its own: groups the file, and prints the query's time as JSON."""
+    """Runs as a child process: groups the votes of the file and prints the query time as JSON."""
     import duckdb
 
     connection = duckdb.connect()
