@@ -1,11 +1,11 @@
-# The peer of `crates/hodgerank/benches/beside_glmnet.rs`: one LASSO path by glmnet.
+# Runs one LASSO path with glmnet, for `crates/hodgerank/benches/beside_glmnet.rs`.
 #
 #   Rscript benches/glmnet.R DIR ROUNDS
 #
-# DIR holds the votes as raw little-endian arrays (left, right: int32; y, weight, lambda: double).
-# The columns of the matrix are the items, not penalised, then one outlier for each row. Reading and
-# building the matrix do not count. Prints the seconds of each round on one line, then the objective
-# at each lambda on the next: sum of weight * (0.5 * (y - X theta - gamma)^2 + lambda * |gamma|).
+# DIR contains the votes as raw little-endian arrays (left, right: int32; y, weight, lambda: double). The
+# columns of the matrix are the items, which are not penalised, followed by one outlier per row. Reading and
+# building the matrix are not timed. Prints the seconds of each round on one line, then the objective at each
+# lambda on the next: sum of weight * (0.5 * (y - X theta - gamma)^2 + lambda * |gamma|).
 suppressMessages(library(glmnet))
 
 arguments <- commandArgs(trailingOnly = TRUE)

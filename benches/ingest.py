@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Reading votes: `hodgerank rank` beside DuckDB, and how long a cold build takes.
+"""Compares `hodgerank rank` with DuckDB, and times a cold build.
 
-Both programs read the same file with two threads, in turns, several rounds. Ours reads, merges
-the votes and ranks the items: the wall time of the whole process counts. DuckDB counts the votes
-of each kind (GROUP BY left, right, winner) into a temporary table: only the query counts, not the
-start of Python. Peak memory is that of the whole child process on both sides. Each file is read
-once by each program before the clock starts, so that it stands in the page cache.
+Both programs read the same file with two threads, alternately, in several rounds. hodgerank reads and
+merges the votes and ranks the items; the wall time of the whole process is measured. DuckDB counts
+distinct votes (GROUP BY left, right, winner) into a temporary table; only the query is measured, not the
+start of Python. Peak memory is that of the whole child process for both. Each program reads each file once
+before the measurements, so that the file is in the page cache.
 
-Run it with `scripts/bench`, which builds the program and provides DuckDB. Data and results are
-kept in bench-data/.
+Run it with `scripts/bench`, which builds the program and installs DuckDB. Data and results are written to
+bench-data/.
 """
 
 import argparse
@@ -31,17 +31,17 @@ TARGET = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
 THREADS = 2
 MILLION = 1_000_000
 
-LARGEST_RATIO = 1.0
-AIMED_RATIO = 0.5
-LARGEST_MEMORY_MB = {MILLION: 300, 10 * MILLION: 300, 100 * MILLION: 500}
-LARGEST_SLOWDOWN = 1.2  # of the time for a row at 100 million rows over that at 1 million
-LARGEST_BUILD_SECONDS = 480
-# The CSV file has about 25 bytes a row, the Parquet file about 3; and some room to work in.
-BYTES_A_ROW = 40
+MAX_RATIO = 1.0
+GOAL_RATIO = 0.5
+MAX_MEMORY_MB = {MILLION: 300, 10 * MILLION: 300, 100 * MILLION: 500}
+MAX_SLOWDOWN = 1.2  # time per row at 100 million rows divided by that at 1 million
+MAX_BUILD_SECONDS = 480
+# The CSV file has about 25 bytes per row and the Parquet file about 3; the rest is a margin.
+BYTES_PER_ROW = 40
 
 
 class Failure(Exception):
-    """Something that ends the run, in words for the user."""
+    """A failure that ends the run, with a message for the user."""
 
 
 @dataclasses.dataclass
@@ -58,16 +58,16 @@ class Result:
 
     rows: int
     format: str
-    ours: list[Run]
+    hodgerank: list[Run]
     duckdb: list[Run]
 
     @property
     def ratio(self) -> float:
-        return median_seconds(self.ours) / median_seconds(self.duckdb)
+        return median_seconds(self.hodgerank) / median_seconds(self.duckdb)
 
     @property
-    def nanoseconds_a_row(self) -> float:
-        return median_seconds(self.ours) * 1e9 / self.rows
+    def nanoseconds_per_row(self) -> float:
+        return median_seconds(self.hodgerank) * 1e9 / self.rows
 
 
 def main() -> int:
@@ -90,7 +90,7 @@ def parse_options() -> argparse.Namespace:
         "--quick", action="store_true", help="1 million rows only, and no cold build"
     )
     parser.add_argument("--no-build", action="store_true", help="do not time a cold build")
-    parser.add_argument("--fresh", action="store_true", help="make the data again")
+    parser.add_argument("--fresh", action="store_true", help="generate the data again")
     parser.add_argument("--rounds", type=int, default=5, help="rounds for each file (default: 5)")
     parser.add_argument(
         "--program",
@@ -101,7 +101,7 @@ def parse_options() -> argparse.Namespace:
     parser.add_argument("--duckdb-child", metavar="FILE", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.rounds < 1:
-        parser.error("--rounds: at least 1")
+        parser.error("--rounds must be at least 1")
     return options
 
 
@@ -114,11 +114,11 @@ def bench(options: argparse.Namespace) -> None:
     for rows in sizes:
         try:
             files = make_data(options.program, rows, options.fresh)
-        except NoRoom as no_room:
-            say(str(no_room))
-            notes.append(str(no_room))
+        except DiskFull as error:
+            log(str(error))
+            notes.append(str(error))
             continue
-        # The largest files take long, and their times scatter less.
+        # The largest files take long, and their times vary less.
         rounds = min(options.rounds, 3) if rows > 10 * MILLION else options.rounds
         results += [measure(options.program, file, rows, rounds) for file in files]
     if not (options.quick or options.no_build):
@@ -126,28 +126,28 @@ def bench(options: argparse.Namespace) -> None:
     text = report(results, notes)
     (DATA / "results.md").write_text(text)
     print(text)
-    say("the same table is in bench-data/results.md")
+    log("the same table is in bench-data/results.md")
 
 
 # Data
 
 
-class NoRoom(Failure):
-    """The disk is too full for the data."""
+class DiskFull(Failure):
+    """There is not enough disk space for the data."""
 
 
 def make_data(program: pathlib.Path, rows: int, fresh: bool) -> list[pathlib.Path]:
-    """The CSV file and the Parquet file with `rows` votes, made where they are missing."""
+    """Returns a CSV and a Parquet file with `rows` votes; generates them if they are missing."""
     files = [DATA / f"votes-{rows // MILLION}m.{kind}" for kind in ("csv", "parquet")]
     missing = [file for file in files if fresh or not file.exists()]
-    needed, free = rows * BYTES_A_ROW, shutil.disk_usage(DATA).free
+    needed, free = rows * BYTES_PER_ROW, shutil.disk_usage(DATA).free
     if missing and free < needed:
-        raise NoRoom(
-            f"{rows:,} rows left out: bench-data/ needs {needed / 1e9:.1f} GB"
-            f" and the disk has {free / 1e9:.1f} GB free"
+        raise DiskFull(
+            f"{rows:,} rows skipped: bench-data/ needs {needed / 1e9:.1f} GB,"
+            f" but only {free / 1e9:.1f} GB are free"
         )
     for file in missing:
-        say(f"making {file.name}")
+        log(f"generating {file.name}")
         part = file.with_name(f"part-{file.name}")
         run_child([
             program, "simulate", "--items", "1000", "--votes", str(rows), "--flips", "10%",
@@ -161,12 +161,12 @@ def make_data(program: pathlib.Path, rows: int, fresh: bool) -> list[pathlib.Pat
 
 
 def measure(program: pathlib.Path, file: pathlib.Path, rows: int, rounds: int) -> Result:
-    say(f"measuring {file.name}, rounds: {rounds}")
-    check_ours(program, file, rows)
+    log(f"measuring {file.name}, rounds: {rounds}")
+    check_hodgerank(program, file, rows)
     run_duckdb(file, rows)
     result = Result(rows, file.suffix[1:], [], [])
     for _ in range(rounds):
-        result.ours.append(run_ours(program, file))
+        result.hodgerank.append(run_hodgerank(program, file))
         result.duckdb.append(run_duckdb(file, rows))
     return result
 
@@ -176,15 +176,15 @@ def rank_command(program: pathlib.Path, file: pathlib.Path) -> list:
     return [program, "rank", "--method", "l2", "--threads", threads, "--format", "json", file]
 
 
-def check_ours(program: pathlib.Path, file: pathlib.Path, rows: int) -> None:
-    """An unmeasured run, which must have read every row."""
+def check_hodgerank(program: pathlib.Path, file: pathlib.Path, rows: int) -> None:
+    """Runs once without measuring, and checks that every row was read."""
     _, output = run_child(rank_command(program, file))
-    seen = json.loads(output)["input"]["rows"]
-    if seen != rows:
-        raise Failure(f"hodgerank read {seen} rows of {file.name}, not {rows}")
+    read = json.loads(output)["input"]["rows"]
+    if read != rows:
+        raise Failure(f"hodgerank read {read} rows of {file.name}, not {rows}")
 
 
-def run_ours(program: pathlib.Path, file: pathlib.Path) -> Run:
+def run_hodgerank(program: pathlib.Path, file: pathlib.Path) -> Run:
     run, _ = run_child([*rank_command(program, file), "-o", os.devnull])
     return run
 
@@ -198,7 +198,7 @@ def run_duckdb(file: pathlib.Path, rows: int) -> Run:
 
 
 def duckdb_child(file: str) -> int:
-    """Runs in a process of its own: groups the file, and prints the query's time as JSON."""
+    """Runs as a child process: groups the votes of the file and prints the query time as JSON."""
     import duckdb
 
     connection = duckdb.connect()
@@ -218,7 +218,7 @@ def duckdb_child(file: str) -> int:
 
 
 def run_child(command: list) -> tuple[Run, bytes]:
-    """Wall time, peak resident memory and standard output of a command."""
+    """Returns wall time, peak resident memory and standard output of a command."""
     with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as messages:
         start = time.perf_counter()
         child = subprocess.Popen(command, stdout=output, stderr=messages)
@@ -227,18 +227,18 @@ def run_child(command: list) -> tuple[Run, bytes]:
         child.returncode = os.waitstatus_to_exitcode(status)
         if child.returncode != 0:
             messages.seek(0)
-            words = messages.read().decode(errors="replace").strip()
+            text = messages.read().decode(errors="replace").strip()
             line = " ".join(str(word) for word in command)
-            raise Failure(f"exit code {child.returncode} from: {line}\n{words}")
+            raise Failure(f"exit code {child.returncode} from: {line}\n{text}")
         output.seek(0)
-        # Linux counts in KiB, macOS in bytes.
+        # The unit is KiB on Linux and bytes on macOS.
         unit = 1 if sys.platform == "darwin" else 1024
         return Run(seconds, usage.ru_maxrss * unit / 1e6), output.read()
 
 
 def cold_build() -> str:
-    """Times a build of everything, downloads not counted, and says how it went."""
-    say("timing a cold `cargo build --release`; this takes some minutes")
+    """Times a build of everything, without downloads, and returns a line for the report."""
+    log("timing a cold `cargo build --release`; this takes several minutes")
     with tempfile.TemporaryDirectory() as empty:
         environment = {**os.environ, "CARGO_TARGET_DIR": empty}
         fetched = subprocess.run(["cargo", "fetch", "--quiet"], cwd=ROOT)
@@ -248,8 +248,8 @@ def cold_build() -> str:
         seconds = time.perf_counter() - start
     if fetched.returncode != 0 or built.returncode != 0:
         return "cold `cargo build --release`: FAILED"
-    held = verdict(seconds <= LARGEST_BUILD_SECONDS)
-    return f"cold `cargo build --release`: {seconds:.0f} s; at most {LARGEST_BUILD_SECONDS}: {held}"
+    met = verdict(seconds <= MAX_BUILD_SECONDS)
+    return f"cold `cargo build --release`: {seconds:.0f} s (target: at most {MAX_BUILD_SECONDS}): {met}"
 
 
 # Reporting
@@ -257,15 +257,16 @@ def cold_build() -> str:
 
 def report(results: list[Result], notes: list[str]) -> str:
     lines = [
-        f"Measured on {datetime.date.today()}: {os.cpu_count()} cores, {platform.machine()},"
+        f"Measured on {datetime.date.today()} with {os.cpu_count()} cores, {platform.machine()},"
         f" {THREADS} threads, DuckDB {duckdb_version()}. Seconds are medians, with the fastest and"
-        " the slowest round in brackets; MB is the peak resident memory of the process.",
+        " slowest round in brackets. MB is the peak resident memory of the process.",
         "",
         "| rows | format | hodgerank s | MB | DuckDB s | MB | ratio | ns/row | targets |",
         "|---:|---|---:|---:|---:|---:|---:|---:|---|",
         *(table_row(result) for result in results),
         "",
-        "`ratio` is hodgerank over DuckDB; `ns/row` is hodgerank's whole process, start included.",
+        "`ratio` is the time of hodgerank divided by that of DuckDB. `ns/row` is the time of the whole"
+        " hodgerank process, including start-up, divided by the number of rows.",
         "",
         *(f"- {line}" for line in [*scaling(results), *notes]),
     ]
@@ -273,36 +274,36 @@ def report(results: list[Result], notes: list[str]) -> str:
 
 
 def table_row(result: Result) -> str:
-    memory, limit = peak(result.ours), LARGEST_MEMORY_MB[result.rows]
-    aim = f" (aim {AIMED_RATIO} {'reached' if result.ratio <= AIMED_RATIO else 'not reached'})"
+    memory, limit = peak(result.hodgerank), MAX_MEMORY_MB[result.rows]
+    goal = f" (goal {GOAL_RATIO} {'met' if result.ratio <= GOAL_RATIO else 'missed'})"
     targets = [
-        f"ratio ≤ {LARGEST_RATIO}: {verdict(result.ratio <= LARGEST_RATIO)}{aim}",
+        f"ratio ≤ {MAX_RATIO}: {verdict(result.ratio <= MAX_RATIO)}{goal}",
         f"≤ {limit} MB: {verdict(memory <= limit)}",
     ]
     return (
-        f"| {result.rows:,} | {result.format} | {spread(result.ours)} | {memory:.0f}"
+        f"| {result.rows:,} | {result.format} | {spread(result.hodgerank)} | {memory:.0f}"
         f" | {spread(result.duckdb)} | {peak(result.duckdb):.0f} | {result.ratio:.2f}"
-        f" | {result.nanoseconds_a_row:.0f} | {'; '.join(targets)} |"
+        f" | {result.nanoseconds_per_row:.0f} | {'; '.join(targets)} |"
     )
 
 
 def scaling(results: list[Result]) -> list[str]:
-    """Whether a row costs the same in the largest file as in the smallest, for each format."""
+    """Compares the time per row in the largest file with that in the smallest, for each format."""
     lines = []
     for kind in dict.fromkeys(result.format for result in results):
-        cost = {r.rows: r.nanoseconds_a_row for r in results if r.format == kind}
+        cost = {r.rows: r.nanoseconds_per_row for r in results if r.format == kind}
         if not {MILLION, 100 * MILLION} <= cost.keys():
             continue
         slowdown = cost[100 * MILLION] / cost[MILLION]
         lines.append(
-            f"{kind}: a row at 100 million rows costs {slowdown:.2f} times a row at 1 million;"
-            f" at most {LARGEST_SLOWDOWN}: {verdict(slowdown <= LARGEST_SLOWDOWN)}"
+            f"{kind}: time per row at 100 million rows is {slowdown:.2f} times that at 1 million"
+            f" (target: at most {MAX_SLOWDOWN}): {verdict(slowdown <= MAX_SLOWDOWN)}"
         )
     return lines
 
 
-def verdict(holds: bool) -> str:
-    return "holds" if holds else "MISSED"
+def verdict(met: bool) -> str:
+    return "met" if met else "MISSED"
 
 
 def spread(runs: list[Run]) -> str:
@@ -325,7 +326,7 @@ def duckdb_version() -> str:
     return subprocess.run(command, capture_output=True, text=True).stdout.strip() or "unknown"
 
 
-def say(message: str) -> None:
+def log(message: str) -> None:
     print(f"ingest.py: {message}", file=sys.stderr, flush=True)
 
 

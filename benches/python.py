@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
-"""Robust ranking from Python beside evalica and choix, on the same votes, in turns.
+"""Compares the Python package with evalica and choix on the same votes.
 
     .venv-bench/bin/python benches/python.py [--votes N] [--items N] [--rounds N]
 
-A pandas table of votes with text labels goes to `hodgerank.rank`, which ranks robustly: with a share
-of votes to flag, and with `auto`, its default, which reads it off the votes. evalica gets what its
-interface takes, the columns as lists of labels and outcomes, and computes Bradley-Terry scores;
-choix, written in Python, gets indices and as many votes as it can take in reasonable time. Seconds are
-medians; making the lists is not counted for the peers, making Arrow of the table is counted for us.
+`hodgerank.rank` gets a pandas table of votes with text labels and ranks robustly: once with a given share
+of votes to flag, once with `auto`, the default, which estimates it. evalica gets lists of labels and
+outcomes, which its interface requires, and computes Bradley-Terry scores. choix, which is written in
+Python, gets indices and only as many votes as it can process in reasonable time. The programs take turns;
+seconds are medians. The time to create the lists is not counted for evalica and choix; the time to convert
+the table to Arrow is counted for hodgerank.
 """
 
 import argparse
@@ -25,12 +26,12 @@ import hodgerank
 from hodgerank._votes import as_votes
 
 
-def seconds(work):
-    """As timeit does, without the garbage collector, which would walk through the peers' lists."""
+def seconds(task):
+    """Times a call without garbage collection, as timeit does: a collection would scan the long lists."""
     gc.collect()
     gc.disable()
     started = time.perf_counter()
-    result = work()
+    result = task()
     took = time.perf_counter() - started
     gc.enable()
     return took, result
@@ -47,7 +48,7 @@ def main():
     study = hodgerank.simulate(
         items=given.items, votes=given.votes, noise="bradley-terry", flips=0.1, seed=1
     )
-    # Labels as pandas holds them when a CSV file was read.
+    # The same type of column as pandas creates when it reads a CSV file.
     table = study.to_pandas().astype("str")
     words = {"left": evalica.Winner.X, "right": evalica.Winner.Y, "tie": evalica.Winner.Draw}
     left, right = table["left"].tolist(), table["right"].tolist()
@@ -59,7 +60,7 @@ def main():
     ]
 
     votes = as_votes(table)
-    works = {
+    tasks = {
         "auto": lambda: hodgerank.rank(table),
         "share": lambda: hodgerank.rank(table, outliers="5%"),
         "arrow": lambda: as_votes(table),
@@ -67,13 +68,13 @@ def main():
         "l2": lambda: hodgerank.rank(table, method="l2"),
         "evalica": lambda: evalica.bradley_terry(left, right, winners),
     }
-    times = {name: [] for name in [*works, "choix"]}
+    times = {name: [] for name in [*tasks, "choix"]}
     answers = {}
     for turn in range(given.rounds):
-        # Each round begins with another one: who comes after a peer finds the caches full of its lists.
-        order = [*works][turn % len(works) :] + [*works][: turn % len(works)]
+        # Each round starts with a different program: one that runs after evalica finds a cold cache.
+        order = [*tasks][turn % len(tasks) :] + [*tasks][: turn % len(tasks)]
         for name in order:
-            took, answers[name] = seconds(works[name])
+            took, answers[name] = seconds(tasks[name])
             times[name].append(took)
     ranking, peer = answers["auto"], answers["evalica"]
     times["choix"].append(seconds(lambda: choix.ilsr_pairwise(given.items, pairs, alpha=0.01))[0])
@@ -90,30 +91,31 @@ def main():
         f"{given.votes:,} votes on {given.items:,} items, pandas {pandas.__version__} with text "
         f"labels; hodgerank: {ranking!r}"
     )
-    print("\n| work | seconds | fastest–slowest |\n|---|---:|---|")
+    print("\n| task | seconds | fastest–slowest |\n|---|---:|---|")
     for name, text in [
-        ("auto", "`hodgerank.rank(table)`, robust, how many to flag read off the votes"),
+        ("auto", "`hodgerank.rank(table)`, robust, number of flagged votes estimated"),
         ("share", '`hodgerank.rank(table, outliers="5%")`, robust'),
-        ("arrow", "of this, pandas to Arrow"),
-        ("core", "the same of votes handed over before"),
+        ("arrow", "of which pandas to Arrow"),
+        ("core", "the same, from votes converted before"),
         ("l2", '`hodgerank.rank(table, method="l2")`'),
-        ("evalica", f"`evalica.bradley_terry`, plain scores, lists ({evalica.__version__})"),
-        ("choix", f"`choix.ilsr_pairwise`, plain scores, {given.choix_votes:,} votes"),
+        ("evalica", f"`evalica.bradley_terry`, not robust, lists ({evalica.__version__})"),
+        ("choix", f"`choix.ilsr_pairwise`, not robust, {given.choix_votes:,} votes"),
     ]:
         values = times[name]
         print(f"| {text} | {median[name]:.3f} | {min(values):.3f}–{max(values):.3f} |")
     print()
     for name, text in [("share", 'with outliers="5%"'), ("auto", "with the default rule, auto")]:
         ratio = median["evalica"] / median[name]
-        verdict = "holds" if ratio >= 5 else "missed"
+        verdict = "met" if ratio >= 5 else "MISSED"
         fastest = min(times["evalica"]) / min(times[name])
         print(
             f"- robust {text}: evalica takes {ratio:.1f} times as long ({fastest:.1f} by the fastest "
-            f"rounds); wanted: 5: {verdict}"
+            f"rounds); target: at least 5: {verdict}"
         )
     share = median["arrow"] / median["core"]
-    print(f"- conversion adds {100 * share:.0f}% to the core; at most 30%: {'holds' if share <= 0.3 else 'missed'}")
-    print(f"- correlation of ranks with evalica's: {agreement:.4f}")
+    verdict = "met" if share <= 0.3 else "MISSED"
+    print(f"- conversion adds {100 * share:.0f}% to the time of the core; target: at most 30%: {verdict}")
+    print(f"- rank correlation with evalica: {agreement:.4f}")
     return 0
 
 

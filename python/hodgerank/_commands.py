@@ -1,4 +1,4 @@
-"""The commands. Options have the names of the command line's flags, with underscores."""
+"""The commands. Their options have the names of the command-line flags, with underscores."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Callable
 
 from . import _core
+from ._observer import Observer, Progress
 from ._results import (
     Cleaned,
     Comparison,
@@ -19,7 +20,6 @@ from ._results import (
     Simulation,
 )
 from ._votes import VotesLike, as_votes
-from ._watch import Progress, Watcher
 from .errors import UsageError
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 _Command = Callable[[_core.Votes, "dict[str, Any]", "int | None", object], Any]
 
 
-def _do(
+def _run(
     command: _Command,
     votes: VotesLike,
     items: Sequence[str] | None,
@@ -49,8 +49,8 @@ def _do(
     options: dict[str, Any],
 ) -> Any:
     source = as_votes(votes, items)
-    with Watcher(progress) as watcher:
-        return command(source, options, threads, watcher)
+    with Observer(progress) as observer:
+        return command(source, options, threads, observer)
 
 
 def rank(
@@ -61,21 +61,23 @@ def rank(
     progress: Progress = False,
     **options: Unpack[RankOptions],
 ) -> Ranking:
-    """Ranks the items, robustly: a few bad votes cannot tilt the ranking.
+    """Ranks the items. Votes that contradict the rest are flagged and do not count (by default).
 
-    ``votes`` is a table of pandas, polars, pyarrow or any other library that speaks Arrow (its
-    columns are found by their names, or named by ``winner`` and ``loser``, or ``left``, ``right`` and
-    ``outcome``); NumPy arrays of indices ``(left, right, y)``, whose items can be named by ``items``;
-    a list of tuples ``(left, right, outcome)`` or ``(winner, loser)``; or the name of a file, or
-    several.
+    ``votes`` is one of:
 
-    ``method`` says how to find the scores, ``outliers`` how many votes to flag, ``by`` ranks each
-    value of a column on its own.
+    - a table of pandas, polars, pyarrow or any other library that supports Arrow. Columns are found
+      by their names, or given by ``winner`` and ``loser``, or ``left``, ``right`` and ``outcome``.
+    - NumPy arrays of indices ``(left, right, y)`` or ``(winner, loser)``; ``items`` gives the names.
+    - a list of tuples ``(left, right, outcome)`` or ``(winner, loser)``.
+    - a file name, or a list of file names.
+
+    ``method`` selects how scores are computed, ``outliers`` how many votes are flagged. ``by``
+    computes a separate ranking for each value of a column.
 
     >>> hodgerank.rank([("cat", "dog"), ("dog", "cow"), ("cat", "cow")]).items
     ['cat', 'dog', 'cow']
     """
-    return Ranking(_do(_core.rank, votes, items, threads, progress, dict(options)))
+    return Ranking(_run(_core.rank, votes, items, threads, progress, dict(options)))
 
 
 def outliers(
@@ -86,8 +88,8 @@ def outliers(
     progress: Progress = False,
     **options: Unpack[OutliersOptions],
 ) -> Outliers:
-    """Lists the flagged votes in order of suspicion, or with ``annotators=True`` who cast them."""
-    return Outliers(_do(_core.outliers, votes, items, threads, progress, dict(options)))
+    """Lists the flagged votes, most suspicious first; with ``annotators=True``, the annotators."""
+    return Outliers(_run(_core.outliers, votes, items, threads, progress, dict(options)))
 
 
 def clean(
@@ -98,31 +100,32 @@ def clean(
     progress: Progress = False,
     **options: Unpack[CleanOptions],
 ) -> Cleaned:
-    """The votes without the flagged ones, all columns kept.
+    """Removes the flagged votes and keeps all columns.
 
-    A table gives tables: the result itself and its ``flagged``. Files are cleaned into files:
-    ``output``, and ``flagged`` for the flagged votes.
+    If ``votes`` is a table, the result is a table, and its ``flagged`` has the flagged votes. If
+    ``votes`` is a file, the result is written to the file ``output``, and the flagged votes to the
+    file ``flagged`` if it is given.
     """
     source = as_votes(votes, items)
     given: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
     for name in ("output", "flagged"):
         if name in given:
             given[name] = os.fspath(given[name])
-    with Watcher(progress) as watcher:
+    with Observer(progress) as observer:
         if not source.in_memory:
             if "output" not in given:
                 raise UsageError(
                     "files are cleaned into files",
-                    "name the file for the trusted votes with output=…, or hand over a table",
+                    "name the file for the trusted votes with output=…, or pass a table",
                 )
-            counts = _core.clean(source, given, threads, watcher)
+            counts = _core.clean(source, given, threads, observer)
             return Cleaned(counts, output=given["output"])
         if "output" in given or "flagged" in given:
             raise UsageError(
                 "a table is cleaned into tables",
-                "leave output and flagged out, and write the result's tables as you like",
+                "omit output and flagged, and write the tables of the result yourself",
             )
-        return Cleaned(*_core.part(source, given, threads, watcher))
+        return Cleaned(*_core.part(source, given, threads, observer))
 
 
 def compare(
@@ -133,8 +136,8 @@ def compare(
     progress: Progress = False,
     **options: Unpack[CompareOptions],
 ) -> Comparison:
-    """Ranks with all methods, side by side."""
-    return Comparison(_do(_core.compare, votes, items, threads, progress, dict(options)))
+    """Ranks the items with several methods (by default with all) for comparison."""
+    return Comparison(_run(_core.compare, votes, items, threads, progress, dict(options)))
 
 
 def decompose(
@@ -145,8 +148,8 @@ def decompose(
     progress: Progress = False,
     **options: Unpack[DecomposeOptions],
 ) -> Decomposition:
-    """Tells where the inconsistency of the votes lives: in pairs, triangles or longer loops."""
-    return Decomposition(_do(_core.decompose, votes, items, threads, progress, dict(options)))
+    """Shows where votes contradict each other: on single pairs, in triangles or in longer loops."""
+    return Decomposition(_run(_core.decompose, votes, items, threads, progress, dict(options)))
 
 
 def diagnose(
@@ -157,8 +160,8 @@ def diagnose(
     progress: Progress = False,
     **options: Unpack[DiagnoseOptions],
 ) -> Diagnosis:
-    """Tells whether the votes can support a ranking, and whether bad ones can be found."""
-    return Diagnosis(_do(_core.diagnose, votes, items, threads, progress, dict(options)))
+    """Checks whether the votes are sufficient to rank all items and to find bad votes."""
+    return Diagnosis(_run(_core.diagnose, votes, items, threads, progress, dict(options)))
 
 
 def path(
@@ -169,8 +172,8 @@ def path(
     progress: Progress = False,
     **options: Unpack[PathOptions],
 ) -> Path:
-    """The whole path from trusting every vote to trusting fewer and fewer; notebooks draw it."""
-    return Path(_do(_core.path, votes, items, threads, progress, dict(options)))
+    """Computes the path from "no vote flagged" to "many votes flagged"; notebooks show a chart."""
+    return Path(_run(_core.path, votes, items, threads, progress, dict(options)))
 
 
 def report(
@@ -181,18 +184,18 @@ def report(
     progress: Progress = False,
     **options: Unpack[ReportOptions],
 ) -> Report:
-    """Writes a report that people look at: one HTML file, ``output``, that works offline."""
+    """Writes a report to ``output``: one HTML file with charts and tables that works offline."""
     given: dict[str, Any] = dict(options)
     for name in ("output", "figures"):
         if given.get(name) is not None:
             given[name] = os.fspath(given[name])
-    return Report(_do(_core.report, votes, items, threads, progress, given))
+    return Report(_run(_core.report, votes, items, threads, progress, given))
 
 
 def simulate(*, progress: Progress = False, **options: Unpack[SimulateOptions]) -> Simulation:
-    """Makes a synthetic study: votes, some of them bad, and the truth behind them.
+    """Simulates a study: votes, some of them bad, and the true scores.
 
     ``annotators`` is a dictionary such as ``{"careful": 20, "malicious": 2}``.
     """
-    with Watcher(progress) as watcher:
-        return Simulation(*_core.simulate(dict(options), watcher))
+    with Observer(progress) as observer:
+        return Simulation(*_core.simulate(dict(options), observer))

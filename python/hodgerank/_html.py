@@ -1,4 +1,4 @@
-"""Results as HTML, for notebooks. Labels are data: whatever they hold is shown as text."""
+"""HTML for notebooks. Labels come from the data and are always escaped."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import html
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-MOST_ROWS = 50
+MAX_ROWS = 50
 
 
 def cell(value: Any) -> str:
-    """One value for people."""
+    """Formats one value for a table cell."""
     if value is None:
         return ""
     if isinstance(value, bool):
@@ -21,23 +21,23 @@ def cell(value: Any) -> str:
 
 
 def table(names: Sequence[str], rows: Iterable[Sequence[Any]], count: int, title: str = "") -> str:
-    """A table; ``count`` is how many rows there are, shown or not."""
+    """Formats a table of at most ``MAX_ROWS`` rows; ``count`` is the number of all rows."""
     head = "".join(f"<th>{html.escape(name)}</th>" for name in names)
     body = []
     for number, row in enumerate(rows):
-        if number == MOST_ROWS:
+        if number == MAX_ROWS:
             break
         cells = "".join(f"<td>{cell(value)}</td>" for value in row)
         body.append(f"<tr>{cells}</tr>")
     parts = [f"<p>{html.escape(title)}</p>"] if title else []
     parts.append(f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(body)}</tbody></table>")
-    if count > MOST_ROWS:
-        parts.append(f"<p>… and {count - MOST_ROWS:,} rows more</p>")
+    if count > MAX_ROWS:
+        parts.append(f"<p>… and {count - MAX_ROWS:,} more rows</p>")
     return "".join(parts)
 
 
 def bar(score: float, largest: float) -> str:
-    """A bar from the middle to the left or right, as long as the score is large."""
+    """Formats a bar, to the left for negative scores; ``largest`` fills half of the width."""
     share = 50.0 * abs(score) / largest if largest > 0.0 else 0.0
     start = 50.0 - share if score < 0.0 else 50.0
     return (

@@ -1,4 +1,4 @@
-"""An estimator in scikit-learn's habit. scikit-learn itself is not needed."""
+"""An estimator that follows scikit-learn's conventions. scikit-learn itself is not required."""
 
 from __future__ import annotations
 
@@ -14,16 +14,17 @@ from .errors import UsageError
 
 
 class RobustRanker:
-    """Ranks items robustly: ``RobustRanker().fit(votes)``.
+    """Ranks items robustly, with the interface of a scikit-learn estimator.
 
-    Parameters are the options of :func:`hodgerank.rank`. After ``fit``:
+    The parameters are the options of ``hodgerank.rank``. After ``fit(votes)``:
 
     - ``items_``: the items, best first; ``scores_``: their scores; ``ranks_``: their ranks
-    - ``ranking_``: the :class:`hodgerank.Ranking`
-    - ``n_flagged_``: how many votes are flagged; ``outliers_``: these votes, found when asked for
+    - ``ranking_``: the ``hodgerank.Ranking``
+    - ``n_flagged_``: the number of flagged votes
+    - ``outliers_``: the flagged votes, computed on first use
 
-    ``score(votes)`` is the share of other votes that the ranking agrees with, so that
-    ``GridSearchCV`` can choose between methods and rules.
+    ``score(votes)`` is the share of held-out votes that agree with the ranking, so ``GridSearchCV``
+    can select methods and outlier rules.
     """
 
     def __init__(
@@ -88,11 +89,11 @@ class RobustRanker:
         return list(inspect.signature(cls).parameters)
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """The parameters."""
+        """Returns the parameters by name."""
         return {name: getattr(self, name) for name in self._parameters()}
 
     def set_params(self, **params: Any) -> RobustRanker:
-        """Sets parameters."""
+        """Sets parameters by name and returns the estimator."""
         known = self._parameters()
         for name, value in params.items():
             if name not in known:
@@ -103,7 +104,7 @@ class RobustRanker:
         return self
 
     def fit(self, votes: VotesLike, y: object = None) -> RobustRanker:
-        """Ranks the items of these votes. ``y`` is there for scikit-learn and not looked at."""
+        """Ranks the items of ``votes``. ``y`` is ignored; scikit-learn passes it."""
         self.ranking_: Ranking = rank(votes, **self.get_params())
         self.items_ = self.ranking_.items
         self.scores_ = self.ranking_.scores
@@ -115,7 +116,7 @@ class RobustRanker:
 
     @property
     def outliers_(self) -> Outliers:
-        """The flagged votes, in order of suspicion."""
+        """The flagged votes, most suspicious first."""
         self._check_fitted()
         if not hasattr(self, "_votes"):
             raise UsageError(
@@ -128,10 +129,10 @@ class RobustRanker:
         return self._outliers
 
     def score(self, votes: VotesLike, y: object = None) -> float:
-        """Share of these votes that the ranking agrees with.
+        """Returns the share of ``votes`` that agree with the ranking.
 
-        Ties are not counted; a vote on items of equal score, or on one that was not ranked, counts
-        half.
+        Ties do not count. A vote on items with equal scores, or on an item that was not ranked,
+        counts as half an agreement.
         """
         self._check_fitted()
         sides = ("winner", "loser", "left", "right", "outcome", "outcome_as", "count")
@@ -156,7 +157,7 @@ class RobustRanker:
             raise UsageError("this RobustRanker has seen no votes yet", "call fit(votes) first")
 
     def __getstate__(self) -> dict[str, Any]:
-        # Answers of the core stay where they are; what was read from them travels.
+        # Results of the core cannot be pickled, and votes can be large.
         state = dict(self.__dict__)
         for name in ("ranking_", "_outliers", "_votes"):
             state.pop(name, None)

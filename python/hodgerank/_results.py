@@ -1,4 +1,4 @@
-"""What the commands return."""
+"""The results of the commands."""
 
 from __future__ import annotations
 
@@ -13,39 +13,39 @@ import numpy as np
 from . import _core, _html
 from .errors import UsageError
 
-Facts = dict[str, Any]
-"""A part of the JSON document; docs/output.md explains its names."""
+JsonObject = dict[str, Any]
+"""A part of the JSON document; docs/output.md explains its keys."""
 
 
 class Frame:
-    """A table that other libraries can take: ``to_arrow``, ``to_pandas``, ``to_polars``."""
+    """A table that can be converted: ``to_arrow``, ``to_pandas``, ``to_polars``."""
 
     def _table(self) -> _core.Table:
         raise NotImplementedError
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
-        """The Arrow PyCapsule interface: ``polars.DataFrame(result)``, ``pyarrow.table(result)``."""
+        """Implements the Arrow PyCapsule interface, as in ``polars.DataFrame(result)``."""
         return self._table().__arrow_c_stream__(requested_schema)
 
     def to_arrow(self) -> Any:
-        """As a ``pyarrow.Table``."""
+        """Returns a ``pyarrow.Table``."""
         import pyarrow
 
         return pyarrow.table(self._table())
 
     def to_pandas(self) -> Any:
-        """As a ``pandas.DataFrame``."""
+        """Returns a ``pandas.DataFrame``."""
         return self.to_arrow().to_pandas()
 
     def to_polars(self) -> Any:
-        """As a ``polars.DataFrame``."""
+        """Returns a ``polars.DataFrame``."""
         import polars
 
         return polars.DataFrame(self._table())
 
 
 class Rows(Frame):
-    """Rows of a table handed over: all its columns."""
+    """Rows of an input table, with all columns."""
 
     def __init__(self, table: _core.Table) -> None:
         self._rows = table
@@ -61,7 +61,7 @@ class Rows(Frame):
 
 
 class Result(Frame):
-    """The answer of a command: a document and a table, each made when it is asked for."""
+    """The result of a command: a document and a table, both created on first use."""
 
     def __init__(self, answer: _core.Answer) -> None:
         self._answer = answer
@@ -71,12 +71,12 @@ class Result(Frame):
 
     @property
     def json(self) -> str:
-        """The document, to the last byte what the command line writes with ``--format json``."""
+        """The JSON document, identical to the output of the program with ``--format json``."""
         return self._answer.json().decode()
 
     @cached_property
     def document(self) -> Any:
-        """The document as dictionaries and lists."""
+        """The JSON document as dictionaries and lists."""
         return json.loads(self._answer.json())
 
     def _summary(self) -> str:
@@ -87,32 +87,32 @@ class Result(Frame):
 
 
 class Studies(Result):
-    """An answer about one study, or with ``by`` about several."""
+    """The result for one study, or with ``by`` for several."""
 
     @cached_property
-    def studies(self) -> list[Facts]:
-        """What is said of each study; with ``by`` each has its value under ``"by"``."""
-        document = cast(Facts, self.document)
-        return cast("list[Facts]", document.get("groups_by", [document]))
+    def studies(self) -> list[JsonObject]:
+        """The results of each study; with ``by``, the key ``"by"`` has the value of the column."""
+        document = cast(JsonObject, self.document)
+        return cast("list[JsonObject]", document.get("groups_by", [document]))
 
     @property
-    def rejected(self) -> Facts:
-        """Rows that were not counted (``on_error="skip"``)."""
-        return cast(Facts, self.document["rejected"])
+    def rejected(self) -> JsonObject:
+        """Rows that were skipped (``on_error="skip"``)."""
+        return cast(JsonObject, self.document["rejected"])
 
     def _only(self, name: str) -> Any:
-        """A part of the answer about the only study."""
+        """Returns a part of the document of the only study."""
         if "groups_by" in self.document:
             raise UsageError(
                 f"there is one {name} for each value of the by column",
-                "look at .studies, or at the column `by` of .to_pandas()",
+                "use .studies, or the column `by` of .to_pandas()",
             )
         return self.document.get(name)
 
     @property
-    def input(self) -> Facts:
-        """What was read: rows, votes, items, annotators, components."""
-        return cast(Facts, self._only("input"))
+    def input(self) -> JsonObject:
+        """Counts of the input: rows, votes, items, annotators, components."""
+        return cast(JsonObject, self._only("input"))
 
     def _counts(self) -> str:
         studies = self.studies
@@ -122,27 +122,27 @@ class Studies(Result):
         return f"{items:,} items, {votes:,} votes{several}"
 
 
-class _Judged(Studies):
-    """What is common to answers that flag votes."""
+class _Flagging(Studies):
+    """Attributes common to the results of commands that flag votes."""
 
     @property
-    def method(self) -> Facts:
-        """The method, its options and where its path stopped."""
-        return cast(Facts, self._only("method"))
+    def method(self) -> JsonObject:
+        """The method, its options and the λ or time at which its path stopped."""
+        return cast(JsonObject, self._only("method"))
 
     @property
-    def outliers(self) -> Facts:
-        """How many votes are flagged: ``comparisons`` and ``fraction``."""
-        return cast(Facts, self._only("outliers"))
+    def outliers(self) -> JsonObject:
+        """Number of flagged votes (``comparisons``) and their share of all votes (``fraction``)."""
+        return cast(JsonObject, self._only("outliers"))
 
     @property
     def status(self) -> str:
-        """How the method ended."""
+        """How the computation ended: ``solved``, ``complete``, ``iteration-limit``, …"""
         return cast(str, self._only("status"))
 
     @property
     def warnings(self) -> list[str]:
-        """What a reader must know."""
+        """Warnings that affect how the result should be read."""
         return cast("list[str]", self._only("warnings"))
 
     def _flagged(self) -> str:
@@ -152,13 +152,13 @@ class _Judged(Studies):
         return f"method {', '.join(names)}, {flagged:,} votes flagged"
 
 
-class Ranking(_Judged):
-    """A ranking, best item first. The table has one row for each item."""
+class Ranking(_Flagging):
+    """A ranking, best item first. The table has one row per item."""
 
     @property
-    def rows(self) -> list[Facts]:
-        """One row for each item: rank, item, score, component, counts of votes."""
-        return cast("list[Facts]", self._only("ranking"))
+    def rows(self) -> list[JsonObject]:
+        """One row per item: rank, item, score, component and numbers of votes."""
+        return cast("list[JsonObject]", self._only("ranking"))
 
     @property
     def items(self) -> list[str]:
@@ -167,18 +167,18 @@ class Ranking(_Judged):
 
     @property
     def scores(self) -> np.ndarray[Any, np.dtype[np.float64]]:
-        """Their scores, in the same order."""
+        """The scores of ``items``, in the same order."""
         return np.array([row["score"] for row in self.rows], dtype=np.float64)
 
     @property
     def ranks(self) -> np.ndarray[Any, np.dtype[np.int64]]:
-        """Their ranks, in the same order. Ranks of different components do not compare."""
+        """The ranks of ``items``. Ranks of different components cannot be compared."""
         return np.array([row["rank"] for row in self.rows], dtype=np.int64)
 
     @property
-    def annotators(self) -> list[Facts] | None:
-        """Who cast the votes, the most suspicious first; None where the votes do not say."""
-        return cast("list[Facts] | None", self._only("annotators"))
+    def annotators(self) -> list[JsonObject] | None:
+        """Statistics per annotator, most suspicious first; None if the votes have none."""
+        return cast("list[JsonObject] | None", self._only("annotators"))
 
     def _summary(self) -> str:
         text = f"{self._counts()}, {self._flagged()}"
@@ -199,11 +199,11 @@ class Ranking(_Judged):
                 f"<td>{row['score']:.4f}</td><td>{_html.bar(row['score'], largest)}</td>"
                 f"<td>{row['comparisons']:,}</td><td>{row['wins']:,}</td>"
                 f"<td>{row['losses']:,}</td><td>{row['ties']:,}</td><td>{row['flagged']:,}</td></tr>"
-                for row in rows[: _html.MOST_ROWS]
+                for row in rows[: _html.MAX_ROWS]
             )
             by = f"<p><b>{html.escape(study['by'])}</b></p>" if "by" in study else ""
-            more = len(rows) - _html.MOST_ROWS
-            tail = f"<p>… and {more:,} items more</p>" if more > 0 else ""
+            more = len(rows) - _html.MAX_ROWS
+            tail = f"<p>… and {more:,} more items</p>" if more > 0 else ""
             notes = "".join(f"<p>{html.escape(text)}</p>" for text in study["warnings"])
             parts.append(
                 f"{by}<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{tail}{notes}"
@@ -211,12 +211,12 @@ class Ranking(_Judged):
         return f"<div><p>{html.escape(self._summary())}</p>{''.join(parts)}</div>"
 
 
-class Outliers(_Judged):
-    """Votes in order of suspicion, or the annotators who cast them."""
+class Outliers(_Flagging):
+    """Votes or annotators, most suspicious first."""
 
     @property
-    def rows(self) -> list[Facts]:
-        """One row for each vote, group of equal votes, or annotator, the most suspicious first."""
+    def rows(self) -> list[JsonObject]:
+        """One row per vote, distinct vote (``per_group``) or annotator, most suspicious first."""
         key = "votes" if any("votes" in study for study in self.studies) else "annotators"
         return [row for study in self.studies for row in study[key]]
 
@@ -225,13 +225,13 @@ class Outliers(_Judged):
 
     def _repr_html_(self) -> str:
         rows = self.rows
-        names = list(rows[0]) if rows else ["nothing is listed"]
+        names = list(rows[0]) if rows else ["no rows"]
         values = ([row[name] for name in names] for row in rows)
         return _html.table(names, values, len(rows), self._summary())
 
 
 class Cleaned(Frame):
-    """The votes without the flagged ones; ``flagged`` has these. Files were written as files."""
+    """The votes that are not flagged. ``flagged`` has the others; ``output`` is the file, if any."""
 
     def __init__(
         self,
@@ -250,37 +250,37 @@ class Cleaned(Frame):
 
     @property
     def flagged(self) -> Rows:
-        """The flagged rows, all columns."""
+        """The flagged rows, with all columns."""
         return Rows(_in_memory(self._flagged))
 
     def __repr__(self) -> str:
         return (
             f"<hodgerank.Cleaned: {self.kept_rows:,} rows kept, {self.flagged_rows:,} flagged rows "
-            f"({self.flagged_votes:,} votes) put aside>"
+            f"({self.flagged_votes:,} votes) removed>"
         )
 
 
 def _in_memory(table: _core.Table | None) -> _core.Table:
     if table is None:
-        raise UsageError("the cleaned votes are in a file", "read it: its name is .output")
+        raise UsageError("the cleaned votes are in a file", "read the file; .output is its name")
     return table
 
 
 class Comparison(Result):
-    """Methods side by side. The table has one row for each method and item."""
+    """Results of several methods. The table has one row per method and item."""
 
     @property
-    def comparisons(self) -> list[Facts]:
-        """For each study: items, and for each method ranks, scores and flagged votes."""
-        return cast("list[Facts]", self.document["comparisons"])
+    def comparisons(self) -> list[JsonObject]:
+        """For each study: the items, and the ranks, scores and flagged votes of each method."""
+        return cast("list[JsonObject]", self.document["comparisons"])
 
     @property
     def methods(self) -> list[str]:
-        """The methods, in the order asked for."""
+        """The names of the methods, in the order requested."""
         return [method["name"] for method in self.comparisons[0]["methods"]]
 
     def kendall(self, study: int = 0) -> np.ndarray[Any, np.dtype[np.float64]]:
-        """Kendall's τ between the methods, in their order."""
+        """Returns the matrix of Kendall's τ between the methods."""
         return np.array(self.comparisons[study]["kendall"], dtype=np.float64)
 
     def _summary(self) -> str:
@@ -291,8 +291,8 @@ class Comparison(Result):
         parts = []
         for study in self.comparisons:
             methods = study["methods"]
-            lead = next((m for m in methods if m["name"] == study["reference"]), methods[0])
-            order = sorted(range(len(study["items"])), key=lambda i: lead["ranks"][i])
+            reference = next((m for m in methods if m["name"] == study["reference"]), methods[0])
+            order = sorted(range(len(study["items"])), key=lambda i: reference["ranks"][i])
             rows = ([study["items"][i], *(m["ranks"][i] for m in methods)] for i in order)
             names = ["item", *(m["name"] for m in methods)]
             parts.append(_html.table(names, rows, len(order), study.get("by", "ranks")))
@@ -300,32 +300,32 @@ class Comparison(Result):
 
 
 class Decomposition(Studies):
-    """Where the inconsistency lives. The table has the flows on each compared pair."""
+    """The Hodge decomposition of the votes. The table has the flows on each compared pair."""
 
     @property
     def energy(self) -> float:
-        """Σ w y²: what is split."""
+        """The total energy, Σ w y² over all distinct votes."""
         return cast(float, self._only("energy"))
 
     @property
     def shares(self) -> dict[str, float]:
-        """Shares of the energy: bicycles, gradient, curl, harmonic."""
+        """Shares of the energy: ``bicycles``, ``gradient``, ``curl``, ``harmonic``."""
         return cast("dict[str, float]", self._only("shares"))
 
     @property
-    def triangles(self) -> list[Facts]:
-        """The worst triangles."""
-        return cast("list[Facts]", self._only("triangles"))
+    def triangles(self) -> list[JsonObject]:
+        """The triangles with the largest curl."""
+        return cast("list[JsonObject]", self._only("triangles"))
 
     @property
-    def loops(self) -> list[Facts]:
+    def loops(self) -> list[JsonObject]:
         """The strongest harmonic loops."""
-        return cast("list[Facts]", self._only("loops"))
+        return cast("list[JsonObject]", self._only("loops"))
 
     @property
-    def transitivity(self) -> Facts:
-        """The transitivity satisfaction rate and what it was counted from."""
-        return cast(Facts, self._only("transitivity"))
+    def transitivity(self) -> JsonObject:
+        """The transitivity satisfaction rate and the counts behind it."""
+        return cast(JsonObject, self._only("transitivity"))
 
     def _summary(self) -> str:
         if "groups_by" in self.document:
@@ -343,46 +343,46 @@ class Decomposition(Studies):
 
 
 class Diagnosis(Studies):
-    """Can these votes support a ranking, and can bad ones be found? The table lists all figures."""
+    """Whether the votes are sufficient to rank and to find bad votes. The table has all figures."""
 
     @property
-    def verdict(self) -> Facts:
-        """The answer: can_rank, can_find_outliers, findings, advice."""
-        return cast(Facts, self._only("verdict"))
+    def verdict(self) -> JsonObject:
+        """The conclusion: ``can_rank``, ``can_find_outliers``, ``findings``, ``advice``."""
+        return cast(JsonObject, self._only("verdict"))
 
     @property
     def can_rank(self) -> bool:
-        """Whether all items can be ranked on one scale."""
+        """Whether all items can be ranked together."""
         return cast(bool, self.verdict["can_rank"])
 
     @property
     def can_find_outliers(self) -> bool:
-        """Whether bad votes can be told from good ones."""
+        """Whether bad votes can be found."""
         return cast(bool, self.verdict["can_find_outliers"])
 
     @property
     def findings(self) -> list[str]:
-        """What was found, in words."""
+        """The findings, as sentences."""
         return cast("list[str]", self.verdict["findings"])
 
     @property
     def advice(self) -> list[str]:
-        """What to do, in words."""
+        """Recommendations, as sentences."""
         return cast("list[str]", self.verdict["advice"])
 
     @property
-    def design(self) -> Facts:
-        """Who was compared with whom."""
-        return cast(Facts, self._only("design"))
+    def design(self) -> JsonObject:
+        """Figures of the comparison graph: items, pairs, density, components, …"""
+        return cast(JsonObject, self._only("design"))
 
     def _summary(self) -> str:
-        def said(study: Facts) -> str:
+        def describe(study: JsonObject) -> str:
             verdict = study["verdict"]
             rank = "can rank" if verdict["can_rank"] else "cannot rank"
             find = "can find" if verdict["can_find_outliers"] else "cannot find"
             return f"{rank}, {find} bad votes"
 
-        verdicts = sorted({said(study) for study in self.studies})
+        verdicts = sorted({describe(study) for study in self.studies})
         return f"{self._counts()}; {'; '.join(verdicts)}"
 
     def _repr_html_(self) -> str:
@@ -397,16 +397,16 @@ class Diagnosis(Studies):
 
 
 class Path(Result):
-    """The way from trusting every vote to trusting fewer. The table lists scores or events."""
+    """The path from "no vote flagged" to "many". The table lists scores or events."""
 
     @property
-    def studies(self) -> list[Facts]:
-        """The path of each study: parameter, status, lines."""
+    def studies(self) -> list[JsonObject]:
+        """The path of each study: ``parameter``, ``status``, ``lines``."""
         return self.document if isinstance(self.document, list) else [self.document]
 
     @property
     def parameter(self) -> str:
-        """What the path runs along: ``lambda`` or ``time``."""
+        """The parameter of the path: ``lambda`` or ``time``."""
         return cast(str, self.studies[0]["parameter"])
 
     @property
@@ -416,7 +416,7 @@ class Path(Result):
 
     @cached_property
     def svg(self) -> list[str]:
-        """The scores along the path, drawn, one SVG for each study."""
+        """Charts of the scores along the path as SVG, one per study."""
         return self._answer.pictures()
 
     def _summary(self) -> str:
@@ -428,14 +428,14 @@ class Path(Result):
 
 
 class Report:
-    """A page that was written."""
+    """A report that was written to ``path``."""
 
     def __init__(self, path: str) -> None:
         self.path = FilePath(path)
 
     @property
     def html(self) -> str:
-        """The page."""
+        """The HTML of the report."""
         return self.path.read_text(encoding="utf-8")
 
     def __repr__(self) -> str:
@@ -447,7 +447,7 @@ class Report:
 
 
 class Simulation(Rows):
-    """A synthetic study: its votes as a table, and the truth behind them."""
+    """A simulated study: its votes as a table, and the true scores (``truth``)."""
 
     def __init__(
         self, table: _core.Table, items: list[str], truth: list[float], bad_votes: int

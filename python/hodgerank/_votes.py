@@ -1,4 +1,4 @@
-"""What may be handed over as votes."""
+"""Conversion of tables, arrays, tuples and file names to votes."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from .errors import InputError, UsageError
 
 VotesLike = Any
 """A table (pandas, polars, pyarrow, DuckDB, …), arrays of indices ``(left, right, y)`` or
-``(winner, loser)``, a list of tuples ``(left, right, outcome)`` or ``(winner, loser)``, or the name
-of a file, or several."""
+``(winner, loser)``, a list of tuples ``(left, right, outcome)`` or ``(winner, loser)``, a file name,
+or a list of file names."""
 
 _Path = Union[str, "os.PathLike[str]"]
 
 _EXPECTED = (
-    "hand over a table (pandas, polars, pyarrow), a tuple of NumPy arrays (left, right, y), a list "
-    "of tuples (left, right, outcome) or (winner, loser), or the name of a file"
+    "pass a table (pandas, polars, pyarrow), a tuple of NumPy arrays (left, right, y), a list of "
+    "tuples (left, right, outcome) or (winner, loser), or a file name"
 )
 
 
 def as_votes(votes: VotesLike, items: Sequence[str] | None = None) -> _core.Votes:
-    """Votes in the form that the core reads. Tables are not copied."""
+    """Converts votes to the type that the core reads. Tables are not copied."""
     arrays = _arrays(votes)
     if items is not None and arrays is None:
-        raise UsageError("items names the items of index arrays", "leave items out")
+        raise UsageError("items names the items of index arrays", "omit items, or pass index arrays")
     if arrays is not None:
         return _from_arrays(arrays, items)
     if isinstance(votes, _core.Votes):
@@ -46,12 +46,12 @@ def as_votes(votes: VotesLike, items: Sequence[str] | None = None) -> _core.Vote
 
 
 def _arrays(votes: VotesLike) -> list[np.ndarray[Any, Any]] | None:
-    """The arrays of indices, if the votes are such."""
+    """Returns the arrays of indices, or None if the votes have another form."""
     if isinstance(votes, np.ndarray):
         if votes.ndim != 2:
             raise UsageError(
-                f"an array of votes has two dimensions, and this one {votes.ndim}",
-                "give one row for each vote: (left, right, y) or (winner, loser)",
+                f"an array of votes must have two dimensions, not {votes.ndim}",
+                "pass one row per vote: (left, right, y) or (winner, loser)",
             )
         return list(votes.T)
     is_arrays = isinstance(votes, tuple) and all(isinstance(part, np.ndarray) for part in votes)
@@ -63,18 +63,18 @@ def _from_arrays(
 ) -> _core.Votes:
     if len(arrays) not in (2, 3):
         raise UsageError(
-            f"expected 2 or 3 arrays, and there are {len(arrays)}",
-            "give (left, right, y) or (winner, loser)",
+            f"expected 2 or 3 arrays, not {len(arrays)}",
+            "pass (left, right, y) or (winner, loser)",
         )
     names = ("left", "right") if len(arrays) == 3 else ("winner", "loser")
     for array, name in zip(arrays, (*names, "y")):
         if array.ndim != 1:
-            raise UsageError(f"{name} has {array.ndim} dimensions", "give arrays of one dimension")
+            raise UsageError(f"{name} has {array.ndim} dimensions", "pass one-dimensional arrays")
     left, right = (_indices(array, name) for array, name in zip(arrays, names))
     y = _outcomes(arrays[2]) if len(arrays) == 3 else None
     labels = None if items is None else [str(item) for item in items]
     if labels is not None and len(set(labels)) < len(labels):
-        raise UsageError("items names an item twice", "give each item a name of its own")
+        raise UsageError("items names an item twice", "give each item a different name")
     return _core.arrays(left, right, y, labels)
 
 
@@ -82,15 +82,15 @@ def _indices(array: np.ndarray[Any, Any], name: str) -> np.ndarray[Any, np.dtype
     if array.dtype.kind == "f" and array.size and not (array == np.floor(array)).all():
         row = int(np.argmax(~(array == np.floor(array))))
         raise InputError(
-            f"votes, row {row + 1}, column `{name}`: an index is a whole number: {array[row]}",
-            "items are counted from 0 up",
+            f"votes, row {row + 1}, column `{name}`: an index must be a whole number: {array[row]}",
+            "items are numbered from 0",
             row + 1,
             name,
         )
     if array.dtype.kind not in "iuf":
         raise InputError(
             f"votes: column `{name}` has the type {array.dtype}, but whole numbers are needed",
-            "give indices of items, counted from 0; names of items go into a table or tuples",
+            "pass indices of items, numbered from 0; to pass names, use a table or tuples",
             column=name,
         )
     return np.ascontiguousarray(array, dtype=np.int64)
@@ -102,7 +102,7 @@ def _outcomes(array: np.ndarray[Any, Any]) -> np.ndarray[Any, np.dtype[np.float6
     if array.dtype.kind not in "iuf":
         raise InputError(
             f"votes: column `y` has the type {array.dtype}, but numbers are needed",
-            "an outcome is positive when the left item is preferred",
+            "an outcome is positive if the left item is preferred",
             column="y",
         )
     return np.ascontiguousarray(array, dtype=np.float64)

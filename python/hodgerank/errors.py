@@ -1,10 +1,10 @@
-"""What can go wrong. Texts are those of the command line."""
+"""Exceptions. Their messages are those of the command line."""
 
 from __future__ import annotations
 
 
 class HodgerankError(Exception):
-    """Any failure of hodgerank: ``problem`` says what is wrong, ``help`` what to do about it."""
+    """Base class of all errors: ``problem`` is the message, ``help`` says how to fix it."""
 
     def __init__(self, problem: str, help: str | None = None) -> None:
         super().__init__(problem, help)
@@ -16,7 +16,7 @@ class HodgerankError(Exception):
 
 
 class InputError(HodgerankError, ValueError):
-    """Votes that make no sense. Where one row is at fault, ``row`` (from 1) and ``column`` name it."""
+    """Invalid votes. If the error is in one row, ``row`` (from 1) and ``column`` locate it."""
 
     def __init__(
         self,
@@ -31,11 +31,11 @@ class InputError(HodgerankError, ValueError):
 
 
 class UsageError(HodgerankError, ValueError):
-    """Options that make no sense, or not together."""
+    """Invalid options, or options that cannot be combined."""
 
 
 class FileError(HodgerankError, OSError):
-    """A file that cannot be opened or written."""
+    """A file cannot be opened or written."""
 
 
 class UnanswerableError(HodgerankError):
@@ -43,8 +43,8 @@ class UnanswerableError(HodgerankError):
 
 
 class SolverError(HodgerankError):
-    """A solver broke down."""
+    """A solver failed numerically."""
 
 
 class HodgerankWarning(UserWarning):
-    """Something that changes how a result must be read."""
+    """A condition that affects how a result should be read."""

@@ -1,4 +1,4 @@
-"""Who looks on while the core works."""
+"""Receives messages, warnings and progress while a command runs."""
 
 from __future__ import annotations
 
@@ -11,13 +11,17 @@ from typing import Any, Callable, Union
 from .errors import HodgerankWarning
 
 Progress = Union[bool, Callable[[str, int, int], object]]
-"""``True`` for a bar, or a function of the step's name, bytes done and bytes in all (0: unknown)."""
+"""``True`` for a progress bar, or a function that is called with the name of the current step, the
+bytes read so far and the total number of bytes (0 if unknown)."""
 
 _log = logging.getLogger("hodgerank")
 
 
-class Watcher:
-    """Hands warnings to ``warnings``, notes to ``logging`` and steps to whoever wants them."""
+class Observer:
+    """Sends warnings to ``warnings``, messages to ``logging`` and progress to a bar or function.
+
+    The core calls ``note``, ``warn`` and ``step``.
+    """
 
     def __init__(self, progress: Progress = False) -> None:
         self._show: Callable[[str, int, int], object] | None = None
@@ -28,7 +32,7 @@ class Watcher:
             self._bar = _Bar()
             self._show = self._bar.step
 
-    def __enter__(self) -> Watcher:
+    def __enter__(self) -> Observer:
         return self
 
     def __exit__(
@@ -52,7 +56,7 @@ class Watcher:
 
 
 class _Bar:
-    """A bar of tqdm for each step; without tqdm a line on standard error."""
+    """A tqdm progress bar per step; without tqdm, a line on standard error."""
 
     def __init__(self) -> None:
         self._name: str | None = None
