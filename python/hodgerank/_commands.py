@@ -125,7 +125,7 @@ def clean(
                 "a table is cleaned into tables",
                 "omit output and flagged, and write the tables of the result yourself",
             )
-        return Cleaned(*_core.part(source, given, threads, observer))
+        return Cleaned(*_core.split(source, given, threads, observer))
 
 
 def compare(

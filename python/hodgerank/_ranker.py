@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
-import inspect
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from . import _core
 from ._commands import outliers, rank
 from ._results import Outliers, Ranking
 from ._votes import VotesLike
 from .errors import UsageError
+
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from ._options import RankOptions
+
+# The options of `rank`, as the core defines them. One estimator ranks one study, so `by` is left out.
+_DEFAULTS: dict[str, Any] = {
+    name: False if kind == "switch" else None
+    for name, kind, *_ in _core.options("rank")
+    if name != "by"
+} | {"outliers": "auto", "threads": None}
 
 
 class RobustRanker:
@@ -27,78 +40,22 @@ class RobustRanker:
     can select methods and outlier rules.
     """
 
-    def __init__(
-        self,
-        *,
-        method: str | None = None,
-        outliers: str | int = "auto",
-        seed: int | None = None,
-        lambda_: float | None = None,
-        time: float | None = None,
-        kappa: float | None = None,
-        dt: float | None = None,
-        algorithm: str | None = None,
-        protocol: str | None = None,
-        ridge: float | None = None,
-        backend: str | None = None,
-        tolerance: float | None = None,
-        max_iterations: int | None = None,
-        winner: str | None = None,
-        loser: str | None = None,
-        left: str | None = None,
-        right: str | None = None,
-        outcome: str | None = None,
-        outcome_as: str | None = None,
-        annotator: str | None = None,
-        count: str | None = None,
-        input_format: str | None = None,
-        delimiter: str | None = None,
-        on_error: str | None = None,
-        require_connected: bool = False,
-        threads: int | None = None,
-    ) -> None:
-        self.method = method
-        self.outliers = outliers
-        self.seed = seed
-        self.lambda_ = lambda_
-        self.time = time
-        self.kappa = kappa
-        self.dt = dt
-        self.algorithm = algorithm
-        self.protocol = protocol
-        self.ridge = ridge
-        self.backend = backend
-        self.tolerance = tolerance
-        self.max_iterations = max_iterations
-        self.winner = winner
-        self.loser = loser
-        self.left = left
-        self.right = right
-        self.outcome = outcome
-        self.outcome_as = outcome_as
-        self.annotator = annotator
-        self.count = count
-        self.input_format = input_format
-        self.delimiter = delimiter
-        self.on_error = on_error
-        self.require_connected = require_connected
-        self.threads = threads
-
-    @classmethod
-    def _parameters(cls) -> list[str]:
-        return list(inspect.signature(cls).parameters)
+    def __init__(self, *, threads: int | None = None, **options: Unpack[RankOptions]) -> None:
+        for name, default in _DEFAULTS.items():
+            setattr(self, name, default)
+        self.set_params(threads=threads, **options)
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Returns the parameters by name."""
-        return {name: getattr(self, name) for name in self._parameters()}
+        return {name: getattr(self, name) for name in _DEFAULTS}
 
     def set_params(self, **params: Any) -> RobustRanker:
         """Sets parameters by name and returns the estimator."""
-        known = self._parameters()
         for name, value in params.items():
-            if name not in known:
+            if name not in _DEFAULTS:
+                known = ", ".join(_DEFAULTS)
                 raise UsageError(
-                    f"RobustRanker has no parameter `{name}`", f"known are {', '.join(known)}"
+                    f"RobustRanker has no parameter `{name}`", f"the parameters are {known}"
                 )
             setattr(self, name, value)
         return self
@@ -120,7 +77,7 @@ class RobustRanker:
         self._check_fitted()
         if not hasattr(self, "_votes"):
             raise UsageError(
-                "the votes did not travel with this RobustRanker", "call fit(votes) again"
+                "the votes were not saved with this RobustRanker", "call fit(votes) again"
             )
         if self._outliers is None:
             options = self.get_params()
@@ -154,7 +111,7 @@ class RobustRanker:
 
     def _check_fitted(self) -> None:
         if not hasattr(self, "items_"):
-            raise UsageError("this RobustRanker has seen no votes yet", "call fit(votes) first")
+            raise UsageError("this RobustRanker is not fitted yet", "call fit(votes) first")
 
     def __getstate__(self) -> dict[str, Any]:
         # Results of the core cannot be pickled, and votes can be large.
@@ -176,13 +133,9 @@ class RobustRanker:
         return hasattr(self, "items_")
 
     def __repr__(self) -> str:
-        defaults = {
-            name: parameter.default
-            for name, parameter in inspect.signature(type(self)).parameters.items()
-        }
         changed = [
             f"{name}={value!r}"
             for name, value in self.get_params().items()
-            if value != defaults[name]
+            if value != _DEFAULTS[name]
         ]
         return f"RobustRanker({', '.join(changed)})"

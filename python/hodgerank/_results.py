@@ -20,7 +20,7 @@ JsonObject = dict[str, Any]
 class Frame:
     """A table that can be converted: ``to_arrow``, ``to_pandas``, ``to_polars``."""
 
-    def _table(self) -> _core.Table:
+    def _table(self) -> _core.ArrowTable:
         raise NotImplementedError
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
@@ -47,10 +47,10 @@ class Frame:
 class Rows(Frame):
     """Rows of an input table, with all columns."""
 
-    def __init__(self, table: _core.Table) -> None:
+    def __init__(self, table: _core.ArrowTable) -> None:
         self._rows = table
 
-    def _table(self) -> _core.Table:
+    def _table(self) -> _core.ArrowTable:
         return self._rows
 
     def __len__(self) -> int:
@@ -63,21 +63,21 @@ class Rows(Frame):
 class Result(Frame):
     """The result of a command: a document and a table, both created on first use."""
 
-    def __init__(self, answer: _core.Answer) -> None:
-        self._answer = answer
+    def __init__(self, document: _core.Document) -> None:
+        self._core_document = document
 
-    def _table(self) -> _core.Table:
-        return self._answer.table()
+    def _table(self) -> _core.ArrowTable:
+        return self._core_document.table()
 
     @property
     def json(self) -> str:
         """The JSON document, identical to the output of the program with ``--format json``."""
-        return self._answer.json().decode()
+        return self._core_document.json().decode()
 
     @cached_property
     def document(self) -> Any:
         """The JSON document as dictionaries and lists."""
-        return json.loads(self._answer.json())
+        return json.loads(self._core_document.json())
 
     def _summary(self) -> str:
         raise NotImplementedError
@@ -236,8 +236,8 @@ class Cleaned(Frame):
     def __init__(
         self,
         counts: tuple[int, int, int],
-        kept: _core.Table | None = None,
-        flagged: _core.Table | None = None,
+        kept: _core.ArrowTable | None = None,
+        flagged: _core.ArrowTable | None = None,
         output: str | None = None,
     ) -> None:
         self.kept_rows, self.flagged_rows, self.flagged_votes = counts
@@ -245,7 +245,7 @@ class Cleaned(Frame):
         self._kept = kept
         self._flagged = flagged
 
-    def _table(self) -> _core.Table:
+    def _table(self) -> _core.ArrowTable:
         return _in_memory(self._kept)
 
     @property
@@ -260,7 +260,7 @@ class Cleaned(Frame):
         )
 
 
-def _in_memory(table: _core.Table | None) -> _core.Table:
+def _in_memory(table: _core.ArrowTable | None) -> _core.ArrowTable:
     if table is None:
         raise UsageError("the cleaned votes are in a file", "read the file; .output is its name")
     return table
@@ -417,7 +417,7 @@ class Path(Result):
     @cached_property
     def svg(self) -> list[str]:
         """Charts of the scores along the path as SVG, one per study."""
-        return self._answer.pictures()
+        return self._core_document.figures()
 
     def _summary(self) -> str:
         lines = sum(len(study["lines"]) for study in self.studies)
@@ -450,7 +450,7 @@ class Simulation(Rows):
     """A simulated study: its votes as a table, and the true scores (``truth``)."""
 
     def __init__(
-        self, table: _core.Table, items: list[str], truth: list[float], bad_votes: int
+        self, table: _core.ArrowTable, items: list[str], truth: list[float], bad_votes: int
     ) -> None:
         super().__init__(table)
         self.items = items
