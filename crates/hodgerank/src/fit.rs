@@ -231,11 +231,11 @@ fn walk(
 ) -> Result<Path> {
     match method {
         Method::HuberLasso | Method::LassoL2 => {
-            huber_lasso::path(graph, &options.huber_options(), until)
+            huber_lasso::compute_path(graph, &options.huber_options(), until)
         }
-        Method::Bregman => bregman::path(graph, &options.bregman_options(), until),
+        Method::Bregman => bregman::compute_path(graph, &options.bregman_options(), until),
         Method::InverseScaleSpace => {
-            inverse_scale_space::path(graph, &InverseScaleSpaceOptions::default(), until)
+            inverse_scale_space::compute_path(graph, &InverseScaleSpaceOptions::default(), until)
         }
         _ => Err(Error::BadOption {
             option: "method",

@@ -106,7 +106,7 @@ pub struct Path {
     /// What runs along it.
     pub parameter: Parameter,
     /// How scores run between snapshots.
-    pub between: Interpolation,
+    pub interpolation: Interpolation,
     /// λ or t at each knot, in the order in which they are passed.
     pub knots: Vec<f64>,
     /// All changes, in order.
@@ -189,7 +189,7 @@ impl Path {
             return snapshots.scores(0).to_vec();
         }
         let before = after - 1;
-        if before == last || self.between == Interpolation::Constant || at(before) == value {
+        if before == last || self.interpolation == Interpolation::Constant || at(before) == value {
             return snapshots.scores(before).to_vec();
         }
         let share = (value - at(before)) / (at(after) - at(before));

@@ -31,27 +31,32 @@ impl Recorder {
     pub(crate) fn on(
         graph: &ComparisonGraph,
         parameter: Parameter,
-        between: Interpolation,
+        interpolation: Interpolation,
         start: f64,
         scores: &[f64],
     ) -> Self {
         let communicator = graph.shared_communicator();
         let room = if communicator.is_single_process() { SNAPSHOT_BYTES } else { 0 };
-        let recorder = Self::with_budget(parameter, between, start, scores, room);
+        let recorder = Self::with_budget(parameter, interpolation, start, scores, room);
         Self { communicator, ..recorder }
     }
 
     /// A path that begins at `start` with the scores that trust every vote.
     #[must_use]
-    pub fn new(parameter: Parameter, between: Interpolation, start: f64, scores: &[f64]) -> Self {
-        Self::with_budget(parameter, between, start, scores, SNAPSHOT_BYTES)
+    pub fn new(
+        parameter: Parameter,
+        interpolation: Interpolation,
+        start: f64,
+        scores: &[f64],
+    ) -> Self {
+        Self::with_budget(parameter, interpolation, start, scores, SNAPSHOT_BYTES)
     }
 
     /// The same with other room for snapshots than [`SNAPSHOT_BYTES`].
     #[must_use]
     pub fn with_budget(
         parameter: Parameter,
-        between: Interpolation,
+        interpolation: Interpolation,
         start: f64,
         scores: &[f64],
         bytes: usize,
@@ -60,7 +65,7 @@ impl Recorder {
         snapshots.push(0, scores);
         let path = Path {
             parameter,
-            between,
+            interpolation,
             knots: vec![start],
             events: Vec::new(),
             status: Status::Complete,
@@ -118,8 +123,8 @@ impl Recorder {
 
     /// Whether the sweep has come to where it was to end. λ or t is that of the last knot.
     #[must_use]
-    pub fn reached(&self, until: StopAt) -> bool {
-        match until {
+    pub fn reached(&self, stop: StopAt) -> bool {
+        match stop {
             StopAt::End => false,
             StopAt::Value(value) => {
                 let last = self.path.knots[self.path.knots.len() - 1];

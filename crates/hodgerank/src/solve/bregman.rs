@@ -75,7 +75,7 @@ const WORK: &str = "lbi";
 /// The end may miss a step of the grid by this share of a step and still be that step.
 const ON_GRID: f64 = 1e-6;
 
-/// The path from the scores that trust every vote, at time 0, until `until`.
+/// The path from the scores that trust every vote, at time 0, stop `until`.
 ///
 /// There is a knot wherever the set of outliers changes, and at least every 1/(4κ). The path ends
 /// at [`StopAt::Value`] exactly: the last step is shortened to meet it. [`StopAt::End`] is where the
@@ -87,7 +87,7 @@ const ON_GRID: f64 = 1e-6;
 ///
 /// # Example
 /// ```
-/// use hodgerank::path::Until;
+/// use hodgerank::path::StopAt;
 /// use hodgerank::solve::bregman::{self, BregmanOptions};
 /// use hodgerank::{Comparison, ComparisonGraph, Groups};
 ///
@@ -99,32 +99,36 @@ const ON_GRID: f64 = 1e-6;
 ///     Comparison::new(2, 0, 2.0),
 /// ];
 /// let graph = ComparisonGraph::new(3, Groups::merge(3, &votes)?.groups)?;
-/// let path = bregman::path(&graph, &BregmanOptions::default(), Until::Flagged(1.0))?;
+/// let path = bregman::compute_path(&graph, &BregmanOptions::default(), StopAt::Flagged(1.0))?;
 /// let suspect = path.entries()[0].group as usize;
 /// assert_eq!((graph.groups().y[suspect], graph.groups().weight[suspect]), (-2.0, 1.0));
 /// # Ok::<(), hodgerank::Error>(())
 /// ```
-pub fn path(graph: &ComparisonGraph, options: &BregmanOptions, until: StopAt) -> Result<Path> {
-    run(graph, options, until, |_, _| ()).map(|(path, ())| path)
-}
-
-/// As [`path`], and γ at its end, one number for each group.
-///
-/// # Errors
-/// As [`path`].
-pub fn path_and_outliers(
+pub fn compute_path(
     graph: &ComparisonGraph,
     options: &BregmanOptions,
-    until: StopAt,
+    stop: StopAt,
+) -> Result<Path> {
+    run(graph, options, stop, |_, _| ()).map(|(path, ())| path)
+}
+
+/// As [`compute_path`], and γ at its end, one number for each group.
+///
+/// # Errors
+/// As [`compute_path`].
+pub fn compute_path_and_outliers(
+    graph: &ComparisonGraph,
+    options: &BregmanOptions,
+    stop: StopAt,
 ) -> Result<(Path, Vec<f64>)> {
-    run(graph, options, until, |end, kappa| end.outliers(kappa))
+    run(graph, options, stop, |end, kappa| end.outliers(kappa))
 }
 
 /// The path, and what is asked of its end.
 fn run<T>(
     graph: &ComparisonGraph,
     options: &BregmanOptions,
-    until: StopAt,
+    stop: StopAt,
     of_end: impl FnOnce(&Iterate<'_>, f64) -> T,
 ) -> Result<(Path, T)> {
     options.validate()?;
@@ -136,27 +140,28 @@ fn run<T>(
     let residuals = iterate.residuals();
     let largest_r = residuals.largest;
     if largest_r <= ROUNDING.max(10.0 * options.tolerance) * largest_y {
-        let path = without_outliers(graph, &iterate.theta, recorder, until);
+        let path = without_outliers(graph, &iterate.theta, recorder, stop);
         return Ok((path, of_end(&iterate, 0.0)));
     }
     let steps =
         Steps::choose(options, residuals, || largest_eigenvalue::bound(graph, system.matrix()))?;
     // The scope takes the whole loop into the thread pool, not each of its parts.
-    let path = rayon::scope(|_| walk(&mut iterate, steps, options, until, recorder, largest_r))?;
+    let path =
+        rayon::scope(|_| run_iterations(&mut iterate, steps, options, stop, recorder, largest_r))?;
     Ok((path, of_end(&iterate, steps.kappa)))
 }
 
 /// The iteration of the paper, from the end of the silent start.
-fn walk(
+fn run_iterations(
     iterate: &mut Iterate<'_>,
     Steps { kappa, dt }: Steps,
     options: &BregmanOptions,
-    until: StopAt,
+    stop: StopAt,
     mut recorder: Recorder,
     largest_r: f64,
 ) -> Result<Path> {
     let (groups, communicator) = (iterate.graph.groups(), iterate.graph.communicator());
-    let end = if let StopAt::Value(t) = until { t } else { f64::INFINITY };
+    let end = if let StopAt::Value(t) = stop { t } else { f64::INFINITY };
     let longest_gap = (1.0 / (KNOTS_PER_RELAXATION * kappa * dt)).max(1.0) as u64;
     let mut k = silent_steps(dt, largest_r).min((end / dt + ON_GRID) as u64);
     let (first, mut last_knot) = (k, k);
@@ -173,9 +178,9 @@ fn walk(
         recorder.restore(&mut state, groups)?;
         state.finish()?;
     }
-    let ending = if until == StopAt::End { END } else { options.tolerance };
+    let ending = if stop == StopAt::End { END } else { options.tolerance };
     let status = loop {
-        if recorder.reached(until) || end - t <= ON_GRID * dt {
+        if recorder.reached(stop) || end - t <= ON_GRID * dt {
             break Status::Complete;
         }
         if k - first >= options.max_steps as u64 {
@@ -217,9 +222,9 @@ fn without_outliers(
     graph: &ComparisonGraph,
     theta: &[f64],
     mut recorder: Recorder,
-    until: StopAt,
+    stop: StopAt,
 ) -> Path {
-    if let StopAt::Value(t) = until
+    if let StopAt::Value(t) = stop
         && t > 0.0
     {
         recorder.knot(t, theta, [], graph.groups());

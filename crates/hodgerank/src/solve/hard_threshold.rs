@@ -185,13 +185,13 @@ pub(super) fn on_merged(
 
 /// Votes that may be removed while the rest still connects what all votes connect.
 #[must_use]
-pub fn most_removable(graph: &ComparisonGraph) -> u64 {
+pub fn max_removable(graph: &ComparisonGraph) -> u64 {
     let tree = graph.items() - graph.components().len();
     (graph.groups().votes() - tree as f64).max(0.0) as u64
 }
 
 pub(super) fn check_k(graph: &ComparisonGraph, k: u64) -> Result<()> {
-    if k > most_removable(graph) {
+    if k > max_removable(graph) {
         let expected = "at most votes − items + components, so that the rest connects the items";
         return Err(Error::BadOption { option: "k", value: k.to_string(), expected });
     }

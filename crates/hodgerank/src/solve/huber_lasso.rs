@@ -68,7 +68,7 @@ pub enum Knots {
     /// Where groups enter or leave, and nowhere else. For some thousand items.
     Exact {
         /// Most knots, 1 or more.
-        most: usize,
+        max_knots: usize,
     },
 }
 
@@ -78,7 +78,7 @@ impl Default for Knots {
     }
 }
 
-/// Options of [`path`] and [`solve_at`].
+/// Options of [`compute_path`] and [`solve_at`].
 ///
 /// | name | default | purpose | range |
 /// |---|---|---|---|
@@ -125,7 +125,7 @@ impl HuberLassoOptions {
                 let expected = "a number between 0 and 1, both excluded";
                 Err(bad("lambda-ratio", ratio.to_string(), expected))
             }
-            Knots::Exact { most: 0 } => {
+            Knots::Exact { max_knots: 0 } => {
                 Err(bad("knots", "0".to_owned(), "a whole number, 1 or more"))
             }
             _ => Ok(()),
@@ -142,20 +142,26 @@ impl HuberLassoOptions {
 /// # Errors
 /// If an option makes no sense, the outcomes are too large to be added up, or there are too many
 /// items for exact knots.
-pub fn path(graph: &ComparisonGraph, options: &HuberLassoOptions, until: StopAt) -> Result<Path> {
+pub fn compute_path(
+    graph: &ComparisonGraph,
+    options: &HuberLassoOptions,
+    stop: StopAt,
+) -> Result<Path> {
     options.validate()?;
     let theta = least_squares(graph, options.backend)?;
     let lambda_max = largest_residual(graph, &theta);
     let start = Recorder::on(graph, Parameter::Lambda, Interpolation::Linear, lambda_max, &theta);
-    if lambda_max == 0.0 || start.reached(until) {
+    if lambda_max == 0.0 || start.reached(stop) {
         return Ok(start.finish(Status::Complete));
     }
     match options.knots {
         Knots::Grid { count, ratio } => {
             let lambdas = lambda_grid(lambda_max, count, ratio).skip(1);
-            grid::walk(graph, &theta, lambda_max, lambdas, start, until, options)
+            grid::compute_path(graph, &theta, lambda_max, lambdas, start, stop, options)
         }
-        Knots::Exact { most } => homotopy::walk(graph, &theta, lambda_max, most, start, until),
+        Knots::Exact { max_knots } => {
+            homotopy::compute_path(graph, &theta, lambda_max, max_knots, start, stop)
+        }
     }
 }
 

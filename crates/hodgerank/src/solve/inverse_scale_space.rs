@@ -57,7 +57,7 @@ use inliers::DENSE_MOST_ITEMS;
 /// Products with the inlier Laplacian that one event takes without the dense inverse: a guess.
 const CG_PRODUCTS: f64 = 20.0;
 
-/// Options of [`path`].
+/// Options of [`compute_path`].
 ///
 /// | name | default | purpose | range |
 /// |---|---|---|---|
@@ -91,7 +91,7 @@ impl InverseScaleSpaceOptions {
     }
 }
 
-/// The path from the scores that trust every vote, at time 0, until `until`; [`StopAt::End`] is
+/// The path from the scores that trust every vote, at time 0, stop `until`; [`StopAt::End`] is
 /// where every trusted vote is met exactly.
 ///
 /// Scores stay as they are from one knot to the next. Each knot is an event; the last one may be
@@ -102,7 +102,7 @@ impl InverseScaleSpaceOptions {
 ///
 /// # Example
 /// ```
-/// use hodgerank::path::Until;
+/// use hodgerank::path::StopAt;
 /// use hodgerank::solve::inverse_scale_space::{self, InverseScaleSpaceOptions};
 /// use hodgerank::{Comparison, ComparisonGraph, Groups};
 ///
@@ -114,16 +114,16 @@ impl InverseScaleSpaceOptions {
 ///     Comparison::new(2, 0, 2.0),
 /// ];
 /// let graph = ComparisonGraph::new(3, Groups::merge(3, &votes)?.groups)?;
-/// let path = inverse_scale_space::path(&graph, &InverseScaleSpaceOptions::default(), Until::End)?;
+/// let path = inverse_scale_space::compute_path(&graph, &InverseScaleSpaceOptions::default(), StopAt::End)?;
 /// assert_eq!(path.entries().len(), 1);
 /// assert!((path.last_scores()[0] - 1.0).abs() < 1e-12);
 /// assert!((path.entries()[0].residual + 4.0).abs() < 1e-12);
 /// # Ok::<(), hodgerank::Error>(())
 /// ```
-pub fn path(
+pub fn compute_path(
     graph: &ComparisonGraph,
     options: &InverseScaleSpaceOptions,
-    until: StopAt,
+    stop: StopAt,
 ) -> Result<Path> {
     options.validate()?;
     let l2_options = L2Options { tolerance: options.tolerance, ..L2Options::default() };
@@ -131,22 +131,22 @@ pub fn path(
     let recorder = Recorder::new(Parameter::Time, Interpolation::Constant, 0.0, &theta);
     let mut fit = Fit::start(graph, theta, options.tolerance);
     // The scope takes the whole loop into the thread pool, not each of its parts.
-    rayon::scope(|_| Ok(walk(&mut fit, options, until, recorder)))
+    rayon::scope(|_| Ok(run_events(&mut fit, options, stop, recorder)))
 }
 
 /// From event to event.
-fn walk(
+fn run_events(
     fit: &mut Fit<'_>,
     options: &InverseScaleSpaceOptions,
-    until: StopAt,
+    stop: StopAt,
     mut recorder: Recorder,
 ) -> Path {
     let groups = fit.graph.groups();
-    let end = if let StopAt::Value(t) = until { t } else { f64::INFINITY };
+    let end = if let StopAt::Value(t) = stop { t } else { f64::INFINITY };
     let mut t = 0.0;
     let mut events = 0;
     let status = loop {
-        if recorder.reached(until) {
+        if recorder.reached(stop) {
             break Status::Complete;
         }
         let next = t + fit.time_to_next_event();
@@ -177,7 +177,7 @@ fn walk(
     recorder.finish(status)
 }
 
-/// About how many multiply-adds [`path`] takes until this many votes are flagged.
+/// About how many multiply-adds [`compute_path`] takes until this many votes are flagged.
 ///
 /// Events are taken to be as many as the lightest groups that hold so many votes: those who err
 /// are few on each pair. An event costs n² and two passes over the groups, or without the dense

@@ -3,7 +3,7 @@
 //! Objective: min over θ of ½ Σ_{g kept} w_g (y_g − (Xθ)_g)². Which groups are kept is decided by
 //! the path of [`huber_lasso`]. The refit takes away the bias of size λ that Huber-LASSO has.
 //!
-//! Groups go as a whole, in order of suspicion, until the votes asked for are gone. The order is
+//! Groups go as a whole, in order of suspicion, stop the votes asked for are gone. The order is
 //! that of first entry. Two protocols differ in what comes first among groups of one knot:
 //!
 //! | protocol | knots | first of one knot |
@@ -75,21 +75,21 @@ pub struct LassoL2 {
 
 /// Walks the path to `until` and refits without what it flagged.
 ///
-/// With [`StopAt::Flagged`] groups go, in order of suspicion, until at least so many votes are
+/// With [`StopAt::Flagged`] groups go, in order of suspicion, stop at least so many votes are
 /// gone. Else all groups go that are flagged at the end of the path.
 ///
 /// # Errors
 /// If an option makes no sense, the outcomes are too large to be added up, or a backend that was
 /// asked for cannot take the graph.
-pub fn solve(graph: &ComparisonGraph, options: &LassoL2Options, until: StopAt) -> Result<LassoL2> {
+pub fn solve(graph: &ComparisonGraph, options: &LassoL2Options, stop: StopAt) -> Result<LassoL2> {
     options.validate()?;
     let mut path_options = options.path;
     if options.protocol == Protocol::Paper {
         path_options.knots = Knots::Grid { count: 100, ratio: 0.01 };
     }
-    let path = huber_lasso::path(graph, &path_options, until)?;
+    let path = huber_lasso::compute_path(graph, &path_options, stop)?;
     let ordered = in_order(graph, &path, options.protocol);
-    let removed = match until {
+    let removed = match stop {
         StopAt::Flagged(votes) => first_votes(graph.groups(), ordered, votes),
         StopAt::End | StopAt::Value(_) => {
             let end = path.knots.last().copied().unwrap_or_default();

@@ -29,7 +29,7 @@
 use std::time::Instant;
 
 use super::hard_threshold::{
-    HardThresholdOptions, Removal, Search, check_k, most_removable, on_merged,
+    HardThresholdOptions, Removal, Search, check_k, max_removable, on_merged,
 };
 use crate::error::Result;
 use crate::graph::ComparisonGraph;
@@ -116,7 +116,7 @@ fn search(graph: &ComparisonGraph, options: &TrimmedOptions, started: Instant) -
     if let Some(k) = options.k {
         return search.run(k as f64, &l2, &[], started);
     }
-    let most = most_removable(graph) as f64;
+    let most = max_removable(graph) as f64;
     let mut k = (FIRST_SHARE * contradicting(graph, &l2.solution.scores)).floor().min(most);
     let mut fit = search.alternate(k, &l2.solution.scores)?;
     for _ in 0..MAX_ROUNDS {

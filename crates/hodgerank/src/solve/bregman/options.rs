@@ -49,7 +49,7 @@ impl std::str::FromStr for Algorithm {
     }
 }
 
-/// Options of [`super::path`].
+/// Options of [`super::compute_path`].
 ///
 /// | name | default | purpose | range |
 /// |---|---|---|---|
@@ -93,7 +93,7 @@ impl Default for BregmanOptions {
 
 impl BregmanOptions {
     /// Checks that all values make sense. Whether `dt` is too long depends on the votes too, so
-    /// that only [`super::path`] can tell.
+    /// that only [`super::compute_path`] can tell.
     ///
     /// # Errors
     /// [`Error::BadOption`] for the first that does not.

@@ -107,7 +107,7 @@ impl<'a> Search<'a> {
         self.alternate(k, &scores)
     }
 
-    /// Exchanges and alternation in turn, until neither helps.
+    /// Exchanges and alternation in turn, stop neither helps.
     fn exchange(&self, k: f64, mut best: Fit) -> Result<Fit> {
         let mut left = self.options.max_exchanges;
         for _ in 0..MAX_ROUNDS {

@@ -19,17 +19,17 @@ const POLISH: f64 = 1e-4;
 const POLISH_STEPS: usize = 10;
 
 /// Solves for each λ in turn.
-pub(super) fn walk(
+pub(super) fn compute_path(
     graph: &ComparisonGraph,
     start: &[f64],
     lambda_max: f64,
     lambdas: impl Iterator<Item = f64>,
     mut recorder: Recorder,
-    until: StopAt,
+    stop: StopAt,
     options: &HuberLassoOptions,
 ) -> Result<Path> {
     let (groups, communicator) = (graph.groups(), graph.communicator());
-    let last = if let StopAt::Value(value) = until { value } else { 0.0 };
+    let last = if let StopAt::Value(value) = stop { value } else { 0.0 };
     let mut newton = Newton::new(graph, start, options.backend);
     let mut flagged = vec![false; groups.len()];
     let mut before = Point { lambda: lambda_max, theta: start.to_vec() };
@@ -59,7 +59,7 @@ pub(super) fn walk(
         let changes = changes(&newton, limit, &mut flagged);
         recorder.knot(lambda, &newton.theta, changes, groups);
         done += 1;
-        if recorder.reached(until) {
+        if recorder.reached(stop) {
             let tolerance = POLISH * options.tolerance;
             newton.minimise(lambda, tolerance, POLISH_STEPS);
             recorder.refine(&newton.theta);

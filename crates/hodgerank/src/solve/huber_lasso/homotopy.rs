@@ -47,16 +47,16 @@ struct Walk<'a> {
 }
 
 /// Walks down from λ_max, for `most` knots at most.
-pub(super) fn walk(
+pub(super) fn compute_path(
     graph: &ComparisonGraph,
     start: &[f64],
     lambda_max: f64,
     most: usize,
     mut recorder: Recorder,
-    until: StopAt,
+    stop: StopAt,
 ) -> Result<Path> {
     let groups = graph.groups();
-    let end = if let StopAt::Value(value) = until { value.max(0.0) } else { 0.0 };
+    let end = if let StopAt::Value(value) = stop { value.max(0.0) } else { 0.0 };
     let mut walk = Walk::new(graph, start, lambda_max)?;
     let mut standstills = 0;
     for _ in 0..most {
@@ -67,7 +67,7 @@ pub(super) fn walk(
         let changes = changes(&before, &walk);
         if !changes.is_empty() {
             recorder.knot(walk.lambda, &walk.theta, changes, groups);
-            if recorder.reached(until) {
+            if recorder.reached(stop) {
                 return Ok(recorder.finish(Status::Complete));
             }
         }
