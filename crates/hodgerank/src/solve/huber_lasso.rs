@@ -150,7 +150,8 @@ pub fn compute_path(
     options.validate()?;
     let theta = least_squares(graph, options.backend)?;
     let lambda_max = largest_residual(graph, &theta);
-    let start = Recorder::on(graph, Parameter::Lambda, Interpolation::Linear, lambda_max, &theta);
+    let start =
+        Recorder::for_graph(graph, Parameter::Lambda, Interpolation::Linear, lambda_max, &theta);
     if lambda_max == 0.0 || start.reached(stop) {
         return Ok(start.finish(Status::Complete));
     }

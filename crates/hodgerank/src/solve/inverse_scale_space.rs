@@ -152,7 +152,7 @@ fn run_events(
         let next = t + fit.time_to_next_event();
         if next > end || next.is_infinite() {
             if end.is_finite() {
-                recorder.knot(end, &fit.theta, [], groups);
+                recorder.record_knot(end, &fit.theta, [], groups);
             }
             break Status::Complete;
         }
@@ -163,13 +163,13 @@ fn run_events(
         t = next;
         events += 1;
         match fit.settle(&entering) {
-            Outcome::Fitted => recorder.knot(t, &fit.theta, fit.changes(), groups),
+            Outcome::Fitted => recorder.record_knot(t, &fit.theta, fit.changes(), groups),
             Outcome::Disconnected => {
-                recorder.knot(t, &fit.last_theta, [], groups);
+                recorder.record_knot(t, &fit.last_theta, [], groups);
                 break Status::Disconnected;
             }
             Outcome::NotSettled => {
-                recorder.knot(t, &fit.last_theta, [], groups);
+                recorder.record_knot(t, &fit.last_theta, [], groups);
                 break Status::IterationLimit;
             }
         }

@@ -57,12 +57,12 @@ pub(super) fn compute_path(
         }
         let limit = lambda + BEYOND * lambda_max;
         let changes = changes(&newton, limit, &mut flagged);
-        recorder.knot(lambda, &newton.theta, changes, groups);
+        recorder.record_knot(lambda, &newton.theta, changes, groups);
         done += 1;
         if recorder.reached(stop) {
             let tolerance = POLISH * options.tolerance;
             newton.minimise(lambda, tolerance, POLISH_STEPS);
-            recorder.refine(&newton.theta);
+            recorder.replace_last_scores(&newton.theta);
             break;
         }
         std::mem::swap(&mut before, &mut here);

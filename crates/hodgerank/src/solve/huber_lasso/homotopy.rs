@@ -66,7 +66,7 @@ pub(super) fn compute_path(
         }
         let changes = changes(&before, &walk);
         if !changes.is_empty() {
-            recorder.knot(walk.lambda, &walk.theta, changes, groups);
+            recorder.record_knot(walk.lambda, &walk.theta, changes, groups);
             if recorder.reached(stop) {
                 return Ok(recorder.finish(Status::Complete));
             }
@@ -77,7 +77,7 @@ pub(super) fn compute_path(
         let h = walk.next_knot(NEAR * lambda_max);
         if walk.lambda - h <= end.max(ARRIVED * lambda_max) {
             walk.advance(walk.lambda - end);
-            recorder.knot(walk.lambda, &walk.theta, [], groups);
+            recorder.record_knot(walk.lambda, &walk.theta, [], groups);
             return Ok(recorder.finish(Status::Complete));
         }
         standstills = if h > NEAR * lambda_max { 0 } else { standstills + 1 };
