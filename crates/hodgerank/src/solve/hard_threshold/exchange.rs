@@ -90,7 +90,7 @@ impl<'a> ExchangeSearch<'a> {
             let spare = k - self.removed.iter().sum::<f64>();
             match self.best_exchange(&r, spare) {
                 Some(best) if -best.change > MIN_RELATIVE_DECREASE * objective => {
-                    self.apply(best, &r)
+                    self.apply(best, &r);
                 }
                 _ => return made,
             }

@@ -18,7 +18,7 @@ use super::pass::Pass;
 
 /// The end of a linked list.
 const NONE: u32 = u32::MAX;
-/// Items with at least this many neighbours multiplier one queue.
+/// Items with at least this many neighbours share one queue.
 const MAX_QUEUED_DEGREE: usize = 63;
 
 /// The factor, with items in the order of elimination.
