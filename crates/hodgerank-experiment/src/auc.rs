@@ -124,12 +124,12 @@ fn study(votes: u64, flips: f64, seed: u64, run: u64) -> Result<KnownStudy> {
 fn path(graph: &ComparisonGraph, method: usize, until: StopAt) -> Result<Path> {
     Ok(match method {
         0 => {
-            let knots = Knots::Exact { most: MAX_KNOTS };
+            let knots = Knots::Exact { max_knots: MAX_KNOTS };
             let options = HuberLassoOptions { knots, ..Default::default() };
-            huber_lasso::path(graph, &options, until)?
+            huber_lasso::compute_path(graph, &options, until)?
         }
-        LBI => bregman::path(graph, &lbi(), until)?,
-        _ => inverse_scale_space::path(graph, &InverseScaleSpaceOptions::default(), until)?,
+        LBI => bregman::compute_path(graph, &lbi(), until)?,
+        _ => inverse_scale_space::compute_path(graph, &InverseScaleSpaceOptions::default(), until)?,
     })
 }
 

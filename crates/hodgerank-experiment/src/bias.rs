@@ -124,9 +124,10 @@ fn repetition(seed: u64) -> Result<Repetition> {
     let gamma = huber_lasso::outliers(graph, &theta, lambda);
     let lasso = estimate(theta, &gamma);
     let options = BregmanOptions { kappa: Some(KAPPA), ..Default::default() };
-    let (path, gamma) = bregman::path_and_outliers(graph, &options, time)?;
+    let (path, gamma) = bregman::compute_path_and_outliers(graph, &options, time)?;
     let lbi = estimate(path.last_scores().to_vec(), &gamma);
-    let path = inverse_scale_space::path(graph, &InverseScaleSpaceOptions::default(), time)?;
+    let path =
+        inverse_scale_space::compute_path(graph, &InverseScaleSpaceOptions::default(), time)?;
     let mut gamma = vec![0.0; graph.groups().len()];
     let r = residuals(graph, path.last_scores());
     for g in path.flagged_at(1.0 / lambda) {

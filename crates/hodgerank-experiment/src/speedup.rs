@@ -124,7 +124,7 @@ fn seconds_of(graph: &ComparisonGraph, max_steps: usize) -> Result<f64> {
     let options =
         BregmanOptions { algorithm: Algorithm::Gradient, max_steps, ..BregmanOptions::default() };
     let started = Instant::now();
-    bregman::path(graph, &options, StopAt::End)?;
+    bregman::compute_path(graph, &options, StopAt::End)?;
     Ok(started.elapsed().as_secs_f64())
 }
 

@@ -187,9 +187,9 @@ fn last_time(graph: &ComparisonGraph) -> Result<f64> {
     let options =
         BregmanOptions { kappa: Some(methods::KAPPA), dt: Some(DT), ..Default::default() };
     let groups = graph.groups();
-    let path = bregman::path(graph, &options, StopAt::Flagged(SHARE * groups.votes()))?;
+    let path = bregman::compute_path(graph, &options, StopAt::Flagged(SHARE * groups.votes()))?;
     let votes: f64 = path.entries().iter().map(|e| groups.weight[e.group as usize]).sum();
-    let path = bregman::path(graph, &options, StopAt::Flagged(votes + 1.0))?;
+    let path = bregman::compute_path(graph, &options, StopAt::Flagged(votes + 1.0))?;
     // Votes that agree in full have a path of one knot, at 0.
     Ok((path.knots[path.knots.len() - 1] - DT).max(DT))
 }

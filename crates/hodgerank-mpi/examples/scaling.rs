@@ -109,7 +109,7 @@ fn seconds_of(graph: &ComparisonGraph, max_steps: usize) -> Result<f64, hodgeran
     let algorithm = Algorithm::Gradient;
     let options = BregmanOptions { algorithm, max_steps, ..BregmanOptions::default() };
     let started = Instant::now();
-    bregman::path(graph, &options, StopAt::End)?;
+    bregman::compute_path(graph, &options, StopAt::End)?;
     Ok(started.elapsed().as_secs_f64())
 }
 

@@ -22,11 +22,11 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _core {
     #[pymodule_export]
-    use crate::document::{ArrowTable, Document};
-    #[pymodule_export]
     use crate::commands::{
         clean, compare, decompose, diagnose, outliers, path, rank, report, simulate, split,
     };
+    #[pymodule_export]
+    use crate::document::{ArrowTable, Document};
     #[pymodule_export]
     use crate::options::options;
     #[pymodule_export]

@@ -98,7 +98,7 @@ fn row(case: &Case, votes: &[Comparison], name: &str, rows: Groups) -> Result<()
 fn ours(items: usize, votes: &[Comparison]) -> Result<(Path, f64), Box<dyn Error>> {
     let started = Instant::now();
     let graph = ComparisonGraph::new(items, Groups::merge(items, votes)?.groups)?;
-    let path = huber_lasso::path(&graph, &HuberLassoOptions::default(), StopAt::End)?;
+    let path = huber_lasso::compute_path(&graph, &HuberLassoOptions::default(), StopAt::End)?;
     Ok((path, started.elapsed().as_secs_f64()))
 }
 

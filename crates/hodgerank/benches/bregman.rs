@@ -88,10 +88,10 @@ fn row(name: &str, graph: &ComparisonGraph, share: f64, method: Method) {
 fn run(graph: &ComparisonGraph, method: Method, until: StopAt) -> Result<Path> {
     match method {
         Method::Bregman(algorithm) => {
-            bregman::path(graph, &BregmanOptions { algorithm, ..Default::default() }, until)
+            bregman::compute_path(graph, &BregmanOptions { algorithm, ..Default::default() }, until)
         }
         Method::InverseScaleSpace => {
-            inverse_scale_space::path(graph, &InverseScaleSpaceOptions::default(), until)
+            inverse_scale_space::compute_path(graph, &InverseScaleSpaceOptions::default(), until)
         }
     }
 }

@@ -20,7 +20,7 @@ use rand_chacha::ChaCha8Rng;
 type Case = (&'static str, fn() -> ComparisonGraph, usize, Knots, Option<f64>);
 
 const GRID: Knots = Knots::Grid { count: 100, ratio: 0.01 };
-const EXACT: Knots = Knots::Exact { most: 1_000_000 };
+const EXACT: Knots = Knots::Exact { max_knots: 1_000_000 };
 
 /// Name, graph, how often, knots, and the share of votes to stop at.
 const CASES: &[Case] = &[
@@ -72,7 +72,7 @@ fn run(&(name, graph, times, knots, share): &Case) {
     let mut best: Option<(f64, Path)> = None;
     for _ in 0..times {
         let started = Instant::now();
-        let path = huber_lasso::path(&graph, &options, until).expect("valid options");
+        let path = huber_lasso::compute_path(&graph, &options, until).expect("valid options");
         let ms = 1e3 * started.elapsed().as_secs_f64();
         if best.as_ref().is_none_or(|(least, _)| ms < *least) {
             best = Some((ms, path));

@@ -16,7 +16,12 @@ fn main() -> hodgerank::Result<()> {
     let study = votes.study()?;
     let ranker = Ranker::new().method(Method::InverseScaleSpace).outliers(OutlierRule::Count(3));
     let path = ranker.path(&study)?;
-    println!("{} along {} knots, status {}", path.parameter.as_str(), path.knots.len(), path.status);
+    println!(
+        "{} along {} knots, status {}",
+        path.parameter.as_str(),
+        path.knots.len(),
+        path.status
+    );
     let name = |item: u32| study.items.name(item);
     for event in &path.events {
         let group = event.group as usize;
@@ -27,7 +32,11 @@ fn main() -> hodgerank::Result<()> {
             Change::Left => "trusted again".to_owned(),
         };
         let at = path.knots[event.knot as usize];
-        println!("t = {at:.3}: {} against {}, outcome {outcome}: {change}", name(left), name(right));
+        println!(
+            "t = {at:.3}: {} against {}, outcome {outcome}: {change}",
+            name(left),
+            name(right)
+        );
     }
     for (item, score) in (0..).zip(path.last_scores()) {
         println!("{:3} {score:+.4}", name(item));

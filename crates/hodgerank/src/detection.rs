@@ -57,7 +57,7 @@ fn multipliers(graph: &ComparisonGraph, path: &Path) -> Vec<f64> {
             let mut theta_sum = vec![0.0; graph.items()];
             for s in 1..count {
                 let step = at(s) - at(s - 1);
-                let end = match path.between {
+                let end = match path.interpolation {
                     Interpolation::Linear => path.snapshot(s),
                     Interpolation::Constant => path.snapshot(s - 1),
                 };

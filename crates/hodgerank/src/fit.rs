@@ -123,11 +123,11 @@ fn compute_path(
 ) -> Result<Path> {
     match method {
         Method::HuberLasso | Method::LassoL2 => {
-            huber_lasso::path(graph, &options.huber_options(), stop)
+            huber_lasso::compute_path(graph, &options.huber_options(), stop)
         }
-        Method::Bregman => bregman::path(graph, &options.bregman_options(), stop),
+        Method::Bregman => bregman::compute_path(graph, &options.bregman_options(), stop),
         Method::InverseScaleSpace => {
-            inverse_scale_space::path(graph, &InverseScaleSpaceOptions::default(), stop)
+            inverse_scale_space::compute_path(graph, &InverseScaleSpaceOptions::default(), stop)
         }
         _ => Err(Error::BadOption {
             option: "method",

@@ -14,7 +14,7 @@ use shapes::largest_difference;
 const ALGORITHMS: [Algorithm; 2] = [Algorithm::Gradient, Algorithm::Exact];
 
 fn run(graph: &ComparisonGraph, options: &BregmanOptions, until: StopAt) -> Path {
-    bregman::path(graph, options, until).unwrap()
+    bregman::compute_path(graph, options, until).unwrap()
 }
 
 fn options(algorithm: Algorithm, kappa: f64, dt: f64) -> BregmanOptions {
@@ -253,7 +253,8 @@ fn a_path_ends_where_it_is_asked_to() {
 fn a_step_too_long_is_refused_with_the_longest() {
     let graph = shapes::voted(20, &shapes::complete(20), 13);
     for algorithm in ALGORITHMS {
-        let refused = bregman::path(&graph, &options(algorithm, 10.0, 1.0), StopAt::Value(1.0));
+        let refused =
+            bregman::compute_path(&graph, &options(algorithm, 10.0, 1.0), StopAt::Value(1.0));
         let Err(Error::StepTooLarge { dt, largest }) = refused else { panic!("{refused:?}") };
         assert_eq!(dt, 1.0);
         if algorithm == Algorithm::Exact {
@@ -279,7 +280,7 @@ fn bad_options_are_named() {
         ("max-steps", BregmanOptions { max_steps: 0, ..default }),
     ];
     for (name, options) in bad {
-        match bregman::path(&graph, &options, StopAt::End) {
+        match bregman::compute_path(&graph, &options, StopAt::End) {
             Err(Error::BadOption { option, .. }) => assert_eq!(option, name),
             other => panic!("{name}: {other:?}"),
         }
@@ -314,7 +315,7 @@ fn one_wild_outcome_neither_stops_nor_slows_the_rest() {
     assert_eq!(path.status, Status::Complete);
     assert_eq!(graph.groups().y[path.entries()[0].group as usize], 1e4);
     let options = InverseScaleSpaceOptions::default();
-    let limit = inverse_scale_space::path(&graph, &options, StopAt::Value(0.5)).unwrap();
+    let limit = inverse_scale_space::compute_path(&graph, &options, StopAt::Value(0.5)).unwrap();
     let difference = largest_difference(path.last_scores(), limit.last_scores());
     assert!(difference < 0.02, "{difference:e}");
 }
@@ -334,7 +335,7 @@ fn outliers_at_the_end_are_those_flagged_and_meet_their_residuals() {
     // Long after the first 20 votes have entered, shortly after the last ones.
     let until = StopAt::Flagged(20.0);
     let (path, gamma) =
-        bregman::path_and_outliers(&graph, &BregmanOptions::default(), until).unwrap();
+        bregman::compute_path_and_outliers(&graph, &BregmanOptions::default(), until).unwrap();
     assert_eq!(path, run(&graph, &BregmanOptions::default(), until));
     let nonzero: Vec<u32> = (0..gamma.len() as u32).filter(|&g| gamma[g as usize] != 0.0).collect();
     assert_eq!(nonzero, path.flagged_at(path.knots[path.knots.len() - 1]));

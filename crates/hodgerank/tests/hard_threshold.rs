@@ -142,7 +142,7 @@ fn flipped_votes_of_a_consistent_study_are_found() {
 #[test]
 fn what_is_kept_connects_the_items() {
     for (name, graph) in shapes::all() {
-        let most = hard_threshold::most_removable(&graph);
+        let most = hard_threshold::max_removable(&graph);
         for k in [most, most / 2] {
             let found = iht(&graph, k);
             let groups = graph.groups();
@@ -190,7 +190,7 @@ proptest! {
             .collect();
         let merged = shapes::graph(6, &votes);
         let k = (share * merged.groups().votes()) as u64;
-        prop_assume!(k <= hard_threshold::most_removable(&merged));
+        prop_assume!(k <= hard_threshold::max_removable(&merged));
         let single: Vec<Comparison> = votes
             .iter()
             .flat_map(|v| std::iter::repeat_n(v.with_count(1), v.count as usize))

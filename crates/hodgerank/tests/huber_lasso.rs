@@ -14,7 +14,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use shapes::largest_difference;
 
-const EXACT: Knots = Knots::Exact { most: 100_000 };
+const EXACT: Knots = Knots::Exact { max_knots: 100_000 };
 
 /// Tighter than the default, so that scores can be compared.
 fn options(knots: Knots) -> HuberLassoOptions {
@@ -22,7 +22,7 @@ fn options(knots: Knots) -> HuberLassoOptions {
 }
 
 fn walk(graph: &ComparisonGraph, knots: Knots) -> Path {
-    let path = huber_lasso::path(graph, &options(knots), StopAt::End).unwrap();
+    let path = huber_lasso::compute_path(graph, &options(knots), StopAt::End).unwrap();
     assert_eq!(path.status, Status::Complete);
     path
 }
@@ -145,7 +145,7 @@ fn grid_paths_are_optimal() {
         for backend in [Backend::Dense, Backend::ConjugateGradient] {
             let backend = BackendChoice::Fixed(backend);
             let options = HuberLassoOptions { backend, ..HuberLassoOptions::default() };
-            let path = huber_lasso::path(&graph, &options, StopAt::End).unwrap();
+            let path = huber_lasso::compute_path(&graph, &options, StopAt::End).unwrap();
             assert_eq!(path.status, Status::Complete, "{name}");
             assert_path(name, &graph, &path);
         }
@@ -154,7 +154,11 @@ fn grid_paths_are_optimal() {
     let mesh = shapes::voted(2500, &shapes::grid(50, 50), 7);
     for (name, graph) in [("several tasks", large), ("mesh", mesh)] {
         let options = HuberLassoOptions::default();
-        assert_path(name, &graph, &huber_lasso::path(&graph, &options, StopAt::End).unwrap());
+        assert_path(
+            name,
+            &graph,
+            &huber_lasso::compute_path(&graph, &options, StopAt::End).unwrap(),
+        );
     }
 }
 
@@ -288,23 +292,30 @@ fn sweeps_end_where_asked() {
     for knots in [Knots::default(), EXACT] {
         let whole = walk(&graph, knots);
         let value = 0.37 * whole.knots[0];
-        let to_value = huber_lasso::path(&graph, &options(knots), StopAt::Value(value)).unwrap();
+        let to_value =
+            huber_lasso::compute_path(&graph, &options(knots), StopAt::Value(value)).unwrap();
         assert_eq!(*to_value.knots.last().unwrap(), value);
         let alone = huber_lasso::solve_at(&graph, value, None, &options(knots)).unwrap();
         assert_same("value", &graph, to_value.last_scores(), &alone.scores, value);
         if knots == EXACT {
             assert_eq!(to_value.flagged_at(value), whole.flagged_at(value));
         }
-        let flagged = huber_lasso::path(&graph, &options(knots), StopAt::Flagged(20.0)).unwrap();
+        let flagged =
+            huber_lasso::compute_path(&graph, &options(knots), StopAt::Flagged(20.0)).unwrap();
         let votes = |path: &Path| -> f64 {
             path.entries().iter().map(|e| graph.groups().weight[e.group as usize]).sum()
         };
         assert!(votes(&flagged) >= 20.0 && flagged.knots.len() < whole.knots.len());
         assert_eq!(flagged.knots[..], whole.knots[..flagged.knots.len()]);
         let above = StopAt::Value(2.0 * whole.knots[0]);
-        assert_eq!(huber_lasso::path(&graph, &options(knots), above).unwrap().knots.len(), 1);
+        assert_eq!(
+            huber_lasso::compute_path(&graph, &options(knots), above).unwrap().knots.len(),
+            1
+        );
     }
-    let cut = huber_lasso::path(&graph, &options(Knots::Exact { most: 5 }), StopAt::End).unwrap();
+    let cut =
+        huber_lasso::compute_path(&graph, &options(Knots::Exact { max_knots: 5 }), StopAt::End)
+            .unwrap();
     assert_eq!(cut.status, Status::IterationLimit);
 }
 
@@ -346,11 +357,14 @@ fn bad_options_are_named() {
         (options(Knots::Grid { count: 1, ratio: 0.1 }), "knots"),
         (options(Knots::Grid { count: 9, ratio: 1.0 }), "lambda-ratio"),
         (options(Knots::Grid { count: 9, ratio: f64::NAN }), "lambda-ratio"),
-        (options(Knots::Exact { most: 0 }), "knots"),
+        (options(Knots::Exact { max_knots: 0 }), "knots"),
     ];
     for (options, name) in cases {
         let named = |error| matches!(error, Error::BadOption { option, .. } if option == name);
-        assert!(named(huber_lasso::path(&graph, &options, StopAt::End).unwrap_err()), "{name}");
+        assert!(
+            named(huber_lasso::compute_path(&graph, &options, StopAt::End).unwrap_err()),
+            "{name}"
+        );
         assert!(named(huber_lasso::solve_at(&graph, 1.0, None, &options).unwrap_err()), "{name}");
     }
     for lambda in [0.0, -1.0, f64::NAN, f64::INFINITY] {
@@ -358,7 +372,8 @@ fn bad_options_are_named() {
         assert!(matches!(error, Error::BadOption { option: "lambda", .. }));
     }
     let huge = [Comparison::new(0, 1, f64::MAX).with_count(3)];
-    let overflow = huber_lasso::path(&shapes::graph(2, &huge), &good, StopAt::End).unwrap_err();
+    let overflow =
+        huber_lasso::compute_path(&shapes::graph(2, &huge), &good, StopAt::End).unwrap_err();
     assert!(matches!(overflow, Error::Overflow { .. }));
 }
 
@@ -370,8 +385,8 @@ fn threads_do_not_change_a_bit() {
     let run = |threads| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| {
-            let to = Knots::Exact { most: 300 };
-            let exact = huber_lasso::path(&small, &options(to), StopAt::End).unwrap();
+            let to = Knots::Exact { max_knots: 300 };
+            let exact = huber_lasso::compute_path(&small, &options(to), StopAt::End).unwrap();
             // Sparse enough for the sampled factor.
             let sparse = walk(&sparse, Knots::default());
             (walk(&graph, Knots::default()), sparse, exact)
@@ -395,13 +410,15 @@ fn any_votes() -> impl Strategy<Value = (usize, Vec<Comparison>)> {
 
 #[test]
 fn flips_enter_first() {
-    let exact =
-        HuberLassoOptions { knots: Knots::Exact { most: 10_000 }, ..HuberLassoOptions::default() };
+    let exact = HuberLassoOptions {
+        knots: Knots::Exact { max_knots: 10_000 },
+        ..HuberLassoOptions::default()
+    };
     let mut sum = 0.0;
     for seed in 0..20 {
         let options = SimulateOptions { flips: 0.05, seed, ..SimulateOptions::default() };
         let study = study::simulated(&options);
-        let path = huber_lasso::path(&study.graph, &exact, StopAt::End).unwrap();
+        let path = huber_lasso::compute_path(&study.graph, &exact, StopAt::End).unwrap();
         sum += study::auc(&study, &path);
     }
     assert!(sum / 20.0 >= 0.99, "{}", sum / 20.0);

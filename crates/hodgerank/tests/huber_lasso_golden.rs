@@ -61,14 +61,14 @@ fn hlasso_meets_the_table() {
     let options = HuberLassoOptions::default();
     let at = huber_lasso::solve_at(&study.graph, 1.43953, None, &options).unwrap();
     assert!(largest_difference(&at.scores, &expected) < 6e-5);
-    let path = huber_lasso::path(&study.graph, &options, study.five_percent()).unwrap();
+    let path = huber_lasso::compute_path(&study.graph, &options, study.five_percent()).unwrap();
     assert_eq!(path.knots.len(), 13);
     let lambda = path.knots[12];
     assert!((lambda - 1.43953).abs() < 5e-6);
     assert_eq!(path.flagged_at(lambda).len(), 61);
     assert!(largest_difference(path.last_scores(), &expected) < 6e-5);
-    let exact = HuberLassoOptions { knots: Knots::Exact { most: 1000 }, ..options };
-    let exact = huber_lasso::path(&study.graph, &exact, StopAt::End).unwrap();
+    let exact = HuberLassoOptions { knots: Knots::Exact { max_knots: 1000 }, ..options };
+    let exact = huber_lasso::compute_path(&study.graph, &exact, StopAt::End).unwrap();
     assert_eq!(exact.flagged_at(lambda).len(), 61);
     assert!(largest_difference(&exact.scores_at(lambda), &expected) < 6e-5);
 }

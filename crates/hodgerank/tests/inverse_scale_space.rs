@@ -13,7 +13,7 @@ use proptest::prelude::*;
 use shapes::largest_difference;
 
 fn run(graph: &ComparisonGraph, until: StopAt) -> Path {
-    inverse_scale_space::path(graph, &InverseScaleSpaceOptions::default(), until).unwrap()
+    inverse_scale_space::compute_path(graph, &InverseScaleSpaceOptions::default(), until).unwrap()
 }
 
 /// The conditions at the top of the solver, at every knot, with p added up from the path alone.
@@ -124,7 +124,7 @@ fn bregman_iterations_converge_to_it() {
         for kappa in [1e2, 1e3, 1e4] {
             let options =
                 BregmanOptions { kappa: Some(kappa), dt: Some(0.5 / kappa), ..Default::default() };
-            let close = bregman::path(&graph, &options, StopAt::Value(end)).unwrap();
+            let close = bregman::compute_path(&graph, &options, StopAt::Value(end)).unwrap();
             let mut time_error = 0.0_f64;
             for entry in exact.entries().iter().filter(|entry| entry.at < 0.95 * end) {
                 let found = close.entries().iter().find(|e| e.group == entry.group).copied();
@@ -202,7 +202,9 @@ fn thread_counts_change_no_bit() {
         let options = InverseScaleSpaceOptions { max_events: 30, ..Default::default() };
         let [one, three] = [1, 3].map(|threads| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            pool.install(|| inverse_scale_space::path(graph, &options, StopAt::End).unwrap())
+            pool.install(|| {
+                inverse_scale_space::compute_path(graph, &options, StopAt::End).unwrap()
+            })
         });
         assert!(one.status == Status::IterationLimit && one.knots.len() == 31);
         assert!(one == three);
@@ -257,13 +259,13 @@ fn a_path_ends_where_it_is_asked_to() {
         assert_eq!(path.flagged_at(t), whole.flagged_at(t));
     }
     let options = InverseScaleSpaceOptions { max_events: 3, ..Default::default() };
-    let path = inverse_scale_space::path(&graph, &options, StopAt::End).unwrap();
+    let path = inverse_scale_space::compute_path(&graph, &options, StopAt::End).unwrap();
     assert_eq!((path.knots.len(), path.status), (4, Status::IterationLimit));
     for bad in [
         InverseScaleSpaceOptions { max_events: 0, ..Default::default() },
         InverseScaleSpaceOptions { tolerance: 0.0, ..Default::default() },
     ] {
-        let refused = inverse_scale_space::path(&graph, &bad, StopAt::End);
+        let refused = inverse_scale_space::compute_path(&graph, &bad, StopAt::End);
         assert!(matches!(refused, Err(Error::BadOption { .. })));
     }
 }

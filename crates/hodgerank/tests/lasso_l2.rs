@@ -25,7 +25,7 @@ fn study(wrong: &[usize]) -> (ComparisonGraph, Vec<f64>) {
 #[test]
 fn without_the_wrong_votes_the_truth_is_left() {
     let (graph, truth) = study(&[3, 20, 41]);
-    for knots in [Knots::default(), Knots::Exact { most: 1000 }] {
+    for knots in [Knots::default(), Knots::Exact { max_knots: 1000 }] {
         for protocol in [Protocol::General, Protocol::Paper] {
             let path = HuberLassoOptions { knots, ..HuberLassoOptions::default() };
             let options = LassoL2Options { path, protocol, ..LassoL2Options::default() };

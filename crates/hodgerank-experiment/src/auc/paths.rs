@@ -71,7 +71,7 @@ pub(super) fn of(study: &KnownStudy, method: usize) -> Result<(Table, Chart)> {
 fn gamma(graph: &ComparisonGraph, path: &Path, method: usize, at: f64) -> Result<Vec<f64>> {
     if method == LBI {
         let until = StopAt::Value(at);
-        return Ok(bregman::path_and_outliers(graph, &lbi(), until)?.1);
+        return Ok(bregman::compute_path_and_outliers(graph, &lbi(), until)?.1);
     }
     let theta = path.scores_at(at);
     if path.parameter == Parameter::Lambda {

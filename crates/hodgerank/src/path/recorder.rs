@@ -1,23 +1,26 @@
-//! How a path comes to be, knot by knot.
+//! Builds a path, knot by knot.
 
 use std::sync::Arc;
 
+use super::event::{Change, Event};
+use super::parameter::{Interpolation, Parameter, StopAt};
 use super::snapshots::Snapshots;
-use super::{Change, Event, Interpolation, Parameter, Path, SNAPSHOT_BYTES, StopAt};
+use super::{Path, SNAPSHOT_BYTES};
 use crate::communicator::{Communicator, SingleProcess, StateReader, StateWriter};
 use crate::error::Result;
 use crate::graph::{ComparisonGraph, Groups};
 use crate::status::Status;
 
-/// Writes a path down as a solver walks along it.
+/// Builds a [`Path`] while a solver computes it.
 #[derive(Debug, Clone)]
 pub struct Recorder {
     path: Path,
-    /// A byte for each group: one of the three below.
+    /// One of the three constants below for each group.
     flags: Vec<u8>,
-    flagged_votes_here: f64,
     communicator: Arc<dyn Communicator>,
-    /// The same with everyone.
+    /// Votes of this process that have been flagged.
+    local_ever_flagged_votes: f64,
+    /// Votes of all processes that have been flagged.
     ever_flagged_votes: f64,
 }
 
@@ -26,32 +29,37 @@ const FLAGGED: u8 = 1;
 const TRUSTED_AGAIN: u8 = 2;
 
 impl Recorder {
-    /// A path on `graph`. Where a team shares the votes, everyone records the changes of the groups
-    /// that are with them, and hardly any scores but the last ones.
-    pub(crate) fn on(
+    /// Creates a recorder for a path on `graph`, starting at `start`. If several processes share
+    /// the votes, each records the events of its own groups and only a few snapshots.
+    pub(crate) fn for_graph(
         graph: &ComparisonGraph,
         parameter: Parameter,
-        between: Interpolation,
+        interpolation: Interpolation,
         start: f64,
         scores: &[f64],
     ) -> Self {
         let communicator = graph.shared_communicator();
-        let room = if communicator.is_single_process() { SNAPSHOT_BYTES } else { 0 };
-        let recorder = Self::with_budget(parameter, between, start, scores, room);
+        let bytes = if communicator.is_single_process() { SNAPSHOT_BYTES } else { 0 };
+        let recorder = Self::with_budget(parameter, interpolation, start, scores, bytes);
         Self { communicator, ..recorder }
     }
 
-    /// A path that begins at `start` with the scores that trust every vote.
+    /// Creates a recorder for a path that starts at `start` with no vote flagged.
     #[must_use]
-    pub fn new(parameter: Parameter, between: Interpolation, start: f64, scores: &[f64]) -> Self {
-        Self::with_budget(parameter, between, start, scores, SNAPSHOT_BYTES)
+    pub fn new(
+        parameter: Parameter,
+        interpolation: Interpolation,
+        start: f64,
+        scores: &[f64],
+    ) -> Self {
+        Self::with_budget(parameter, interpolation, start, scores, SNAPSHOT_BYTES)
     }
 
-    /// The same with other room for snapshots than [`SNAPSHOT_BYTES`].
+    /// As [`Recorder::new`], with `bytes` of memory for snapshots instead of [`SNAPSHOT_BYTES`].
     #[must_use]
     pub fn with_budget(
         parameter: Parameter,
-        between: Interpolation,
+        interpolation: Interpolation,
         start: f64,
         scores: &[f64],
         bytes: usize,
@@ -60,7 +68,7 @@ impl Recorder {
         snapshots.push(0, scores);
         let path = Path {
             parameter,
-            between,
+            interpolation,
             knots: vec![start],
             events: Vec::new(),
             status: Status::Complete,
@@ -68,11 +76,11 @@ impl Recorder {
         };
         let (flags, communicator): (_, Arc<dyn Communicator>) =
             (Vec::new(), Arc::new(SingleProcess));
-        Self { path, flags, flagged_votes_here: 0.0, communicator, ever_flagged_votes: 0.0 }
+        Self { path, flags, local_ever_flagged_votes: 0.0, communicator, ever_flagged_votes: 0.0 }
     }
 
-    /// Passes a knot: λ or t, the scores there, and what changed. `groups` gives the votes.
-    pub fn knot(
+    /// Records a knot at λ or t = `value`: the scores there and the groups that enter or leave.
+    pub fn record_knot(
         &mut self,
         value: f64,
         scores: &[f64],
@@ -85,41 +93,41 @@ impl Recorder {
         let changes = changes.into_iter();
         self.path.events.reserve(changes.size_hint().0);
         for (group, change) in changes {
-            self.record(Event { knot, group, change }, groups);
+            self.record_event(Event { knot, group, change }, groups);
         }
-        self.ever_flagged_votes = self.communicator.sum_scalar(self.flagged_votes_here);
+        self.ever_flagged_votes = self.communicator.sum_scalar(self.local_ever_flagged_votes);
     }
 
-    fn record(&mut self, event: Event, groups: &Groups) {
+    fn record_event(&mut self, event: Event, groups: &Groups) {
         self.flags.resize(groups.len(), NEVER_FLAGGED);
         let flag = &mut self.flags[event.group as usize];
         match event.change {
             Change::Entered(_) => {
-                debug_assert!(*flag != FLAGGED, "entered twice");
+                debug_assert!(*flag != FLAGGED, "a flagged group enters");
                 if *flag == NEVER_FLAGGED {
-                    self.flagged_votes_here += groups.weight[event.group as usize];
+                    self.local_ever_flagged_votes += groups.weight[event.group as usize];
                 }
                 *flag = FLAGGED;
             }
             Change::Left => {
-                debug_assert!(*flag == FLAGGED, "left without having entered");
+                debug_assert!(*flag == FLAGGED, "a trusted group leaves");
                 *flag = TRUSTED_AGAIN;
             }
         }
         self.path.events.push(event);
     }
 
-    /// Better scores for the last knot.
-    pub(crate) fn refine(&mut self, scores: &[f64]) {
+    /// Replaces the scores of the last knot by more precise ones.
+    pub(crate) fn replace_last_scores(&mut self, scores: &[f64]) {
         let last = self.path.snapshots.knots.len() - 1;
         let span = self.path.snapshots.span(last);
         self.path.snapshots.values[span].copy_from_slice(scores);
     }
 
-    /// Whether the sweep has come to where it was to end. λ or t is that of the last knot.
+    /// Whether the last knot is at or past the requested end of the path.
     #[must_use]
-    pub fn reached(&self, until: StopAt) -> bool {
-        match until {
+    pub fn reached(&self, stop: StopAt) -> bool {
+        match stop {
             StopAt::End => false,
             StopAt::Value(value) => {
                 let last = self.path.knots[self.path.knots.len() - 1];
@@ -129,26 +137,26 @@ impl Recorder {
         }
     }
 
-    /// Votes flagged so far, by groups that entered at some time, whether or not they left again.
+    /// Returns the number of votes flagged so far, including those that are trusted again.
     #[must_use]
     pub fn ever_flagged_votes(&self) -> f64 {
         self.ever_flagged_votes
     }
 
-    /// Whether a group is flagged now.
+    /// Whether a group is flagged at the last knot.
     #[must_use]
     pub fn is_flagged(&self, group: u32) -> bool {
         self.flags.get(group as usize) == Some(&FLAGGED)
     }
 
-    /// Writes down how far the path has come.
+    /// Saves the path so far to a checkpoint.
     pub(crate) fn save(&self, state: &mut StateWriter) {
         let Path { knots, events, snapshots, .. } = &self.path;
         state.numbers(knots.iter());
-        let column = |of: fn(&Event) -> u32| events.iter().map(of).collect::<Vec<_>>();
+        let column = |field: fn(&Event) -> u32| events.iter().map(field).collect::<Vec<_>>();
         state.indices(&column(|event| event.knot));
         state.indices(&column(|event| event.group));
-        // A residual is finite, so that infinity can stand for a group that left.
+        // Residuals are finite, so infinity can encode a group that left.
         let residual = |event: &Event| match event.change {
             Change::Entered(residual) => residual,
             Change::Left => f64::INFINITY,
@@ -159,29 +167,30 @@ impl Recorder {
         state.numbers(snapshots.values.iter());
     }
 
-    /// Goes back to where a path on the same graph had come.
+    /// Restores a path on the same graph from a checkpoint.
     pub(crate) fn restore(&mut self, state: &mut StateReader<'_>, groups: &Groups) -> Result<()> {
         self.path.knots = state.numbers()?;
-        let (knots, of_group, residuals) = (state.indices()?, state.indices()?, state.numbers()?);
+        let (knots, event_groups, residuals) =
+            (state.indices()?, state.indices()?, state.numbers()?);
         self.path.snapshots.stride = state.count()? as u32;
         self.path.snapshots.knots = state.indices()?;
         self.path.snapshots.values = state.numbers()?;
         self.path.events.clear();
-        for ((knot, group), residual) in knots.into_iter().zip(of_group).zip(residuals) {
+        for ((knot, group), residual) in knots.into_iter().zip(event_groups).zip(residuals) {
             let change =
                 if residual == f64::INFINITY { Change::Left } else { Change::Entered(residual) };
-            self.record(Event { knot, group, change }, groups);
+            self.record_event(Event { knot, group, change }, groups);
         }
-        self.ever_flagged_votes = self.communicator.sum_scalar(self.flagged_votes_here);
+        self.ever_flagged_votes = self.communicator.sum_scalar(self.local_ever_flagged_votes);
         Ok(())
     }
 
     #[cfg(test)]
-    pub(super) fn so_far(&self) -> &Path {
+    pub(super) fn path_so_far(&self) -> &Path {
         &self.path
     }
 
-    /// The finished path.
+    /// Returns the finished path.
     #[must_use]
     pub fn finish(mut self, status: Status) -> Path {
         self.path.status = status;

@@ -1,21 +1,22 @@
-//! A bounded number of scores along a path.
+//! Scores at a bounded number of knots.
 
 use std::ops::Range;
 
-/// Scores at some of the knots: the first, the last, and every `stride`-th in between.
+/// The scores at the first knot, the last knot, and every `stride`-th knot in between.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Snapshots {
     items: usize,
-    most: usize,
+    max_snapshots: usize,
     pub(super) stride: u32,
     pub(super) knots: Vec<u32>,
     pub(super) values: Vec<f64>,
 }
 
 impl Snapshots {
+    /// Creates an empty store of at most `bytes` bytes, but at least four snapshots.
     pub(super) fn new(items: usize, bytes: usize) -> Self {
-        let most = (bytes / (8 * items.max(1))).max(4);
-        Self { items, most, stride: 1, knots: Vec::new(), values: Vec::new() }
+        let max_snapshots = (bytes / (8 * items.max(1))).max(4);
+        Self { items, max_snapshots, stride: 1, knots: Vec::new(), values: Vec::new() }
     }
 
     pub(super) fn scores(&self, s: usize) -> &[f64] {
@@ -26,31 +27,32 @@ impl Snapshots {
         s * self.items..(s + 1) * self.items
     }
 
-    /// The last knot always has a snapshot; the one before keeps its own only on the stride.
+    /// Adds the scores of the last knot. The snapshot before it is dropped unless its knot is a
+    /// multiple of the stride.
     pub(super) fn push(&mut self, knot: u32, scores: &[f64]) {
         if self.knots.last().is_some_and(|last| !last.is_multiple_of(self.stride)) {
             self.knots.pop();
             self.values.truncate(self.knots.len() * self.items);
         }
-        if self.knots.len() == self.most {
-            self.thin();
+        if self.knots.len() == self.max_snapshots {
+            self.double_stride();
         }
         self.knots.push(knot);
         self.values.extend_from_slice(scores);
     }
 
-    fn thin(&mut self) {
+    fn double_stride(&mut self) {
         self.stride *= 2;
-        let mut kept = 0;
+        let mut count = 0;
         for s in 0..self.knots.len() {
             if self.knots[s].is_multiple_of(self.stride) {
-                self.knots[kept] = self.knots[s];
+                self.knots[count] = self.knots[s];
                 let span = self.span(s);
-                self.values.copy_within(span, kept * self.items);
-                kept += 1;
+                self.values.copy_within(span, count * self.items);
+                count += 1;
             }
         }
-        self.knots.truncate(kept);
-        self.values.truncate(kept * self.items);
+        self.knots.truncate(count);
+        self.values.truncate(count * self.items);
     }
 }

@@ -1,8 +1,9 @@
-//! Linearised Bregman iterations (LBI): a path of outliers with little bias, by simple steps.
+//! Linearised Bregman iteration (LBI): a path of outliers with little bias, from simple steps.
 //!
-//! Loss: ½ Σ_g w_g (y_g − (Xθ)_g − γ_g)². Starting from no outliers at time 0, γ descends through
-//! shrinkage: a group stays at γ_g = 0 until its residuals, added up over time in z_g, pass ±1.
-//! Then γ_g moves to its residual at the rate κ and the vote loses its pull on θ.
+//! Loss: ½ Σ_g w_g (y_g − (Xθ)_g − γ_g)². The path starts at time 0 without outliers. γ is updated by
+//! a mirror-descent step with soft thresholding: γ_g stays 0 until z_g, the sum of the group's
+//! residuals over time, exceeds ±1. From then on γ_g approaches its residual at the rate κ, and the
+//! group loses its influence on θ.
 //!
 //! | step | equation |
 //! |---|---|
@@ -11,32 +12,36 @@
 //! | Algorithm 3, [`Algorithm::Exact`] | θᵏ⁺¹ = L†XᵀW(y − γᵏ), zᵏ⁺¹ = zᵏ + Δt (y − Xθᵏ⁺¹ − γᵏ) |
 //! | both | γᵏ⁺¹ = κ shrink(zᵏ⁺¹) |
 //!
-//! Algorithm 4 of the paper is Algorithm 2 on several workers. Both run in that way here: on the
-//! threads of one machine, with the same bits on any number of them, and on machines that share the
-//! votes ([`crate::communicator`]), where a step adds up one vector of n numbers. The paper prints γᵏ⁺¹ = κ shrink(zᵏ). With that delay h < 1
-//! would be needed; its own bound h(λ_max(L) + 1) < 2 belongs to the form above. The scores at time
-//! (k + 1)Δt are θᵏ⁺¹, which answers to γᵏ in both. The published table decides this only just: it
-//! is met to its rounding (4.9e-5) so, while θ from γᵏ⁺¹ misses it by 7.2e-5 with Algorithm 3 and
-//! the delayed γ by 5.2e-5 with Algorithm 2.
+//! Algorithm 4 of the paper is Algorithm 2 distributed over several workers. Both algorithms run in
+//! parallel here: on the threads of one machine, with results that do not depend on their number,
+//! and on several processes that share the votes ([`crate::communicator`]), which add up one vector
+//! of n numbers per step.
 //!
-//! z and γ belong to a vote and not to its weight: rows that are equal stay equal, so that a group
-//! steps as each of its votes would, and only XᵀW counts votes.
+//! Difference from the paper: the paper prints γᵏ⁺¹ = κ shrink(zᵏ). With that delay h < 1 would be
+//! needed, but its bound h(λ_max(L) + 1) < 2 holds for the form above. The scores at time (k + 1)Δt
+//! are θᵏ⁺¹, which is computed from γᵏ in both algorithms. The published table confirms this choice
+//! by a small margin: it is reproduced to its rounding (4.9e-5), whereas θ computed from γᵏ⁺¹ differs
+//! by 7.2e-5 (Algorithm 3) and the delayed γ by 5.2e-5 (Algorithm 2).
 //!
-//! Silent start: while γ = 0, θ stays where it starts and z = t·r. Nothing enters before
-//! t₀ = 1/max|r|, and the iteration begins at the last step of the grid up to t₀.
+//! z and γ belong to a single vote and do not depend on the weight of its group: equal votes stay
+//! equal, so a group is updated as each of its votes would be, and only XᵀW counts votes.
 //!
-//! Conditions: Algorithm 3 converges for h < 2, Algorithm 2 for h(λ_max(L) + 1) < 2. As t → ∞ the
-//! residual y − Xθ − γ goes to zero. As κ → ∞ and Δt → 0 the path becomes that of
+//! Initial phase: while γ = 0, θ is constant and z = t·r. No group enters before t₀ = 1/max|r|, so
+//! the iteration starts at the last grid point up to t₀.
+//!
+//! Convergence: Algorithm 3 converges for h < 2, Algorithm 2 for h(λ_max(L) + 1) < 2. As t → ∞ the
+//! residual y − Xθ − γ tends to zero. As κ → ∞ and Δt → 0 the path tends to that of
 //! [`super::inverse_scale_space`].
 //!
-//! Cost: a step of Algorithm 2 is one pass over the groups, 8 bytes of state each. A step of
-//! Algorithm 3 looks at those groups alone that have entered or could enter next, and is one solve
-//! with the factor of L, set up once (conjugate gradients for the change of θ alone where L is
-//! large and broad). Steps: κ·t/h; by default 64 until the time at which a vote of typical residual
-//! enters with Algorithm 3, and about 43 (λ_max(L) + 1) with Algorithm 2.
+//! Cost: a step of Algorithm 2 is one pass over the groups, with 8 bytes of state each. A step of
+//! Algorithm 3 visits only an active set, the groups that have entered or could enter next, and
+//! solves one system with the factors of L, which are computed once (for large, dense graphs,
+//! conjugate gradients on the change of θ). The number of steps is κ·t/h; with the default κ and h
+//! that is 64 (Algorithm 3) or about 43 (λ_max(L) + 1) (Algorithm 2) until a vote with a typical
+//! residual enters.
 //!
-//! Failure modes: a small κ leaves γ behind its residual (bias); entry times are multiples of Δt;
-//! a pair with nothing to check it against (a bridge) has no residual, so its votes never enter.
+//! Failure modes: with a small κ, γ lags behind its residual (bias); entry times are multiples of
+//! Δt; a bridge of the comparison graph has residual zero, so its votes never enter.
 //!
 //! | paper | here |
 //! |---|---|
@@ -49,6 +54,7 @@
 mod largest_eigenvalue;
 mod options;
 mod step;
+mod step_size;
 
 pub use options::{Algorithm, BregmanOptions};
 
@@ -58,36 +64,36 @@ use crate::graph::ComparisonGraph;
 use crate::laplacian::LaplacianSystem;
 use crate::path::{Interpolation, Parameter, Path, Recorder, StopAt};
 use crate::status::Status;
-use options::Steps;
-use step::{Advance, Iterate, Step};
+use step::{Iterate, StepOutcome, StepParams};
+use step_size::StepSizes;
 
-/// Residuals below this share of the largest outcome, or ten tolerances, are rounding: there is
-/// nothing to explain.
-const ROUNDING: f64 = 1e-11;
-/// [`StopAt::End`]: residuals have fallen to this share of the first ones. The rest would take a
-/// hundred times as long as all before.
-const END: f64 = 0.01;
-/// Scores bend at the rate κ. A knot at least four times in 1/κ keeps a straight line between two
-/// knots within 1/128 of what is left to go.
+/// Lower limit of max|r| relative to the largest outcome, if ten times the tolerance is not larger.
+/// Below it residuals are rounding errors, and no vote can be flagged.
+const MIN_RESIDUAL_RATIO: f64 = 1e-11;
+/// [`StopAt::End`] is where the largest residual has fallen to this fraction of the first one. The
+/// remaining decay would take a hundred times as long as the path so far.
+const END_RESIDUAL_RATIO: f64 = 0.01;
+/// Minimum number of knots in a time 1/κ. Scores relax at the rate κ; with four knots in that time,
+/// linear interpolation is accurate to 1/128 of the remaining change.
 const KNOTS_PER_RELAXATION: f64 = 4.0;
-/// What states of the iteration are kept as.
-const WORK: &str = "lbi";
-/// The end may miss a step of the grid by this share of a step and still be that step.
-const ON_GRID: f64 = 1e-6;
+/// The name of checkpoints of this iteration.
+const CHECKPOINT_NAME: &str = "lbi";
+/// Fraction of a step by which the end time may differ from a grid point and still be rounded to it.
+const END_TIME_TOLERANCE: f64 = 1e-6;
 
-/// The path from the scores that trust every vote, at time 0, until `until`.
+/// Computes the path from the least-squares scores, at time 0, to `stop`.
 ///
-/// There is a knot wherever the set of outliers changes, and at least every 1/(4κ). The path ends
-/// at [`StopAt::Value`] exactly: the last step is shortened to meet it. [`StopAt::End`] is where the
+/// There is a knot wherever the set of outliers changes, and at least one in every 1/(4κ). A path
+/// to [`StopAt::Value`] ends exactly there: the last step is shortened. [`StopAt::End`] is where the
 /// largest residual y − Xθ − γ has fallen to a hundredth of the first one.
 ///
 /// # Errors
-/// If an option makes no sense, the step is too long ([`crate::Error::StepTooLarge`] names the
-/// limit), outcomes are too large to be added up, or the backend asked for cannot take the graph.
+/// If an option is invalid, the step is too long ([`crate::Error::StepTooLarge`] has the limit), the
+/// sums of the outcomes overflow, or the requested backend does not support the graph.
 ///
 /// # Example
 /// ```
-/// use hodgerank::path::Until;
+/// use hodgerank::path::StopAt;
 /// use hodgerank::solve::bregman::{self, BregmanOptions};
 /// use hodgerank::{Comparison, ComparisonGraph, Groups};
 ///
@@ -99,83 +105,90 @@ const ON_GRID: f64 = 1e-6;
 ///     Comparison::new(2, 0, 2.0),
 /// ];
 /// let graph = ComparisonGraph::new(3, Groups::merge(3, &votes)?.groups)?;
-/// let path = bregman::path(&graph, &BregmanOptions::default(), Until::Flagged(1.0))?;
-/// let suspect = path.entries()[0].group as usize;
-/// assert_eq!((graph.groups().y[suspect], graph.groups().weight[suspect]), (-2.0, 1.0));
+/// let path = bregman::compute_path(&graph, &BregmanOptions::default(), StopAt::Flagged(1.0))?;
+/// let flagged = path.entries()[0].group as usize;
+/// assert_eq!((graph.groups().y[flagged], graph.groups().weight[flagged]), (-2.0, 1.0));
 /// # Ok::<(), hodgerank::Error>(())
 /// ```
-pub fn path(graph: &ComparisonGraph, options: &BregmanOptions, until: StopAt) -> Result<Path> {
-    run(graph, options, until, |_, _| ()).map(|(path, ())| path)
+pub fn compute_path(
+    graph: &ComparisonGraph,
+    options: &BregmanOptions,
+    stop: StopAt,
+) -> Result<Path> {
+    compute(graph, options, stop, |_, _| ()).map(|(path, ())| path)
 }
 
-/// As [`path`], and γ at its end, one number for each group.
+/// As [`compute_path`]; also returns γ at the end of the path, one number per group.
 ///
 /// # Errors
-/// As [`path`].
-pub fn path_and_outliers(
+/// As [`compute_path`].
+pub fn compute_path_and_outliers(
     graph: &ComparisonGraph,
     options: &BregmanOptions,
-    until: StopAt,
+    stop: StopAt,
 ) -> Result<(Path, Vec<f64>)> {
-    run(graph, options, until, |end, kappa| end.outliers(kappa))
+    compute(graph, options, stop, |end, kappa| end.gamma(kappa))
 }
 
-/// The path, and what is asked of its end.
-fn run<T>(
+/// Computes the path, and `evaluate` of the last iterate and κ.
+fn compute<T>(
     graph: &ComparisonGraph,
     options: &BregmanOptions,
-    until: StopAt,
-    of_end: impl FnOnce(&Iterate<'_>, f64) -> T,
+    stop: StopAt,
+    evaluate: impl FnOnce(&Iterate<'_>, f64) -> T,
 ) -> Result<(Path, T)> {
     options.validate()?;
     let system = LaplacianSystem::new(graph, 0.0, options.backend)?;
     let mut iterate = Iterate::start(graph, &system, options)?;
-    let recorder = Recorder::on(graph, Parameter::Time, Interpolation::Linear, 0.0, &iterate.theta);
-    let largest_y = graph.groups().y.iter().fold(0.0_f64, |largest, y| largest.max(y.abs()));
-    let largest_y = graph.communicator().max_scalar(largest_y);
-    let residuals = iterate.residuals();
-    let largest_r = residuals.largest;
-    if largest_r <= ROUNDING.max(10.0 * options.tolerance) * largest_y {
-        let path = without_outliers(graph, &iterate.theta, recorder, until);
-        return Ok((path, of_end(&iterate, 0.0)));
+    let recorder =
+        Recorder::for_graph(graph, Parameter::Time, Interpolation::Linear, 0.0, &iterate.theta);
+    let max_y = graph.groups().y.iter().fold(0.0_f64, |max, y| max.max(y.abs()));
+    let max_y = graph.communicator().max_scalar(max_y);
+    let residuals = iterate.residual_scale();
+    if residuals.max <= MIN_RESIDUAL_RATIO.max(10.0 * options.tolerance) * max_y {
+        let path = constant_path(graph, &iterate.theta, recorder, stop);
+        return Ok((path, evaluate(&iterate, 0.0)));
     }
-    let steps =
-        Steps::choose(options, residuals, || largest_eigenvalue::bound(graph, system.matrix()))?;
-    // The scope takes the whole loop into the thread pool, not each of its parts.
-    let path = rayon::scope(|_| walk(&mut iterate, steps, options, until, recorder, largest_r))?;
-    Ok((path, of_end(&iterate, steps.kappa)))
+    let sizes = StepSizes::choose(options, residuals, || {
+        largest_eigenvalue::bound(graph, system.matrix())
+    })?;
+    // Enters the thread pool once for the whole loop instead of once per parallel section.
+    let path = rayon::scope(|_| {
+        run_iterations(&mut iterate, sizes, options, stop, recorder, residuals.max)
+    })?;
+    Ok((path, evaluate(&iterate, sizes.kappa)))
 }
 
-/// The iteration of the paper, from the end of the silent start.
-fn walk(
+/// The iteration of the paper, from the end of the initial phase.
+fn run_iterations(
     iterate: &mut Iterate<'_>,
-    Steps { kappa, dt }: Steps,
+    StepSizes { kappa, dt }: StepSizes,
     options: &BregmanOptions,
-    until: StopAt,
+    stop: StopAt,
     mut recorder: Recorder,
-    largest_r: f64,
+    max_r: f64,
 ) -> Result<Path> {
     let (groups, communicator) = (iterate.graph.groups(), iterate.graph.communicator());
-    let end = if let StopAt::Value(t) = until { t } else { f64::INFINITY };
-    let longest_gap = (1.0 / (KNOTS_PER_RELAXATION * kappa * dt)).max(1.0) as u64;
-    let mut k = silent_steps(dt, largest_r).min((end / dt + ON_GRID) as u64);
+    let end = if let StopAt::Value(t) = stop { t } else { f64::INFINITY };
+    let max_steps_per_knot = (1.0 / (KNOTS_PER_RELAXATION * kappa * dt)).max(1.0) as u64;
+    let mut k = initial_steps(dt, max_r).min((end / dt + END_TIME_TOLERANCE) as u64);
     let (first, mut last_knot) = (k, k);
     let mut t = k as f64 * dt;
-    iterate.skip_silent_start(t);
+    iterate.skip_initial_phase(t);
     if t > 0.0 {
-        recorder.knot(t, &iterate.theta, [], groups);
+        recorder.record_knot(t, &iterate.theta, [], groups);
     }
-    if let Some(state) = communicator.kept(WORK) {
-        let mut state = StateReader::new(WORK, &state);
+    if let Some(state) = communicator.kept(CHECKPOINT_NAME) {
+        let mut state = StateReader::new(CHECKPOINT_NAME, &state);
         (k, last_knot) = (state.count()?, state.count()?);
         t = state.number()?;
         iterate.restore(&mut state)?;
         recorder.restore(&mut state, groups)?;
         state.finish()?;
     }
-    let ending = if until == StopAt::End { END } else { options.tolerance };
+    let end_ratio = if stop == StopAt::End { END_RESIDUAL_RATIO } else { options.tolerance };
     let status = loop {
-        if recorder.reached(until) || end - t <= ON_GRID * dt {
+        if recorder.reached(stop) || end - t <= END_TIME_TOLERANCE * dt {
             break Status::Complete;
         }
         if k - first >= options.max_steps as u64 {
@@ -184,18 +197,19 @@ fn walk(
         let step = dt.min(end - t);
         k += 1;
         t = if step < dt { end } else { k as f64 * dt };
-        let step = Step { kappa, dt: step, t };
-        let Advance { is_quiet, any_change } = iterate.advance(step, ending * largest_r)?;
-        let stopping = is_quiet || end - t <= ON_GRID * dt || k - first == options.max_steps as u64;
-        let changes = &iterate.changes;
-        if any_change || stopping || k - last_knot >= longest_gap {
-            recorder.knot(t, &iterate.theta, changes.iter().copied(), groups);
+        let step = StepParams { kappa, dt: step, t };
+        let StepOutcome { converged, any_change } = iterate.advance(step, end_ratio * max_r)?;
+        let is_last = converged
+            || end - t <= END_TIME_TOLERANCE * dt
+            || k - first == options.max_steps as u64;
+        if any_change || is_last || k - last_knot >= max_steps_per_knot {
+            recorder.record_knot(t, &iterate.theta, iterate.changes.iter().copied(), groups);
             last_knot = k;
         }
-        if is_quiet {
+        if converged {
             break Status::Complete;
         }
-        communicator.keep_if_due(WORK, |state| {
+        communicator.keep_if_due(CHECKPOINT_NAME, |state| {
             state.count(k);
             state.count(last_knot);
             state.number(t);
@@ -206,23 +220,23 @@ fn walk(
     Ok(recorder.finish(status))
 }
 
-/// The largest k with kΔt·max|r| ≤ 1.
-fn silent_steps(dt: f64, largest_r: f64) -> u64 {
-    let k = (1.0 / (dt * largest_r)) as u64;
-    if k as f64 * dt * largest_r > 1.0 { k.saturating_sub(1) } else { k }
+/// Returns the number of steps in the initial phase: the largest k with kΔt·max|r| ≤ 1.
+fn initial_steps(dt: f64, max_r: f64) -> u64 {
+    let k = (1.0 / (dt * max_r)) as u64;
+    if k as f64 * dt * max_r > 1.0 { k.saturating_sub(1) } else { k }
 }
 
-/// Votes that agree with each other to the last digit: the scores never change.
-fn without_outliers(
+/// The path of votes that agree with each other up to rounding: the scores never change.
+fn constant_path(
     graph: &ComparisonGraph,
     theta: &[f64],
     mut recorder: Recorder,
-    until: StopAt,
+    stop: StopAt,
 ) -> Path {
-    if let StopAt::Value(t) = until
+    if let StopAt::Value(t) = stop
         && t > 0.0
     {
-        recorder.knot(t, theta, [], graph.groups());
+        recorder.record_knot(t, theta, [], graph.groups());
     }
     recorder.finish(Status::Complete)
 }

@@ -1,32 +1,33 @@
-//! Huber-LASSO: least squares for votes that fit, and no more than λ of pull for any other.
+//! Huber-LASSO: least squares for votes that fit, and bounded influence (λ) for all others.
 //!
 //! Objective: min over θ, γ of Σ_g w_g [½(y_g − (Xθ)_g − γ_g)² + λ|γ_g|].
 //!
-//! Given θ, the best γ is known: γ = soft(r, λ) with r = y − Xθ. What is left is Huber regression
-//! in the n unknowns θ: F(θ) = Σ w ρ_λ(r), ρ_λ(r) = ½r² for |r| ≤ λ and λ|r| − ½λ² beyond. A group
-//! is an outlier (γ ≠ 0) where |r| > λ. The paper's Proposition 1 splits the problem the other way
-//! round, into a LASSO in the m unknowns γ; both have the same solutions.
+//! For a given θ the optimal γ is soft(r, λ) with r = y − Xθ. Eliminating it leaves Huber regression
+//! in the n unknowns θ: F(θ) = Σ w ρ_λ(r), with ρ_λ(r) = ½r² for |r| ≤ λ and λ|r| − ½λ² otherwise. A
+//! group is an outlier (γ ≠ 0) if |r| > λ. Proposition 1 of the paper eliminates θ instead, which
+//! gives a LASSO in the m unknowns γ with the same solutions.
 //!
 //! Optimality: XᵀWψ(r) = 0 with ψ(r) = clip(r, ±λ). With inliers I and outliers O this is
-//! L_I θ = XᵀW_I y + λ XᵀW_O sign(r): piecewise linear in λ.
+//! L_I θ = XᵀW_I y + λ XᵀW_O sign(r): the path is piecewise linear in λ.
 //!
-//! | part | does | cost |
+//! | knots | algorithm | cost |
 //! |---|---|---|
-//! | [`Knots::Grid`] | damped semismooth Newton at each λ, from the λ before | some passes over the groups a λ |
-//! | [`Knots::Exact`] | walks from knot to knot | groups + n² a knot, 8n² bytes |
+//! | [`Knots::Grid`] | damped semismooth Newton at each λ, warm-started from the previous λ | a few passes over the groups per λ |
+//! | [`Knots::Exact`] | homotopy from knot to knot | groups + n² per knot, 8n² bytes |
 //!
-//! The path begins at λ_max = max|r| of least squares, above which nothing is an outlier.
+//! The path starts at λ_max = max|r| of the least-squares scores, above which there are no outliers.
 //!
-//! Does the inlier graph stay connected? Take a set of items that one inlier b and some outliers
-//! join to the rest. Optimality asks w_b r_b = −λ Σ ±w over these outliers, so |r_b| = cλ with c
-//! fixed while λ falls: b never becomes an outlier, unless c = 1 to begin with, and then it may be
-//! counted as an inlier for good. So the sweep can go down to any λ > 0, and does: θ solves the
-//! problem at every knot, whether or not it is the only one to do so (c = 1 happens with equal
-//! counts; then other θ have the same objective). [`Status::Disconnected`] is for rounding
-//! that has eaten the connection.
+//! Connectivity: consider a set of items that one inlier b and some outliers connect to the rest.
+//! Optimality requires w_b r_b = −λ Σ ±w over these outliers, so |r_b| = cλ with constant c while λ
+//! decreases. Hence b never becomes an outlier unless c = 1 from the start, and in that case it can
+//! be treated as an inlier throughout. The path can therefore continue to any λ > 0, and does. At
+//! each knot θ is a solution, although not necessarily the only one: c = 1 occurs with equal counts,
+//! and then other θ have the same objective. [`Status::Disconnected`] is returned only if rounding
+//! errors destroy the connection.
 //!
-//! Failure modes: γ is biased by λ (see [`lasso_l2`](super::lasso_l2) for the refit); a wrong vote
-//! on a bridge cannot be seen; votes that agree in full have λ_max = 0 and a path of one knot.
+//! Failure modes: γ has a bias of size λ ([`lasso_l2`](super::lasso_l2) refits without it); a wrong
+//! vote on a bridge cannot be detected; votes that agree completely have λ_max = 0 and a path of one
+//! knot.
 //!
 //! | paper | here |
 //! |---|---|
@@ -34,19 +35,22 @@
 //! | γ, E | [`outliers`] |
 //! | λ | `lambda` |
 //! | ψ, ρ_λ | clip to ±λ, `rho` |
-//! | XᵀWψ(r) | `downhill`, minus the gradient of F |
+//! | XᵀWψ(r) | `negative_gradient`, the negative gradient of F |
 
 mod grid;
 mod homotopy;
-mod inlier_system;
-mod inverse;
+mod inlier_inverse;
 mod newton;
+mod newton_system;
+mod options;
 mod pass;
 mod sampled_factor;
 
+pub use options::{HuberLassoOptions, Knots};
+
 use std::time::Instant;
 
-use super::{Info, L2Options, Solution, check_stopping, l2};
+use super::{Info, L2Options, Solution, l2};
 use crate::error::{Error, Result};
 use crate::graph::ComparisonGraph;
 use crate::laplacian::BackendChoice;
@@ -55,111 +59,40 @@ use crate::status::Status;
 use newton::Newton;
 use pass::residual;
 
-/// At which λ a path has knots.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Knots {
-    /// λ_max · ratio^(k/(count − 1)), k = 0, …, count − 1. For any size.
-    Grid {
-        /// How many, 2 or more.
-        count: usize,
-        /// The last λ over the first, above 0 and below 1.
-        ratio: f64,
-    },
-    /// Where groups enter or leave, and nowhere else. For some thousand items.
-    Exact {
-        /// Most knots, 1 or more.
-        most: usize,
-    },
-}
-
-impl Default for Knots {
-    fn default() -> Self {
-        Self::Grid { count: 100, ratio: 0.01 }
-    }
-}
-
-/// Options of [`path`] and [`solve_at`].
+/// Computes the path from λ_max down to `stop`.
 ///
-/// | name | default | purpose | range |
-/// |---|---|---|---|
-/// | `knots` | 100 down to 0.01 λ_max | at which λ the path has knots | see [`Knots`] |
-/// | `backend` | `auto` | how linear systems are solved, see below | `auto`, `dense`, `sparse`, `cg` |
-/// | `tolerance` | 1e-9 | largest entry of XᵀWψ(r), over λ times the largest degree | above 0, below 1 |
-/// | `max_iterations` | 500 | most Newton steps for one λ | 1 or more |
-///
-/// The backend serves least squares, where the path begins. Newton's systems, whose groups change
-/// at each step, are solved by dense Cholesky for `dense` (and for few items), else by conjugate
-/// gradients with a preconditioner that serves for many of them.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct HuberLassoOptions {
-    /// At which λ the path has knots.
-    pub knots: Knots,
-    /// How linear systems are solved.
-    pub backend: BackendChoice,
-    /// Largest entry of XᵀWψ(r) that is good enough, over λ times the largest degree.
-    pub tolerance: f64,
-    /// Most Newton steps for one λ.
-    pub max_iterations: usize,
-}
-
-impl Default for HuberLassoOptions {
-    fn default() -> Self {
-        let (knots, backend) = (Knots::default(), BackendChoice::Auto);
-        Self { knots, backend, tolerance: 1e-9, max_iterations: 500 }
-    }
-}
-
-impl HuberLassoOptions {
-    /// Checks that all values make sense.
-    ///
-    /// # Errors
-    /// [`Error::BadOption`] for the first that does not.
-    pub fn validate(&self) -> Result<()> {
-        check_stopping(self.tolerance, self.max_iterations)?;
-        let bad = |option, value: String, expected| Error::BadOption { option, value, expected };
-        match self.knots {
-            Knots::Grid { count, .. } if count < 2 => {
-                Err(bad("knots", count.to_string(), "a whole number, 2 or more"))
-            }
-            Knots::Grid { ratio, .. } if !(ratio > 0.0 && ratio < 1.0) => {
-                let expected = "a number between 0 and 1, both excluded";
-                Err(bad("lambda-ratio", ratio.to_string(), expected))
-            }
-            Knots::Exact { most: 0 } => {
-                Err(bad("knots", "0".to_owned(), "a whole number, 1 or more"))
-            }
-            _ => Ok(()),
-        }
-    }
-}
-
-/// The path from λ_max down to `until`.
-///
-/// A group is flagged while its |r| exceeds λ by more than rounding. Groups that enter at one knot
-/// come with the larger |r| first, then by index. With [`StopAt::Value`] the last knot is that λ
-/// itself, where it lies on the path.
+/// A group is flagged while its |r| exceeds λ by more than rounding errors. Groups that enter at the
+/// same knot are sorted by |r|, the largest first, then by index. With [`StopAt::Value`] the last
+/// knot is that λ, if it is on the path.
 ///
 /// # Errors
-/// If an option makes no sense, the outcomes are too large to be added up, or there are too many
-/// items for exact knots.
-pub fn path(graph: &ComparisonGraph, options: &HuberLassoOptions, until: StopAt) -> Result<Path> {
+/// If an option is invalid, the sums of the outcomes overflow, or there are too many items for exact
+/// knots.
+pub fn compute_path(
+    graph: &ComparisonGraph,
+    options: &HuberLassoOptions,
+    stop: StopAt,
+) -> Result<Path> {
     options.validate()?;
     let theta = least_squares(graph, options.backend)?;
     let lambda_max = largest_residual(graph, &theta);
-    let start = Recorder::on(graph, Parameter::Lambda, Interpolation::Linear, lambda_max, &theta);
-    if lambda_max == 0.0 || start.reached(until) {
-        return Ok(start.finish(Status::Complete));
+    let recorder =
+        Recorder::for_graph(graph, Parameter::Lambda, Interpolation::Linear, lambda_max, &theta);
+    if lambda_max == 0.0 || recorder.reached(stop) {
+        return Ok(recorder.finish(Status::Complete));
     }
     match options.knots {
         Knots::Grid { count, ratio } => {
             let lambdas = lambda_grid(lambda_max, count, ratio).skip(1);
-            grid::walk(graph, &theta, lambda_max, lambdas, start, until, options)
+            grid::compute_path(graph, &theta, lambda_max, lambdas, recorder, stop, options)
         }
-        Knots::Exact { most } => homotopy::walk(graph, &theta, lambda_max, most, start, until),
+        Knots::Exact { max_knots } => {
+            homotopy::compute_path(graph, &theta, lambda_max, max_knots, recorder, stop)
+        }
     }
 }
 
-/// The λ above which nothing is an outlier; zero where the votes agree.
+/// Returns the λ above which there are no outliers; zero if the votes agree completely.
 pub(crate) fn lambda_max(graph: &ComparisonGraph) -> Result<f64> {
     let theta = least_squares(graph, BackendChoice::Auto)?;
     Ok(largest_residual(graph, &theta))
@@ -170,18 +103,18 @@ pub(crate) fn lambda_grid(lambda_max: f64, count: usize, ratio: f64) -> impl Ite
     (0..count).map(move |k| lambda_max * ratio.powf(k as f64 / (count - 1) as f64))
 }
 
-/// Below this share of the largest |y| a residual is rounding.
-const ROUNDING: f64 = 1e-10;
+/// Lower limit of λ_max relative to the largest |y|. Below it residuals are rounding errors.
+const MIN_LAMBDA_MAX_RATIO: f64 = 1e-10;
 
-/// The scores for one λ, from `warm` or from least squares.
+/// Computes the scores for one λ, starting from `warm` or from the least-squares scores.
 ///
-/// The residual in the answer is max|XᵀWψ(r)| over λ times the largest degree.
+/// The residual in the result is max|XᵀWψ(r)| divided by λ times the largest degree.
 ///
 /// # Errors
-/// If λ is not above 0, an option makes no sense, or the outcomes are too large to be added up.
+/// If λ is not positive, an option is invalid, or the sums of the outcomes overflow.
 ///
 /// # Panics
-/// If `warm` has not one score for each item.
+/// If `warm` does not have one score for each item.
 pub fn solve_at(
     graph: &ComparisonGraph,
     lambda: f64,
@@ -202,18 +135,23 @@ pub fn solve_at(
         None => least_squares(graph, options.backend)?,
     };
     let mut newton = Newton::new(graph, &start, options.backend);
-    let found = newton.approach(lambda, options.tolerance, options.max_iterations);
-    let status = if found.converged { Status::Solved } else { Status::IterationLimit };
+    let result =
+        newton.minimise_with_continuation(lambda, options.tolerance, options.max_iterations);
+    let status = if result.converged { Status::Solved } else { Status::IterationLimit };
     let backends = if graph.votes() == 0.0 { vec![] } else { vec![newton.backend()] };
-    let info =
-        Info { backends, iterations: found.steps, residual: found.kkt, time: started.elapsed() };
+    let info = Info {
+        backends,
+        iterations: result.steps,
+        residual: result.violation,
+        time: started.elapsed(),
+    };
     Ok(Solution { scores: newton.theta, status, info })
 }
 
-/// γ = soft(r, λ): what each group errs by.
+/// Returns γ = soft(r, λ), the estimated error of each group.
 ///
 /// # Panics
-/// If there is not one score for each item.
+/// If `scores` does not have one score for each item.
 #[must_use]
 pub fn outliers(graph: &ComparisonGraph, scores: &[f64], lambda: f64) -> Vec<f64> {
     assert_eq!(scores.len(), graph.items(), "one score for each item");
@@ -221,10 +159,10 @@ pub fn outliers(graph: &ComparisonGraph, scores: &[f64], lambda: f64) -> Vec<f64
     r.map(|r| r - r.clamp(-lambda, lambda)).collect()
 }
 
-/// Σ w [½(y − Xθ − γ)² + λ|γ|] with the best γ.
+/// Returns the objective Σ w [½(y − Xθ − γ)² + λ|γ|] with the optimal γ.
 ///
 /// # Panics
-/// If there is not one score for each item.
+/// If `scores` does not have one score for each item.
 #[must_use]
 pub fn objective(graph: &ComparisonGraph, scores: &[f64], lambda: f64) -> f64 {
     assert_eq!(scores.len(), graph.items(), "one score for each item");
@@ -236,12 +174,12 @@ fn least_squares(graph: &ComparisonGraph, backend: BackendChoice) -> Result<Vec<
     l2::solve(graph, &options).map(|solution| solution.scores)
 }
 
-/// λ_max; zero where all that is left of the votes is rounding.
+/// Returns λ_max = max|r|, or zero if the residuals are rounding errors.
 fn largest_residual(graph: &ComparisonGraph, theta: &[f64]) -> f64 {
     let groups = graph.groups();
-    let largest = (0..groups.len()).fold(0.0, |most, g| residual(groups, theta, g).abs().max(most));
-    let mut sizes = [largest, newton::largest(&groups.y)];
-    graph.communicator().max(&mut sizes);
-    let [largest, largest_y] = sizes;
-    if largest > ROUNDING * largest_y { largest } else { 0.0 }
+    let largest = (0..groups.len()).fold(0.0, |max, g| residual(groups, theta, g).abs().max(max));
+    let mut maxima = [largest, newton::max_abs(&groups.y)];
+    graph.communicator().max(&mut maxima);
+    let [largest, largest_y] = maxima;
+    if largest > MIN_LAMBDA_MAX_RATIO * largest_y { largest } else { 0.0 }
 }

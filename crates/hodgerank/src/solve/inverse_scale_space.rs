@@ -1,37 +1,39 @@
-//! Inverse scale space (ISS): the limit of [`super::bregman`] as κ → ∞ and Δt → 0, solved exactly,
-//! from event to event, with nothing to tune.
+//! Inverse scale space (ISS): the limit of [`super::bregman`] as κ → ∞ and Δt → 0, computed exactly from
+//! event to event, without tuning parameters.
 //!
-//! Each vote has a multiplier p, which starts at 0 and adds up its residual over time. A group
-//! enters when p reaches ±1; from then on it has no pull on θ, and γ is its residual, unbiased.
+//! Each vote has a multiplier p that starts at 0 and integrates its residual over time. A group enters
+//! when p reaches ±1; from then on it has no influence on θ, and γ equals its residual, without bias.
 //!
-//! The dynamics 0 = XᵀW(y − Xθ − γ), ṗ = y − Xθ − γ, p ∈ ∂|γ| have a solution that is constant in
-//! θ and γ and linear in p between events. With E = {|p| = 1}, (θ, γ) minimises
+//! The dynamics 0 = XᵀW(y − Xθ − γ), ṗ = y − Xθ − γ, p ∈ ∂|γ| have a solution with θ and γ piecewise
+//! constant and p piecewise linear in t. With E = {|p| = 1}, (θ, γ) minimises
 //!
 //! ½ Σ_g w_g (y_g − (Xθ)_g − γ_g)², with γ_g = 0 off E and γ_g p_g ≥ 0 on E,
 //!
-//! least squares with signs. Its optimality conditions, with r = y − Xθ and S = {γ ≠ 0} ⊆ E:
+//! least squares with sign constraints. The optimality conditions, with r = y − Xθ and
+//! S = {γ ≠ 0} ⊆ E:
 //!
-//! | where | condition | so that |
+//! | groups | condition | consequence |
 //! |---|---|---|
-//! | everywhere | XᵀW(r − γ) = 0 | θ is the least-squares fit of all groups but S |
-//! | S | γ = r, r p > 0 | ṗ = 0: p stays at its sign |
-//! | E without S | γ = 0, r p ≤ 0 | p moves inwards, or stays |
-//! | off E | γ = 0 | ṗ = r |
+//! | all | XᵀW(r − γ) = 0 | θ is the least-squares fit of all groups except S |
+//! | S | γ = r, r p > 0 | ṗ = 0: p stays ±1 |
+//! | E without S | γ = 0, r p ≤ 0 | abs p does not grow |
+//! | not in E | γ = 0 | ṗ = r |
 //!
-//! An event is the first time at which some |p| < 1 comes to 1; all groups that do so then (many,
-//! with ±1 votes on symmetric designs) enter together. The new fit is found as by Lawson and
-//! Hanson: fit without S; where a sign in S breaks on the way, stop there and trust that group
-//! again; where a trusted group of E has r p > 0, drop it; repeat. The loss falls with each round.
+//! An event is the first time at which some |p| < 1 reaches 1. All groups for which this happens at
+//! the same time (many for ±1 votes on symmetric designs) enter together. The new fit is computed by
+//! the active-set method of Lawson and Hanson: fit without S; if a sign constraint in S is violated,
+//! stop where the first one becomes active and trust that group again; if a trusted group of E has
+//! r p > 0, flag it; repeat. Each round decreases the loss.
 //!
-//! p belongs to a vote, not to its weight: w counts in the fit alone.
+//! p belongs to a single vote; the weight w affects only the fit.
 //!
-//! Cost: an event is mostly one down-date of the inlier Laplacian (n² for up to
-//! 4096 items; conjugate gradients above) and two passes over the groups. See
-//! [`cost_estimate`]: for more than some ten thousand outliers take [`super::bregman`].
+//! Cost: an event usually takes one rank-one update of the inverse of the inlier Laplacian (n², for up
+//! to 4096 items; conjugate gradients for more) and two passes over the groups. See
+//! [`cost_estimate`]: for more than about ten thousand outliers [`super::bregman`] is faster.
 //!
 //! Failure modes: the path ends where the trusted votes no longer connect the items of a component
-//! ([`Status::Disconnected`]), e.g. where two equally many opposite votes are all that an item
-//! has; θ would not be unique from there on.
+//! ([`Status::Disconnected`]), for example if an item has only two opposite votes of equal count.
+//! Beyond that point θ would not be unique.
 //!
 //! | paper | here |
 //! |---|---|
@@ -42,32 +44,33 @@
 
 mod conjugate_gradient;
 mod dense;
-mod fit;
+mod inlier_system;
 mod inliers;
-mod sweep;
+mod pass;
+mod signed_fit;
 
 use crate::error::{Error, Result};
 use crate::graph::ComparisonGraph;
 use crate::path::{Interpolation, Parameter, Path, Recorder, StopAt};
 use crate::solve::l2::{self, L2Options};
 use crate::status::Status;
-use fit::{Fit, Outcome};
-use inliers::DENSE_MOST_ITEMS;
+use inliers::MAX_DENSE_ITEMS;
+use signed_fit::{FitOutcome, SignedFit};
 
-/// Products with the inlier Laplacian that one event takes without the dense inverse: a guess.
-const CG_PRODUCTS: f64 = 20.0;
+/// Estimated number of products with the inlier Laplacian per event without the dense inverse.
+const CG_PRODUCTS_PER_EVENT: f64 = 20.0;
 
-/// Options of [`path`].
+/// Options of [`compute_path`].
 ///
 /// | name | default | purpose | range |
 /// |---|---|---|---|
-/// | `tolerance` | 1e-10 | relative residual of linear systems that is good enough | above 0, below 1 |
-/// | `max_events` | 1000000 | most events | 1 or more |
+/// | `tolerance` | 1e-10 | relative residual of linear systems | above 0, below 1 |
+/// | `max_events` | 1000000 | maximum number of events | 1 or more |
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct InverseScaleSpaceOptions {
-    /// Relative residual of linear systems that is good enough.
+    /// Relative residual to which linear systems are solved.
     pub tolerance: f64,
-    /// Most events.
+    /// Maximum number of events.
     pub max_events: usize,
 }
 
@@ -78,10 +81,10 @@ impl Default for InverseScaleSpaceOptions {
 }
 
 impl InverseScaleSpaceOptions {
-    /// Checks that all values make sense.
+    /// Checks all values.
     ///
     /// # Errors
-    /// [`Error::BadOption`] for the first that does not.
+    /// [`Error::BadOption`] for the first invalid value.
     pub fn validate(&self) -> Result<()> {
         if self.max_events == 0 {
             let (value, expected) = ("0".to_owned(), "a whole number, 1 or more");
@@ -91,18 +94,18 @@ impl InverseScaleSpaceOptions {
     }
 }
 
-/// The path from the scores that trust every vote, at time 0, until `until`; [`StopAt::End`] is
-/// where every trusted vote is met exactly.
+/// Computes the path from the least-squares scores, at time 0, to `stop`. [`StopAt::End`] is where
+/// the scores fit every trusted vote exactly.
 ///
-/// Scores stay as they are from one knot to the next. Each knot is an event; the last one may be
-/// the time asked for, or that at which the trusted votes fell apart.
+/// Scores are constant from one knot to the next. Each knot is an event, except that the last one may
+/// be the requested time, or the time at which the trusted votes no longer connect the items.
 ///
 /// # Errors
-/// If an option makes no sense or outcomes are too large to be added up.
+/// If an option is invalid or the sums of the outcomes overflow.
 ///
 /// # Example
 /// ```
-/// use hodgerank::path::Until;
+/// use hodgerank::path::StopAt;
 /// use hodgerank::solve::inverse_scale_space::{self, InverseScaleSpaceOptions};
 /// use hodgerank::{Comparison, ComparisonGraph, Groups};
 ///
@@ -114,45 +117,45 @@ impl InverseScaleSpaceOptions {
 ///     Comparison::new(2, 0, 2.0),
 /// ];
 /// let graph = ComparisonGraph::new(3, Groups::merge(3, &votes)?.groups)?;
-/// let path = inverse_scale_space::path(&graph, &InverseScaleSpaceOptions::default(), Until::End)?;
+/// let path = inverse_scale_space::compute_path(&graph, &InverseScaleSpaceOptions::default(), StopAt::End)?;
 /// assert_eq!(path.entries().len(), 1);
 /// assert!((path.last_scores()[0] - 1.0).abs() < 1e-12);
 /// assert!((path.entries()[0].residual + 4.0).abs() < 1e-12);
 /// # Ok::<(), hodgerank::Error>(())
 /// ```
-pub fn path(
+pub fn compute_path(
     graph: &ComparisonGraph,
     options: &InverseScaleSpaceOptions,
-    until: StopAt,
+    stop: StopAt,
 ) -> Result<Path> {
     options.validate()?;
     let l2_options = L2Options { tolerance: options.tolerance, ..L2Options::default() };
     let theta = l2::solve(graph, &l2_options)?.scores;
     let recorder = Recorder::new(Parameter::Time, Interpolation::Constant, 0.0, &theta);
-    let mut fit = Fit::start(graph, theta, options.tolerance);
-    // The scope takes the whole loop into the thread pool, not each of its parts.
-    rayon::scope(|_| Ok(walk(&mut fit, options, until, recorder)))
+    let mut fit = SignedFit::start(graph, theta, options.tolerance);
+    // Enters the thread pool once for the whole loop instead of once per parallel section.
+    rayon::scope(|_| Ok(run_events(&mut fit, options, stop, recorder)))
 }
 
-/// From event to event.
-fn walk(
-    fit: &mut Fit<'_>,
+/// Advances from event to event.
+fn run_events(
+    fit: &mut SignedFit<'_>,
     options: &InverseScaleSpaceOptions,
-    until: StopAt,
+    stop: StopAt,
     mut recorder: Recorder,
 ) -> Path {
     let groups = fit.graph.groups();
-    let end = if let StopAt::Value(t) = until { t } else { f64::INFINITY };
+    let end = if let StopAt::Value(t) = stop { t } else { f64::INFINITY };
     let mut t = 0.0;
     let mut events = 0;
     let status = loop {
-        if recorder.reached(until) {
+        if recorder.reached(stop) {
             break Status::Complete;
         }
         let next = t + fit.time_to_next_event();
         if next > end || next.is_infinite() {
             if end.is_finite() {
-                recorder.knot(end, &fit.theta, [], groups);
+                recorder.record_knot(end, &fit.theta, [], groups);
             }
             break Status::Complete;
         }
@@ -162,14 +165,14 @@ fn walk(
         let entering = fit.advance(t, next);
         t = next;
         events += 1;
-        match fit.settle(&entering) {
-            Outcome::Fitted => recorder.knot(t, &fit.theta, fit.changes(), groups),
-            Outcome::Disconnected => {
-                recorder.knot(t, &fit.last_theta, [], groups);
+        match fit.resolve_event(&entering) {
+            FitOutcome::Fitted => recorder.record_knot(t, &fit.theta, fit.changes(), groups),
+            FitOutcome::Disconnected => {
+                recorder.record_knot(t, &fit.last_theta, [], groups);
                 break Status::Disconnected;
             }
-            Outcome::NotSettled => {
-                recorder.knot(t, &fit.last_theta, [], groups);
+            FitOutcome::RoundLimit => {
+                recorder.record_knot(t, &fit.last_theta, [], groups);
                 break Status::IterationLimit;
             }
         }
@@ -177,39 +180,41 @@ fn walk(
     recorder.finish(status)
 }
 
-/// About how many multiply-adds [`path`] takes until this many votes are flagged.
+/// Estimates the multiply-adds that [`compute_path`] needs until this many votes are flagged.
 ///
-/// Events are taken to be as many as the lightest groups that hold so many votes: those who err
-/// are few on each pair. An event costs n² and two passes over the groups, or without the dense
-/// inverse some twenty products with the Laplacian. A step of [`super::bregman`] costs one pass,
-/// and there are some hundreds of them whatever the number of outliers.
+/// The number of events is estimated by the number of lightest groups that have so many votes, since
+/// wrong votes are usually few on each pair. An event costs n² and two passes over the groups, or,
+/// without the dense inverse, about twenty products with the Laplacian. For comparison, a step of
+/// [`super::bregman`] costs one pass, and a path takes some hundred steps for any number of outliers.
 #[must_use]
 pub fn cost_estimate(graph: &ComparisonGraph, flagged_votes: f64) -> f64 {
-    let events = most_entries(&graph.groups().weight, flagged_votes) as f64;
+    let events = max_entries(&graph.groups().weight, flagged_votes) as f64;
     let (items, groups) = (graph.items() as f64, graph.groups().len() as f64);
-    let fit = if graph.items() <= DENSE_MOST_ITEMS {
+    let cost_of_fit = if graph.items() <= MAX_DENSE_ITEMS {
         items * items
     } else {
-        CG_PRODUCTS * (items + 2.0 * graph.pairs().len() as f64)
+        CG_PRODUCTS_PER_EVENT * (items + 2.0 * graph.pairs().len() as f64)
     };
-    let set_up = if graph.items() <= DENSE_MOST_ITEMS { items.powi(3) } else { 0.0 };
-    set_up + events * (fit + 2.0 * groups)
+    let setup = if graph.items() <= MAX_DENSE_ITEMS { items.powi(3) } else { 0.0 };
+    setup + events * (cost_of_fit + 2.0 * groups)
 }
 
-/// The most groups that can enter until so many votes are flagged: the lightest first.
-fn most_entries(weights: &[f64], votes: f64) -> usize {
-    /// Heavier groups count as this heavy; nearly all are light.
-    const HEAVY: usize = 255;
-    let mut of_weight = [0_usize; HEAVY + 1];
-    weights.iter().for_each(|&weight| of_weight[(weight as usize).clamp(1, HEAVY)] += 1);
-    let (mut entries, mut left) = (0, votes);
-    for (weight, &count) in of_weight.iter().enumerate().skip(1) {
-        let enough = (left / weight as f64).ceil();
-        if enough <= count as f64 {
-            return entries + enough as usize;
+/// Returns the maximum number of groups that can enter until `votes` votes are flagged.
+fn max_entries(weights: &[f64], votes: f64) -> usize {
+    /// Weights above this count as this; few groups are heavier.
+    const MAX_WEIGHT: usize = 255;
+    let mut groups_of_weight = [0_usize; MAX_WEIGHT + 1];
+    weights
+        .iter()
+        .for_each(|&weight| groups_of_weight[(weight as usize).clamp(1, MAX_WEIGHT)] += 1);
+    let (mut entries, mut remaining) = (0, votes);
+    for (weight, &count) in groups_of_weight.iter().enumerate().skip(1) {
+        let needed = (remaining / weight as f64).ceil();
+        if needed <= count as f64 {
+            return entries + needed as usize;
         }
         entries += count;
-        left -= (weight * count) as f64;
+        remaining -= (weight * count) as f64;
     }
     entries
 }

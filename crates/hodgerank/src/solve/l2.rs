@@ -2,15 +2,16 @@
 //!
 //! Objective: min over θ of ½ Σ_g w_g (y_g − (Xθ)_g)².
 //!
-//! Optimality: Lθ = XᵀWy with L = XᵀWX; at each item, the residuals of its votes sum to zero.
-//! L has the constants of each component in its null space, so θ is made unique by mean zero on
-//! each component.
+//! Optimality: Lθ = XᵀWy with L = XᵀWX; at each item the residuals of its votes sum to zero. The null
+//! space of L contains the constant vectors of each component; requiring mean zero on each component
+//! makes θ unique.
 //!
-//! Cost: one Laplacian system, see [`crate::laplacian`]: pairs × about ten on vote graphs.
+//! Cost: one Laplacian system, see [`crate::laplacian`]: about ten times the number of pairs on
+//! typical comparison graphs.
 //!
-//! Failure modes: one wrong vote of large y moves the scores at will; scores of different
-//! components cannot be compared; on graphs like long chains an iterative backend may run out of
-//! iterations, which the status tells.
+//! Failure modes: a single wrong vote with a large y can change the scores arbitrarily; scores of
+//! different components cannot be compared; on graphs like long chains an iterative backend may reach
+//! its iteration limit, which the status reports.
 //!
 //! | paper | here |
 //! |---|---|
@@ -29,15 +30,15 @@ use crate::laplacian::{BackendChoice, StoppingRule};
 /// | name | default | purpose | range |
 /// |---|---|---|---|
 /// | `backend` | `auto` | how linear systems are solved | `auto`, `dense`, `sparse`, `cg` |
-/// | `tolerance` | 1e-10 | relative residual that is good enough | above 0, below 1 |
-/// | `max_iterations` | 10000 | most steps of an iterative backend | 1 or more |
+/// | `tolerance` | 1e-10 | relative residual of the linear system | above 0, below 1 |
+/// | `max_iterations` | 10000 | maximum number of iterations of an iterative backend | 1 or more |
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct L2Options {
     /// How linear systems are solved.
     pub backend: BackendChoice,
-    /// Relative residual that is good enough.
+    /// Relative residual to which the linear system is solved.
     pub tolerance: f64,
-    /// Most steps of an iterative backend.
+    /// Maximum number of iterations of an iterative backend.
     pub max_iterations: usize,
 }
 
@@ -49,20 +50,20 @@ impl Default for L2Options {
 }
 
 impl L2Options {
-    /// Checks that all values make sense.
+    /// Checks all values.
     ///
     /// # Errors
-    /// [`crate::Error::BadOption`] for the first that does not.
+    /// [`crate::Error::BadOption`] for the first invalid value.
     pub fn validate(&self) -> Result<()> {
         check_stopping(self.tolerance, self.max_iterations).map(drop)
     }
 }
 
-/// Least-squares scores.
+/// Computes the least-squares scores.
 ///
 /// # Errors
-/// If an option makes no sense, the outcomes are too large to be added up, or the backend asked
-/// for cannot take the graph.
+/// If an option is invalid, the sums of the outcomes overflow, or the requested backend does not
+/// support the graph.
 pub fn solve(graph: &ComparisonGraph, options: &L2Options) -> Result<Solution> {
     let rule = check_stopping(options.tolerance, options.max_iterations)?;
     scores_of_all_votes(graph, 0.0, options.backend, &rule)

@@ -1,20 +1,21 @@
-//! Huber-LASSO finds the outliers, least squares without them gives the scores.
+//! Huber-LASSO flags the outliers; least squares without them gives the scores.
 //!
-//! Objective: min over θ of ½ Σ_{g kept} w_g (y_g − (Xθ)_g)². Which groups are kept is decided by
-//! the path of [`huber_lasso`]. The refit takes away the bias of size λ that Huber-LASSO has.
+//! Objective: min over θ of ½ Σ w_g (y_g − (Xθ)_g)² over the groups that are not removed. The path of
+//! [`huber_lasso`] determines which groups are removed. The refit removes the bias of size λ of
+//! Huber-LASSO.
 //!
-//! Groups go as a whole, in order of suspicion, until the votes asked for are gone. The order is
-//! that of first entry. Two protocols differ in what comes first among groups of one knot:
+//! Groups are removed as a whole, in order of suspicion, until the requested number of votes is
+//! removed. The order is that of first entry. Two protocols differ in the order within a knot:
 //!
-//! | protocol | knots | first of one knot |
+//! | protocol | knots | order within a knot |
 //! |---|---|---|
-//! | [`Protocol::General`] | as in the options | the larger residual |
-//! | [`Protocol::Paper`] | λ_max · 0.01^(k/99) | the smaller winner, then loser, as item indices |
+//! | [`Protocol::General`] | as in the options | the larger residual first |
+//! | [`Protocol::Paper`] | λ_max · 0.01^(k/99) | by item index of the winner, then of the loser |
 //!
 //! Cost: one path and one Laplacian system.
 //!
-//! Failure modes: what is kept may fall into more components than there were; scores then have
-//! mean zero on each of these, and [`LassoL2::components`] says how many there are.
+//! Failure modes: the remaining votes may have more components than all votes. Scores then have mean
+//! zero on each of these, and [`LassoL2::components`] is their number.
 
 use super::huber_lasso::{self, HuberLassoOptions, Knots};
 use super::{L2Options, Solution, l2};
@@ -22,7 +23,7 @@ use crate::error::{Error, Result};
 use crate::graph::{ComparisonGraph, Groups};
 use crate::path::{Path, StopAt};
 
-/// How the outliers are ordered.
+/// The order in which groups are removed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum Protocol {
@@ -37,24 +38,24 @@ pub enum Protocol {
 ///
 /// | name | default | purpose | range |
 /// |---|---|---|---|
-/// | `path` | see [`HuberLassoOptions`] | how outliers are found | |
-/// | `refit` | see [`L2Options`] | how the rest is fitted | |
-/// | `protocol` | `general` | how outliers are ordered | `general`, `paper` |
+/// | `path` | see [`HuberLassoOptions`] | how outliers are found | see [`HuberLassoOptions`] |
+/// | `refit` | see [`L2Options`] | how the remaining votes are fitted | see [`L2Options`] |
+/// | `protocol` | `general` | the order in which groups are removed | `general`, `paper` |
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct LassoL2Options {
     /// How outliers are found.
     pub path: HuberLassoOptions,
-    /// How the rest is fitted.
+    /// How the remaining votes are fitted.
     pub refit: L2Options,
-    /// How outliers are ordered.
+    /// The order in which groups are removed.
     pub protocol: Protocol,
 }
 
 impl LassoL2Options {
-    /// Checks that all values make sense.
+    /// Checks all values.
     ///
     /// # Errors
-    /// [`Error::BadOption`] for the first that does not.
+    /// [`Error::BadOption`] for the first invalid value.
     pub fn validate(&self) -> Result<()> {
         self.path.validate()?;
         self.refit.validate()
@@ -64,33 +65,33 @@ impl LassoL2Options {
 /// Scores without the outliers.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LassoL2 {
-    /// The groups taken away, the most suspicious first.
+    /// The removed groups, the most suspicious first.
     pub removed: Vec<u32>,
-    /// Least squares on the rest.
+    /// The least-squares fit of the remaining votes.
     pub solution: Solution,
-    /// Components of the graph of the rest.
+    /// Number of components of the remaining votes.
     pub components: usize,
     /// The path that flagged the groups.
     pub path: Path,
 }
 
-/// Walks the path to `until` and refits without what it flagged.
+/// Computes the path up to `stop` and refits without the groups that it flags.
 ///
-/// With [`StopAt::Flagged`] groups go, in order of suspicion, until at least so many votes are
-/// gone. Else all groups go that are flagged at the end of the path.
+/// With [`StopAt::Flagged`], groups are removed in order of suspicion until at least that many votes
+/// are removed. Otherwise all groups that are flagged at the end of the path are removed.
 ///
 /// # Errors
-/// If an option makes no sense, the outcomes are too large to be added up, or a backend that was
-/// asked for cannot take the graph.
-pub fn solve(graph: &ComparisonGraph, options: &LassoL2Options, until: StopAt) -> Result<LassoL2> {
+/// If an option is invalid, the sums of the outcomes overflow, or a requested backend does not support
+/// the graph.
+pub fn solve(graph: &ComparisonGraph, options: &LassoL2Options, stop: StopAt) -> Result<LassoL2> {
     options.validate()?;
     let mut path_options = options.path;
     if options.protocol == Protocol::Paper {
         path_options.knots = Knots::Grid { count: 100, ratio: 0.01 };
     }
-    let path = huber_lasso::path(graph, &path_options, until)?;
-    let ordered = in_order(graph, &path, options.protocol);
-    let removed = match until {
+    let path = huber_lasso::compute_path(graph, &path_options, stop)?;
+    let ordered = order_of_suspicion(graph, &path, options.protocol);
+    let removed = match stop {
         StopAt::Flagged(votes) => first_votes(graph.groups(), ordered, votes),
         StopAt::End | StopAt::Value(_) => {
             let end = path.knots.last().copied().unwrap_or_default();
@@ -102,10 +103,11 @@ pub fn solve(graph: &ComparisonGraph, options: &LassoL2Options, until: StopAt) -
     Ok(LassoL2 { removed, solution, components, path })
 }
 
-/// Least squares without some groups; how many components the rest has, and its scores.
+/// Computes the least-squares fit without some groups. Returns the number of components of the
+/// remaining votes, and the fit.
 ///
 /// # Errors
-/// As [`l2::solve`], and if there is no such group.
+/// As [`l2::solve`], and if a group index is out of range.
 pub fn refit(
     graph: &ComparisonGraph,
     removed: &[u32],
@@ -119,12 +121,12 @@ pub fn refit(
         };
         *weight = 0.0;
     }
-    let rest = ComparisonGraph::new(graph.items(), graph.groups().reweighted(&weight))?;
-    Ok((rest.components().len(), l2::solve(&rest, options)?))
+    let remaining = ComparisonGraph::new(graph.items(), graph.groups().reweighted(&weight))?;
+    Ok((remaining.components().len(), l2::solve(&remaining, options)?))
 }
 
-/// Groups that ever entered, in order of first entry.
-fn in_order(graph: &ComparisonGraph, path: &Path, protocol: Protocol) -> Vec<u32> {
+/// Returns the groups that ever entered, in order of first entry.
+fn order_of_suspicion(graph: &ComparisonGraph, path: &Path, protocol: Protocol) -> Vec<u32> {
     let mut entries = path.entries();
     if protocol == Protocol::Paper {
         let groups = graph.groups();
@@ -132,19 +134,20 @@ fn in_order(graph: &ComparisonGraph, path: &Path, protocol: Protocol) -> Vec<u32
             let (left, right) = (groups.left[g as usize], groups.right[g as usize]);
             if groups.y[g as usize] < 0.0 { (right, left) } else { (left, right) }
         };
-        // λ falls along the path.
+        // Descending: λ decreases along the path.
         let order = |e: &crate::path::Entry| (winner_loser(e.group), e.group);
         entries.sort_by(|a, b| b.at.total_cmp(&a.at).then_with(|| order(a).cmp(&order(b))));
     }
     entries.into_iter().map(|entry| entry.group).collect()
 }
 
+/// Returns the first groups that together have at least `votes` votes.
 fn first_votes(groups: &Groups, ordered: Vec<u32>, votes: f64) -> Vec<u32> {
-    let mut gone = 0.0;
-    let wanted = |g: &u32| {
-        let more = gone < votes;
-        gone += groups.weight[*g as usize];
-        more
+    let mut removed_votes = 0.0;
+    let is_needed = |g: &u32| {
+        let is_needed = removed_votes < votes;
+        removed_votes += groups.weight[*g as usize];
+        is_needed
     };
-    ordered.into_iter().take_while(wanted).collect()
+    ordered.into_iter().take_while(is_needed).collect()
 }

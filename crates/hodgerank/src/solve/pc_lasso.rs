@@ -1,34 +1,34 @@
-//! Principal-components lasso: scores that are few, small, and lie along what the votes know best.
+//! Principal-components lasso: sparse, small scores along the leading principal components of the votes.
 //!
 //! Objective: min over θ of ½ Σ w (y − Xθ)² + λ‖θ‖₁ + ½ ratio · θᵀ V diag(d₁² − d_j²) Vᵀ θ with
-//! W^{1/2}X = U D Vᵀ. Since L = XᵀWX = V D² Vᵀ, the last matrix is d₁²I − L on the whole space, and
-//! no singular vector is needed: with b = XᵀWy and A = (1 − ratio) L + ratio · d₁² I this is
+//! W^{1/2}X = U D Vᵀ. Since L = XᵀWX = V D² Vᵀ, the last matrix is d₁²I − L on the whole space, and no
+//! singular vectors are needed: with b = XᵀWy and A = (1 − ratio) L + ratio · d₁² I this is
 //!
 //! min ½ θᵀAθ − bᵀθ + λ‖θ‖₁.
 //!
-//! A is positive definite for every ratio > 0 (its eigenvalues lie between d₁² and ratio · d₁²), so
-//! the answer is unique.
+//! A is positive definite for every ratio > 0 (its eigenvalues lie between d₁² and ratio · d₁²), so the
+//! solution is unique.
 //!
-//! Optimality: b − Aθ = λ sign(θ) where θ ≠ 0, |b − Aθ| ≤ λ where θ = 0. Coordinate descent runs
-//! until the largest violation is below `tolerance` · max|b|; it is computed afresh from θ, not
-//! carried along.
+//! Optimality: b − Aθ = λ sign(θ) where θ ≠ 0, |b − Aθ| ≤ λ where θ = 0. Coordinate descent runs until
+//! the largest violation is at most `tolerance` · max|b|. The violation is recomputed from θ, so that
+//! rounding errors do not accumulate.
 //!
-//! Gauge and components: constants are penalised (by ratio · d₁² and by λ), so the objective picks
-//! a mean by itself; it is zero for λ = 0 and in general not otherwise. [`PcLasso::coefficients`]
-//! has θ as it is; the scores of the solution are moved to mean zero on each component as
-//! everywhere else. Each component has its own d₁, so that votes on other items cannot matter.
+//! Mean and components: constant vectors are penalised (by ratio · d₁² and by λ), so the objective
+//! determines the mean; it is zero for λ = 0 but not in general. [`PcLasso::coefficients`] is θ itself;
+//! the scores of the solution are shifted to mean zero on each component as for all other methods.
+//! Each component has its own d₁, so that votes on other items have no effect.
 //!
-//! Cost: pairs × 2 for each pass of coordinate descent, some tens to thousands of them (about
-//! 1/ratio); n³ and 8n² bytes for d₁ of the largest component, so at most [`MAX_ITEMS`] items.
+//! Cost: pairs × 2 for each pass of coordinate descent, with tens to thousands of passes (about
+//! 1/ratio); n³ and 8n² bytes for d₁ of the largest component, hence at most [`MAX_ITEMS`] items.
 //!
-//! Failure modes: not robust against wrong votes, and scores are shrunk; with λ ≥ max|b| all are 0.
-//! It stands here as a competitor.
+//! Failure modes: not robust against wrong votes; scores are shrunk; all scores are 0 if λ ≥ max|b|. It
+//! is included for comparison.
 //!
 //! | paper | here |
 //! |---|---|
 //! | θ | `coefficients`; `scores` after centring |
 //! | θ_pc | `ratio` |
-//! | d₁², V D² Vᵀ | `largest`, [`LaplacianMatrix`] |
+//! | d₁², V D² Vᵀ | `max_eigenvalue`, [`LaplacianMatrix`] |
 
 use std::time::Instant;
 
@@ -39,7 +39,7 @@ use crate::error::{Error, Result};
 use crate::graph::ComparisonGraph;
 use crate::laplacian::{LaplacianBlock, LaplacianMatrix};
 
-/// Most items of one component: its largest eigenvalue is found from the full matrix.
+/// Maximum number of items per component: the largest eigenvalue is computed from the dense matrix.
 pub const MAX_ITEMS: usize = 2000;
 
 /// Options of [`solve`].
@@ -47,23 +47,23 @@ pub const MAX_ITEMS: usize = 2000;
 /// | name | default | purpose | range |
 /// |---|---|---|---|
 /// | `lambda` | 1% of max abs XᵀWy | weight of ‖θ‖₁ | 0 or more |
-/// | `ratio` | 0.1 | weight of the pull towards the leading components | above 0 |
-/// | `tolerance` | 1e-10 | largest violation of optimality, over max abs XᵀWy | above 0, below 1 |
-/// | `max_iterations` | 100000 | most passes over the items | 1 or more |
+/// | `ratio` | 0.1 | weight of the penalty on all but the leading component | above 0 |
+/// | `tolerance` | 1e-10 | largest violation of the optimality conditions, divided by max abs XᵀWy | above 0, below 1 |
+/// | `max_iterations` | 100000 | maximum number of passes over the items | 1 or more |
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PcLassoOptions {
-    /// Weight of ‖θ‖₁; `None` is 1% of the smallest one that makes all scores zero.
+    /// Weight λ of ‖θ‖₁; `None` is 1% of the smallest λ for which all scores are zero.
     pub lambda: Option<f64>,
-    /// Weight of the pull towards the leading components.
+    /// Weight of the penalty on all but the leading principal component.
     pub ratio: f64,
-    /// Largest violation of the optimality conditions, over max|XᵀWy|, that is good enough.
+    /// Largest allowed violation of the optimality conditions, divided by max|XᵀWy|.
     pub tolerance: f64,
-    /// Most passes over the items.
+    /// Maximum number of passes over the items.
     pub max_iterations: usize,
 }
 
-/// λ if none is given, over the smallest λ that makes all scores zero.
-const LAMBDA_SHARE: f64 = 0.01;
+/// Default λ relative to the smallest λ for which all scores are zero.
+const DEFAULT_LAMBDA_RATIO: f64 = 0.01;
 
 impl Default for PcLassoOptions {
     fn default() -> Self {
@@ -72,10 +72,10 @@ impl Default for PcLassoOptions {
 }
 
 impl PcLassoOptions {
-    /// Checks that all values make sense.
+    /// Checks all values.
     ///
     /// # Errors
-    /// [`Error::BadOption`] for the first that does not.
+    /// [`Error::BadOption`] for the first invalid value.
     pub fn validate(&self) -> Result<()> {
         check_stopping(self.tolerance, self.max_iterations)?;
         let bad = |option, value: f64, expected| {
@@ -93,23 +93,23 @@ impl PcLassoOptions {
     }
 }
 
-/// Scores, and the coefficients before they are centred.
+/// Scores, and the coefficients before centring.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PcLasso {
-    /// The coefficients, moved to mean zero on each component. The residual in its info is the
-    /// largest violation of the optimality conditions over max|XᵀWy|.
+    /// The coefficients, shifted to mean zero on each component. The residual in its info is the largest
+    /// violation of the optimality conditions, divided by max|XᵀWy|.
     pub solution: Solution,
-    /// θ that minimises the objective; exact zeros are zeros.
+    /// The minimiser θ; coefficients that are zero are exactly zero.
     pub coefficients: Vec<f64>,
     /// The λ used.
     pub lambda: f64,
 }
 
-/// Scores by the principal-components lasso.
+/// Computes scores by the principal-components lasso.
 ///
 /// # Errors
-/// If an option makes no sense, a component has more than [`MAX_ITEMS`] items, or the outcomes
-/// are too large to be added up.
+/// If an option is invalid, a component has more than [`MAX_ITEMS`] items, or the sums of the outcomes
+/// overflow.
 pub fn solve(graph: &ComparisonGraph, options: &PcLassoOptions) -> Result<PcLasso> {
     let started = Instant::now();
     options.validate()?;
@@ -118,8 +118,8 @@ pub fn solve(graph: &ComparisonGraph, options: &PcLassoOptions) -> Result<PcLass
     if let Some(item) = b.iter().position(|b| !b.is_finite()) {
         return Err(Error::Overflow { item: item as u32, value: b[item] });
     }
-    let most = b.iter().fold(0.0_f64, |most, b| most.max(b.abs()));
-    let lambda = options.lambda.unwrap_or(LAMBDA_SHARE * most);
+    let max_b = b.iter().fold(0.0_f64, |max, b| max.max(b.abs()));
+    let lambda = options.lambda.unwrap_or(DEFAULT_LAMBDA_RATIO * max_b);
     let mut coefficients = vec![0.0; b.len()];
     let (mut iterations, mut violation) = (0, 0.0_f64);
     for c in 0..matrix.components() {
@@ -127,76 +127,78 @@ pub fn solve(graph: &ComparisonGraph, options: &PcLassoOptions) -> Result<PcLass
         if block.len() < 2 {
             continue;
         }
-        let members = &matrix.items()[matrix.rows(c)];
-        let rhs = members.iter().map(|&item| b[item as usize]).collect();
-        let mut descent = Descent::new(block, rhs, lambda, options.ratio)?;
-        let limit = options.tolerance * most;
-        let passes = descent.run(limit, options.max_iterations);
+        let items = &matrix.items()[matrix.rows(c)];
+        let rhs = items.iter().map(|&item| b[item as usize]).collect();
+        let mut descent = CoordinateDescent::new(block, rhs, lambda, options.ratio)?;
+        let max_violation = options.tolerance * max_b;
+        let passes = descent.run(max_violation, options.max_iterations);
         iterations = iterations.max(passes);
         violation = violation.max(descent.violation());
-        for (&item, &theta) in members.iter().zip(&descent.theta) {
+        for (&item, &theta) in items.iter().zip(&descent.theta) {
             coefficients[item as usize] = theta;
         }
     }
     let mut scores = coefficients.clone();
     graph.components().centre(&mut scores);
-    let solved = violation <= options.tolerance * most;
-    let residual = if most > 0.0 { violation / most } else { 0.0 };
+    let solved = violation <= options.tolerance * max_b;
+    let residual = if max_b > 0.0 { violation / max_b } else { 0.0 };
     let info = Info { backends: Vec::new(), iterations, residual, time: started.elapsed() };
     let status = if solved { Status::Solved } else { Status::IterationLimit };
     Ok(PcLasso { solution: Solution { scores, status, info }, coefficients, lambda })
 }
 
-/// One component: A = (1 − ratio) L + ratio · d₁² I, row by row from L.
-struct Descent<'a> {
+/// Coordinate descent for one component, with A = (1 − ratio) L + ratio · d₁² I.
+struct CoordinateDescent<'a> {
     block: LaplacianBlock<'a>,
     b: Vec<f64>,
     lambda: f64,
     ratio: f64,
     /// d₁², the largest eigenvalue of L.
-    largest: f64,
+    max_eigenvalue: f64,
     theta: Vec<f64>,
 }
 
-impl<'a> Descent<'a> {
+impl<'a> CoordinateDescent<'a> {
     fn new(block: LaplacianBlock<'a>, b: Vec<f64>, lambda: f64, ratio: f64) -> Result<Self> {
-        let largest = largest_eigenvalue(block)?;
+        let max_eigenvalue = largest_eigenvalue(block)?;
         let theta = vec![0.0; b.len()];
-        Ok(Self { block, b, lambda, ratio, largest, theta })
+        Ok(Self { block, b, lambda, ratio, max_eigenvalue, theta })
     }
 
-    /// Passes over the items until no condition is violated by more than `limit`.
-    fn run(&mut self, limit: f64, most: usize) -> usize {
-        for pass in 0..most {
-            if self.violation() <= limit {
+    /// Passes over the items until no condition is violated by more than `max_violation`. Returns the
+    /// number of passes.
+    fn run(&mut self, max_violation: f64, max_passes: usize) -> usize {
+        for pass in 0..max_passes {
+            if self.violation() <= max_violation {
                 return pass;
             }
             for i in 0..self.b.len() {
                 let curvature =
-                    (1.0 - self.ratio) * self.block.diagonal(i) + self.ratio * self.largest;
-                let free = self.pull(i) + curvature * self.theta[i];
-                self.theta[i] = soft(free, self.lambda) / curvature;
+                    (1.0 - self.ratio) * self.block.diagonal(i) + self.ratio * self.max_eigenvalue;
+                let unpenalised = self.negative_gradient(i) + curvature * self.theta[i];
+                self.theta[i] = soft(unpenalised, self.lambda) / curvature;
             }
         }
-        most
+        max_passes
     }
 
-    /// (b − Aθ)_i.
-    fn pull(&self, i: usize) -> f64 {
-        let along = (1.0 - self.ratio) * self.block.row_times(i, &self.theta);
-        self.b[i] - along - self.ratio * self.largest * self.theta[i]
+    /// (b − Aθ)_i, the negative gradient of the smooth part.
+    fn negative_gradient(&self, i: usize) -> f64 {
+        let laplacian_part = (1.0 - self.ratio) * self.block.row_times(i, &self.theta);
+        self.b[i] - laplacian_part - self.ratio * self.max_eigenvalue * self.theta[i]
     }
 
-    /// How far the worst item is from the optimality conditions.
+    /// Returns the largest violation of the optimality conditions.
     fn violation(&self) -> f64 {
-        let of = |i: usize| match self.theta[i] {
-            0.0 => (self.pull(i).abs() - self.lambda).max(0.0),
-            theta => (self.pull(i) - self.lambda * theta.signum()).abs(),
+        let violation_at = |i: usize| match self.theta[i] {
+            0.0 => (self.negative_gradient(i).abs() - self.lambda).max(0.0),
+            theta => (self.negative_gradient(i) - self.lambda * theta.signum()).abs(),
         };
-        (0..self.b.len()).map(of).fold(0.0, f64::max)
+        (0..self.b.len()).map(violation_at).fold(0.0, f64::max)
     }
 }
 
+/// Soft thresholding.
 fn soft(x: f64, threshold: f64) -> f64 {
     x - x.clamp(-threshold, threshold)
 }
@@ -207,14 +209,14 @@ fn largest_eigenvalue(block: LaplacianBlock<'_>) -> Result<f64> {
         let (what, max) = ("items in one component for pc-lasso", MAX_ITEMS as u64);
         return Err(Error::TooLarge { what, count: n as u64, max });
     }
-    let mut full = Mat::<f64>::zeros(n, n);
+    let mut dense = Mat::<f64>::zeros(n, n);
     for i in 0..n {
-        full[(i, i)] = block.diagonal(i);
+        dense[(i, i)] = block.diagonal(i);
         for (&j, &w) in block.neighbours(i).iter().zip(block.weights(i)) {
-            full[(i, j as usize)] = -w;
+            dense[(i, j as usize)] = -w;
         }
     }
-    let values = full.self_adjoint_eigenvalues(Side::Lower).map_err(|e| Error::Factorisation {
+    let values = dense.self_adjoint_eigenvalues(Side::Lower).map_err(|e| Error::Factorisation {
         backend: "eigenvalue",
         items: n,
         reason: format!("{e:?}"),

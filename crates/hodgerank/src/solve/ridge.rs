@@ -1,15 +1,15 @@
-//! HodgeRank by ridge regression: least squares that pulls the scores of rarely compared items
-//! towards the mean.
+//! HodgeRank by ridge regression: least squares that shrinks the scores of rarely compared items towards
+//! the mean.
 //!
 //! Objective: min over θ of ½ Σ_g w_g (y_g − (Xθ)_g)² + ½ a ‖θ‖², a > 0.
 //!
-//! Optimality: (L + aI)θ = XᵀWy. Summed over a component this says a Σθ = 0: the mean is zero on
-//! each component without being asked for.
+//! Optimality: (L + aI)θ = XᵀWy. Summing over a component gives a Σθ = 0, so the mean is zero on each
+//! component.
 //!
-//! Cost: as [`l2`](super::l2); iterative backends need fewer steps as a grows.
+//! Cost: as [`l2`](super::l2); iterative backends need fewer iterations for larger a.
 //!
-//! Failure modes: those of least squares. With a far below the weights times 1e-16 the matrix is
-//! singular in 64-bit numbers, and a direct backend that was asked for by name may refuse it.
+//! Failure modes: those of least squares. If a is less than about 1e-16 times the weights, the matrix
+//! is numerically singular, and a direct backend that was requested by name may fail.
 //!
 //! | paper | here |
 //! |---|---|
@@ -28,17 +28,17 @@ use crate::laplacian::{BackendChoice, StoppingRule};
 /// |---|---|---|---|
 /// | `ridge` | 1 | weight of the penalty, in votes | above 0, finite |
 /// | `backend` | `auto` | how linear systems are solved | `auto`, `dense`, `sparse`, `cg` |
-/// | `tolerance` | 1e-10 | relative residual that is good enough | above 0, below 1 |
-/// | `max_iterations` | 10000 | most steps of an iterative backend | 1 or more |
+/// | `tolerance` | 1e-10 | relative residual of the linear system | above 0, below 1 |
+/// | `max_iterations` | 10000 | maximum number of iterations of an iterative backend | 1 or more |
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RidgeOptions {
     /// Weight of the penalty, in votes.
     pub ridge: f64,
     /// How linear systems are solved.
     pub backend: BackendChoice,
-    /// Relative residual that is good enough.
+    /// Relative residual to which the linear system is solved.
     pub tolerance: f64,
-    /// Most steps of an iterative backend.
+    /// Maximum number of iterations of an iterative backend.
     pub max_iterations: usize,
 }
 
@@ -50,10 +50,10 @@ impl Default for RidgeOptions {
 }
 
 impl RidgeOptions {
-    /// Checks that all values make sense.
+    /// Checks all values.
     ///
     /// # Errors
-    /// [`Error::BadOption`] for the first that does not.
+    /// [`Error::BadOption`] for the first invalid value.
     pub fn validate(&self) -> Result<()> {
         self.rule().map(drop)
     }
@@ -67,11 +67,11 @@ impl RidgeOptions {
     }
 }
 
-/// Ridge scores.
+/// Computes the ridge scores.
 ///
 /// # Errors
-/// If an option makes no sense, the outcomes are too large to be added up, or the backend asked
-/// for cannot take the graph.
+/// If an option is invalid, the sums of the outcomes overflow, or the requested backend does not
+/// support the graph.
 pub fn solve(graph: &ComparisonGraph, options: &RidgeOptions) -> Result<Solution> {
     let rule = options.rule()?;
     scores_of_all_votes(graph, options.ridge, options.backend, &rule)

@@ -1,10 +1,10 @@
-//! An upper bound of λ_max(L), which limits the steps of Algorithm 2.
+//! An upper bound of λ_max(L), which limits the step size of Algorithm 2.
 //!
 //! Power iteration from a random start gives a Rayleigh quotient ρ ≤ λ_max and a residual
-//! ‖Lx − ρx‖, and there is an eigenvalue within the residual of ρ: the largest one, unless the
-//! start has next to nothing of its eigenvector. ρ + residual is kept below the bound of Anderson
-//! and Morley, the most votes that two compared items have together, which always holds but can
-//! be twice too large.
+//! ‖Lx − ρx‖. Some eigenvalue is within the residual of ρ; it is the largest one unless the start is
+//! almost orthogonal to its eigenvector. The result is ρ + residual, or the Anderson–Morley bound
+//! max (d_i + d_j) over compared pairs if that is smaller. The latter always holds but can be twice
+//! too large.
 //!
 //! Cost: at most a hundred products with L.
 
@@ -14,19 +14,21 @@ use rand_chacha::ChaCha8Rng;
 use crate::graph::ComparisonGraph;
 use crate::laplacian::LaplacianMatrix;
 
-const MAX_STEPS: usize = 100;
-/// A bound that is this much too large costs as many more steps: not worth further products.
-const GOOD_ENOUGH: f64 = 0.01;
+/// Maximum number of products with L.
+const MAX_PRODUCTS: usize = 100;
+/// Relative excess of the bound at which the iteration stops. An excess of 1% costs 1% more steps of
+/// Algorithm 2, which is cheaper than more products.
+const BOUND_TOLERANCE: f64 = 0.01;
 
-/// At least λ_max(L), by about a hundredth of it.
+/// Returns an upper bound of λ_max(L) that is about 1% too large.
 pub(super) fn bound(graph: &ComparisonGraph, matrix: &LaplacianMatrix) -> f64 {
-    let most_votes = anderson_morley(graph);
+    let degree_bound = anderson_morley(graph);
     let rows = matrix.items().len();
     let mut rng = ChaCha8Rng::seed_from_u64(0);
     let mut x: Vec<f64> = (0..rows).map(|_| f64::from(rng.next_u32()) - 2f64.powi(31)).collect();
     let mut lx = vec![0.0; rows];
-    let mut best = most_votes;
-    for _ in 0..MAX_STEPS {
+    let mut best = degree_bound;
+    for _ in 0..MAX_PRODUCTS {
         let size = dot(&x, &x).sqrt();
         if size == 0.0 {
             break;
@@ -35,8 +37,8 @@ pub(super) fn bound(graph: &ComparisonGraph, matrix: &LaplacianMatrix) -> f64 {
         matrix.multiply(&x, &mut lx);
         let rho = dot(&x, &lx);
         let residual = (dot(&lx, &lx) - rho * rho).max(0.0).sqrt();
-        best = (rho + residual).min(most_votes);
-        if residual <= GOOD_ENOUGH * rho {
+        best = (rho + residual).min(degree_bound);
+        if residual <= BOUND_TOLERANCE * rho {
             break;
         }
         std::mem::swap(&mut x, &mut lx);
@@ -44,16 +46,19 @@ pub(super) fn bound(graph: &ComparisonGraph, matrix: &LaplacianMatrix) -> f64 {
     best
 }
 
+/// max (d_i + d_j) over compared pairs.
 fn anderson_morley(graph: &ComparisonGraph) -> f64 {
     let pairs = graph.pairs();
-    let mut votes = vec![0.0; graph.items()];
+    let mut degrees = vec![0.0; graph.items()];
     let ends = || pairs.left.iter().zip(&pairs.right).map(|(&i, &j)| (i as usize, j as usize));
     for ((i, j), w) in ends().zip(&pairs.weight) {
-        votes[i] += w;
-        votes[j] += w;
+        degrees[i] += w;
+        degrees[j] += w;
     }
-    graph.communicator().sum(&mut votes);
-    graph.communicator().max_scalar(ends().map(|(i, j)| votes[i] + votes[j]).fold(0.0, f64::max))
+    graph.communicator().sum(&mut degrees);
+    graph
+        .communicator()
+        .max_scalar(ends().map(|(i, j)| degrees[i] + degrees[j]).fold(0.0, f64::max))
 }
 
 fn dot(a: &[f64], b: &[f64]) -> f64 {

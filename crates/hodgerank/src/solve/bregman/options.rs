@@ -1,24 +1,10 @@
-//! Options, and the step sizes that follow from them.
+//! Options of the linearised Bregman iteration.
 
-use super::step::Residuals;
 use crate::error::{Error, Result};
 use crate::laplacian::{BackendChoice, StoppingRule};
 use crate::solve::check_stopping;
 
-/// κ relative to the typical residual ρ, the root of the mean r² of the votes. A vote of residual ρ
-/// would enter at t = 1/ρ; γ of an outlier is within 1% of its residual after 5/κ = 0.08/ρ, long
-/// before. With ±1 votes κ is then near the 50 of the paper. The largest residual would be no good
-/// measure: a single outcome of 1000 among ±1 would make every path a thousand times as long.
-const KAPPA_OF_RESIDUAL: f64 = 64.0;
-/// h of Algorithm 3: a group that enters alone meets its residual in one step, and none overshoots.
-const H_EXACT: f64 = 1.0;
-/// h(λ_max(L) + 1) of Algorithm 2: at the limit 2 nothing dies away; here the stiffest part halves
-/// with each step.
-const H_GRADIENT: f64 = 1.5;
-/// Where both algorithms cease to converge.
-const LIMIT: f64 = 2.0;
-
-/// How θ follows γ.
+/// How θ is updated after γ has changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum Algorithm {
@@ -32,7 +18,7 @@ pub enum Algorithm {
 }
 
 impl Algorithm {
-    /// Its name on the command line.
+    /// Returns its name on the command line.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -46,38 +32,38 @@ impl std::str::FromStr for Algorithm {
     type Err = Error;
 
     fn from_str(name: &str) -> Result<Self> {
-        let named = [Self::Gradient, Self::Exact].into_iter().find(|a| a.as_str() == name);
+        let found = [Self::Gradient, Self::Exact].into_iter().find(|a| a.as_str() == name);
         let (value, expected) = (name.to_owned(), "gradient or exact");
-        named.ok_or(Error::BadOption { option: "algorithm", value, expected })
+        found.ok_or(Error::BadOption { option: "algorithm", value, expected })
     }
 }
 
-/// Options of [`super::path`].
+/// Options of [`super::compute_path`].
 ///
 /// | name | default | purpose | range |
 /// |---|---|---|---|
-/// | `algorithm` | `exact` | how θ follows γ | `gradient`, `exact` |
-/// | `kappa` | 64 √(mean r²) | the rate at which γ of an outlier meets its residual; the larger, the less bias and the more steps | above 0 |
-/// | `dt` | 1/κ (`exact`), 1.5/(κ(λ_max(L) + 1)) (`gradient`) | step of time | above 0, below 2/κ or 2/(κ(λ_max(L) + 1)) |
+/// | `algorithm` | `exact` | how θ is updated | `gradient`, `exact` |
+/// | `kappa` | 64 √(mean r²) | rate at which γ of an outlier approaches its residual; larger values mean less bias and more steps | above 0 |
+/// | `dt` | 1/κ (`exact`), 1.5/(κ(λ_max(L) + 1)) (`gradient`) | time step Δt | above 0, below 2/κ (`exact`) or 2/(κ(λ_max(L) + 1)) (`gradient`) |
 /// | `backend` | `auto` | how linear systems are solved | `auto`, `dense`, `sparse`, `cg` |
-/// | `tolerance` | 1e-10 | residual of each linear system relative to that of the first | above 0, below 1 |
-/// | `max_steps` | 1000000 | most steps after the silent start | 1 or more |
+/// | `tolerance` | 1e-10 | residual of each linear system relative to ‖XᵀWy‖ | above 0, below 1 |
+/// | `max_steps` | 1000000 | maximum number of steps, not counting the initial phase in which no group can enter | 1 or more |
 ///
-/// r is the residual of the least-squares scores; κ is in the unit of the outcomes, Δt in one over
-/// that unit, so that by default votes in other units give the same path in other units.
+/// r is the residual of the least-squares scores. κ has the unit of the outcomes and Δt its
+/// reciprocal, so with the defaults the path does not depend on the unit of the outcomes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct BregmanOptions {
-    /// How θ follows γ.
+    /// How θ is updated.
     pub algorithm: Algorithm,
-    /// The rate at which γ of an outlier meets its residual.
+    /// Rate κ at which γ of an outlier approaches its residual; `None` is 64 √(mean r²).
     pub kappa: Option<f64>,
-    /// Step of time.
+    /// Time step Δt; `None` is chosen from κ and the algorithm.
     pub dt: Option<f64>,
     /// How linear systems are solved.
     pub backend: BackendChoice,
-    /// Residual of each linear system relative to the right-hand side of the first.
+    /// Residual of each linear system relative to ‖XᵀWy‖.
     pub tolerance: f64,
-    /// Most steps after the silent start.
+    /// Maximum number of steps, not counting the initial phase in which no group can enter.
     pub max_steps: usize,
 }
 
@@ -95,11 +81,11 @@ impl Default for BregmanOptions {
 }
 
 impl BregmanOptions {
-    /// Checks that all values make sense. Whether `dt` is too long depends on the votes too, so
-    /// that only [`super::path`] can tell.
+    /// Checks all values that can be checked without the votes. The upper limit of `dt` depends on
+    /// the votes; [`super::compute_path`] checks it.
     ///
     /// # Errors
-    /// [`Error::BadOption`] for the first that does not.
+    /// [`Error::BadOption`] for the first invalid value.
     pub fn validate(&self) -> Result<()> {
         for (option, value) in [("kappa", self.kappa), ("dt", self.dt)] {
             if let Some(value) = value
@@ -114,35 +100,5 @@ impl BregmanOptions {
             return Err(Error::BadOption { option: "max-steps", value, expected });
         }
         check_stopping(self.tolerance, 1).map(drop)
-    }
-}
-
-/// κ and Δt in use.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Steps {
-    pub(super) kappa: f64,
-    pub(super) dt: f64,
-}
-
-impl Steps {
-    /// What was asked for, or the defaults; `lambda_max` of L is asked for only where it matters.
-    pub(super) fn choose(
-        options: &BregmanOptions,
-        residuals: Residuals,
-        lambda_max: impl FnOnce() -> f64,
-    ) -> Result<Self> {
-        let kappa = options.kappa.unwrap_or(KAPPA_OF_RESIDUAL * residuals.typical);
-        let (h, largest_h) = match options.algorithm {
-            Algorithm::Exact => (H_EXACT, LIMIT),
-            Algorithm::Gradient => {
-                let stiffest = lambda_max() + 1.0;
-                (H_GRADIENT / stiffest, LIMIT / stiffest)
-            }
-        };
-        let (dt, largest) = (options.dt.unwrap_or(h / kappa), largest_h / kappa);
-        if dt >= largest {
-            return Err(Error::StepTooLarge { dt, largest });
-        }
-        Ok(Self { kappa, dt })
     }
 }

@@ -1,92 +1,56 @@
-//! One step: γ, by one of two ways to go over the groups, and θ.
+//! One step of the iteration: the update of z and γ, by one of two strategies, and that of θ.
 
-mod every_vote;
-mod who_moves;
+mod active_set;
+mod full_pass;
+mod gamma_update;
+
+pub(super) use gamma_update::StepParams;
 
 use rayon::prelude::*;
 
 use super::options::{Algorithm, BregmanOptions};
+use super::step_size::ResidualScale;
 use crate::communicator::{StateReader, StateWriter};
 use crate::error::Result;
 use crate::graph::{ComparisonGraph, Groups};
 use crate::laplacian::{LaplacianSystem, StoppingRule};
 use crate::path::Change;
-use every_vote::EveryVote;
-use who_moves::WhoMoves;
+use active_set::ActiveSet;
+use full_pass::FullPass;
+use gamma_update::GammaUpdate;
 
-/// A linear system for a change of θ is never solved worse than this, however small the change.
-const LOOSEST: f64 = 0.01;
-/// Groups whose residuals are added up by one task.
+/// Maximum relative residual of a linear system for a change of θ, however small the change is.
+const MAX_SOLVE_TOLERANCE: f64 = 0.01;
+/// Groups whose residuals one task adds up.
 const GROUPS_PER_TASK: usize = 1 << 14;
 
-/// θᵏ and γᵏ.
+/// The iterate: θᵏ and γᵏ.
 pub(super) struct Iterate<'a> {
     pub(super) graph: &'a ComparisonGraph,
     system: &'a LaplacianSystem,
     algorithm: Algorithm,
     rule: StoppingRule,
-    /// ‖XᵀWy‖, which the tolerance is relative to.
-    scale: f64,
+    /// ‖XᵀWy‖; the tolerance is relative to it.
+    rhs_norm: f64,
     pub(super) theta: Vec<f64>,
-    outliers: Box<dyn Outliers + 'a>,
-    /// XᵀW f of the last step: see [`Outliers::advance`].
+    gamma: Box<dyn GammaUpdate + 'a>,
+    /// XᵀW f of the last step, see [`GammaUpdate::advance`].
     flow: Vec<f64>,
-    /// What the last step changed in the set of outliers, larger residuals first.
+    /// Groups that left or entered in the last step, larger residuals first.
     pub(super) changes: Vec<(u32, Change)>,
 }
 
-/// z and γ = κ shrink(z) of all groups, however they are kept.
-trait Outliers: Send {
-    /// z = t·r, true as long as nothing has entered.
-    fn skip_silent_start(&mut self, theta: &[f64], t: f64);
-
-    /// zᵏ⁺¹ from zᵏ and `theta`; writes the flow that θ needs, adds who enters or leaves to
-    /// `changes`, and returns the largest |y − Xθ − γᵏ| that was seen.
-    fn advance(
-        &mut self,
-        theta: &[f64],
-        step: Step,
-        flow: &mut [f64],
-        changes: &mut Vec<(u32, Change)>,
-    ) -> f64;
-
-    /// The largest |y − Xθ − γᵏ| of the last step, where `seen` was the largest one seen.
-    fn largest_residual(&self, theta: &[f64], seen: f64) -> f64;
-
-    /// γ, one number for each group.
-    fn at(&self, kappa: f64) -> Vec<f64>;
-
-    fn save(&self, state: &mut StateWriter);
-
-    fn restore(&mut self, state: &mut StateReader<'_>) -> Result<()>;
-}
-
-/// κ, the length of a step, and the time to which it leads.
+/// The outcome of a step over the votes of all processes.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Step {
-    pub(super) kappa: f64,
-    pub(super) dt: f64,
-    pub(super) t: f64,
-}
-
-/// The scale of the residuals where every vote is trusted.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Residuals {
-    pub(super) largest: f64,
-    pub(super) typical: f64,
-}
-
-/// What a step found, with everyone.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Advance {
-    /// Whether every |y − Xθᵏ − γᵏ| is small.
-    pub(super) is_quiet: bool,
+pub(super) struct StepOutcome {
+    /// Whether every |y − Xθᵏ − γᵏ| is within the requested limit.
+    pub(super) converged: bool,
     /// Whether the set of outliers changed.
     pub(super) any_change: bool,
 }
 
 impl<'a> Iterate<'a> {
-    /// θ⁰ = L†XᵀWy, z⁰ = 0.
+    /// Starts at θ⁰ = L†XᵀWy, z⁰ = 0.
     pub(super) fn start(
         graph: &'a ComparisonGraph,
         system: &'a LaplacianSystem,
@@ -95,85 +59,90 @@ impl<'a> Iterate<'a> {
         let rule = StoppingRule { tolerance: options.tolerance, ..StoppingRule::default() };
         let xt_w_y = graph.divergence(&graph.groups().y);
         let (mut theta, info) = system.solve(&xt_w_y, &rule)?;
-        // Factors that solve the first system to the last digits solve the others too.
+        // A direct backend that solves the first system to full precision is accurate enough for
+        // the others, too.
         let unchecked = info.iterations == 1 && info.converged;
         let rule = StoppingRule { unchecked, ..rule };
         graph.components().centre(&mut theta);
-        let (algorithm, scale) = (options.algorithm, norm(&xt_w_y));
-        let outliers: Box<dyn Outliers> = match algorithm {
-            Algorithm::Gradient => Box::new(EveryVote::new(graph)),
-            Algorithm::Exact => Box::new(WhoMoves::new(graph, &theta)),
+        let (algorithm, rhs_norm) = (options.algorithm, norm(&xt_w_y));
+        let gamma: Box<dyn GammaUpdate> = match algorithm {
+            Algorithm::Gradient => Box::new(FullPass::new(graph)),
+            Algorithm::Exact => Box::new(ActiveSet::new(graph, &theta)),
         };
         let (flow, changes) = (vec![0.0; graph.items()], Vec::new());
-        Ok(Self { graph, system, algorithm, rule, scale, theta, outliers, flow, changes })
+        Ok(Self { graph, system, algorithm, rule, rhs_norm, theta, gamma, flow, changes })
     }
 
-    /// The largest |r| and the root of the mean r² of the votes, with r = y − Xθ.
-    pub(super) fn residuals(&self) -> Residuals {
+    /// Returns max |r| and √(mean r²) over the votes, with r = y − Xθ.
+    pub(super) fn residual_scale(&self) -> ResidualScale {
         let (groups, theta) = (self.graph.groups(), &self.theta);
         let tasks = (0..groups.len()).into_par_iter().step_by(GROUPS_PER_TASK);
-        let found: Vec<(f64, f64)> = tasks
+        let partial: Vec<(f64, f64)> = tasks
             .map(|start| {
                 let range = start..groups.len().min(start + GROUPS_PER_TASK);
-                range.fold((0.0_f64, 0.0), |(largest, squares), g| {
+                range.fold((0.0_f64, 0.0), |(max, squares), g| {
                     let r = residual(groups, theta, g);
-                    (largest.max(r.abs()), squares + groups.weight[g] * r * r)
+                    (max.max(r.abs()), squares + groups.weight[g] * r * r)
                 })
             })
             .collect();
         let communicator = self.graph.communicator();
-        let largest = found.iter().fold(0.0_f64, |most, &(largest, _)| most.max(largest));
-        let squares = found.iter().map(|&(_, squares)| squares).sum();
+        let max = partial.iter().fold(0.0_f64, |a, &(b, _)| a.max(b));
+        let squares = partial.iter().map(|&(_, squares)| squares).sum();
         let mean = communicator.sum_scalar(squares) / self.graph.votes();
-        Residuals { largest: communicator.max_scalar(largest), typical: mean.sqrt() }
+        ResidualScale { max: communicator.max_scalar(max), rms: mean.sqrt() }
     }
 
-    /// To time t, as long as nothing has entered.
-    pub(super) fn skip_silent_start(&mut self, t: f64) {
-        self.outliers.skip_silent_start(&self.theta, t);
+    /// Sets z to its value at time t, at which no group has entered yet.
+    pub(super) fn skip_initial_phase(&mut self, t: f64) {
+        self.gamma.skip_initial_phase(&self.theta, t);
     }
 
-    /// From step k to k + 1. Residuals up to `small` are quiet.
-    pub(super) fn advance(&mut self, step: Step, small: f64) -> Result<Advance> {
+    /// Advances from step k to k + 1. The iteration has converged if every |y − Xθᵏ − γᵏ| is at most
+    /// `max_residual`.
+    pub(super) fn advance(&mut self, step: StepParams, max_residual: f64) -> Result<StepOutcome> {
         if self.algorithm == Algorithm::Exact {
-            self.follow_gamma()?;
+            self.update_theta_exactly()?;
         }
         self.changes.clear();
-        let Self { theta, outliers, flow, changes, .. } = self;
-        let seen = outliers.advance(theta, step, flow, changes);
+        let Self { theta, gamma, flow, changes, .. } = self;
+        let largest_visited = gamma.advance(theta, step, flow, changes);
         let communicator = self.graph.communicator();
         communicator.sum(flow);
-        let mut found = [seen, f64::from(u8::from(!changes.is_empty()))];
-        communicator.max(&mut found);
-        let is_quiet = found[0] <= small
-            && communicator.max_scalar(outliers.largest_residual(theta, seen)) <= small;
+        let mut maxima = [largest_visited, f64::from(u8::from(!changes.is_empty()))];
+        communicator.max(&mut maxima);
+        // The residuals of groups that the step did not visit are computed only if they matter.
+        let converged = maxima[0] <= max_residual
+            && communicator.max_scalar(gamma.largest_residual(theta, largest_visited))
+                <= max_residual;
         if self.algorithm == Algorithm::Gradient {
             let h = step.kappa * step.dt;
             theta.iter_mut().zip(&*flow).for_each(|(theta, flow)| *theta += h * flow);
         }
         sort_changes(changes);
-        Ok(Advance { is_quiet, any_change: found[1] > 0.0 })
+        Ok(StepOutcome { converged, any_change: maxima[1] > 0.0 })
     }
 
-    /// θᵏ, zᵏ and the flow that the next step needs.
+    /// Saves θᵏ, zᵏ and the flow, from which the next step continues.
     pub(super) fn save(&self, state: &mut StateWriter) {
         state.numbers(self.theta.iter());
         state.numbers(self.flow.iter());
-        self.outliers.save(state);
+        self.gamma.save(state);
     }
 
     pub(super) fn restore(&mut self, state: &mut StateReader<'_>) -> Result<()> {
         state.numbers_into(&mut self.theta)?;
         state.numbers_into(&mut self.flow)?;
-        self.outliers.restore(state)
+        self.gamma.restore(state)
     }
 
-    /// θᵏ⁺¹ = θᵏ + L†XᵀW(γᵏ⁻¹ − γᵏ): the change alone, so that little is left to iterate.
-    fn follow_gamma(&mut self) -> Result<()> {
-        let size = norm(&self.flow);
-        if size > 0.0 {
-            let tolerance = self.rule.tolerance * self.scale / size;
-            let tolerance = tolerance.clamp(self.rule.tolerance.min(LOOSEST), LOOSEST);
+    /// θᵏ⁺¹ = θᵏ + L†XᵀW(γᵏ⁻¹ − γᵏ). Solving for the change saves iterations of an iterative backend.
+    fn update_theta_exactly(&mut self) -> Result<()> {
+        let flow_norm = norm(&self.flow);
+        if flow_norm > 0.0 {
+            let tolerance = self.rule.tolerance * self.rhs_norm / flow_norm;
+            let tolerance =
+                tolerance.clamp(self.rule.tolerance.min(MAX_SOLVE_TOLERANCE), MAX_SOLVE_TOLERANCE);
             let rule = StoppingRule { tolerance, ..self.rule };
             let (change, _) = self.system.solve(&self.flow, &rule)?;
             self.theta.iter_mut().zip(change).for_each(|(theta, change)| *theta += change);
@@ -181,36 +150,19 @@ impl<'a> Iterate<'a> {
         Ok(())
     }
 
-    /// γᵏ = κ shrink(zᵏ).
-    pub(super) fn outliers(&self, kappa: f64) -> Vec<f64> {
-        self.outliers.at(kappa)
+    /// Returns γᵏ = κ shrink(zᵏ), one number per group.
+    pub(super) fn gamma(&self, kappa: f64) -> Vec<f64> {
+        self.gamma.gamma(kappa)
     }
 }
 
-/// Brings together who enters or leaves in each chunk; the largest of the residuals seen there.
-fn gather<'s>(
-    of_chunks: impl Iterator<Item = (&'s mut Vec<(u32, Change)>, f64)>,
-    changes: &mut Vec<(u32, Change)>,
-) -> f64 {
-    of_chunks.fold(0.0, |largest: f64, (in_chunk, seen)| {
-        changes.append(in_chunk);
-        largest.max(seen)
-    })
-}
-
-/// Those who leave first, then by residual, the largest first.
+/// Sorts groups that leave before those that enter, and these by residual, the largest first.
 fn sort_changes(changes: &mut [(u32, Change)]) {
     let size = |change: &Change| match change {
         Change::Entered(r) => r.abs(),
         Change::Left => f64::INFINITY,
     };
     changes.sort_unstable_by(|(g, a), (h, b)| size(b).total_cmp(&size(a)).then(g.cmp(h)));
-}
-
-/// sign(z) max(|z| − 1, 0).
-#[inline]
-fn shrink(z: f64) -> f64 {
-    z - z.clamp(-1.0, 1.0)
 }
 
 #[inline]

@@ -1,51 +1,52 @@
-//! Exchanges of removed for kept votes, judged by what they do to the refitted objective.
+//! Exchanges of removed for retained votes, evaluated by their effect on the refitted objective.
 //!
-//! With M the pseudo-inverse of the Laplacian of the votes kept, x_g the row of group g in X, r the
-//! residuals of the fit and h_gq = x_gᵀ M x_q, removing δ votes of g while δ votes of q return
-//! changes the least-squares objective by
+//! With M the pseudo-inverse of the Laplacian of the retained votes, x_g the row of group g in X, r the
+//! residuals of the fit and h_gq = x_gᵀ M x_q, removing δ votes of g and returning δ votes of q changes
+//! the least-squares objective by
 //!
 //! ½ ρᵀ (C⁻¹ + H)⁻¹ ρ,  ρ = (r_g, r_q),  C = diag(−δ, δ),  H = [h_gg h_gq; h_gq h_qq],
 //!
-//! which is exact (Woodbury), not a linearisation.
+//! which is exact (Woodbury).
 
 use faer::linalg::solvers::DenseSolveCore;
 use faer::{Mat, Side};
 use rayon::prelude::*;
 
-use super::descent::MIN_FALL;
-use super::refit::residuals;
+use super::refit::{MIN_RELATIVE_DECREASE, residuals};
 use crate::graph::ComparisonGraph;
 
-/// Most items for which exchanges are tried: the pseudo-inverse is a full matrix.
+/// Maximum number of items for which exchanges are tried: the pseudo-inverse is a dense matrix.
 pub const MAX_EXCHANGE_ITEMS: usize = 1000;
 
-/// Most groups on either side whose exchanges are compared at a time.
-const CANDIDATES: usize = 300;
+/// Maximum number of groups on either side that are compared at a time.
+const MAX_CANDIDATES: usize = 300;
 
-/// What is left of a bond (1 − δh) below which its removal counts as cutting the graph.
-const MIN_BOND: f64 = 1e-7;
+/// Removals with a pivot (1 − δh) below this count as disconnecting the graph.
+const MIN_PIVOT: f64 = 1e-7;
 
-/// δ votes of `out` go; if `back` is a group, δ of its votes return.
+/// An exchange: `votes` votes of group `removed` are removed and, if `returned` is a group, as many of
+/// its votes are returned.
 #[derive(Debug, Clone, Copy)]
-struct Move {
-    out: usize,
-    back: Option<usize>,
+struct VoteExchange {
+    removed: usize,
+    returned: Option<usize>,
     votes: f64,
+    /// Change of the objective.
     change: f64,
 }
 
-/// The fit of the votes kept, with all effective resistances at hand.
+/// The fit of the retained votes and the effective resistances between all items.
 #[derive(Debug)]
-pub(super) struct Exchange<'a> {
+pub(super) struct ExchangeSearch<'a> {
     graph: &'a ComparisonGraph,
     removed: Vec<f64>,
     theta: Vec<f64>,
-    /// L† plus a multiple of the constants of each component, which no x_g sees.
+    /// L† plus a multiple of 11ᵀ on each component, to which every x_g is orthogonal.
     inverse: Mat<f64>,
 }
 
-impl<'a> Exchange<'a> {
-    /// None for too many items, or if the votes kept do not connect them.
+impl<'a> ExchangeSearch<'a> {
+    /// Returns `None` for too many items, or if the retained votes do not connect them.
     pub(super) fn new(graph: &'a ComparisonGraph, removed: &[f64]) -> Option<Self> {
         let n = graph.items();
         if n > MAX_EXCHANGE_ITEMS {
@@ -54,22 +55,22 @@ impl<'a> Exchange<'a> {
         let groups = graph.groups();
         let mut matrix = Mat::<f64>::zeros(n, n);
         let mut b = Mat::<f64>::zeros(n, 1);
-        for (g, gone) in removed.iter().enumerate() {
+        for (g, removed_votes) in removed.iter().enumerate() {
             let (i, j) = (groups.left[g] as usize, groups.right[g] as usize);
-            let kept = groups.weight[g] - gone;
-            matrix[(i, i)] += kept;
-            matrix[(j, j)] += kept;
-            matrix[(i, j)] -= kept;
-            matrix[(j, i)] -= kept;
-            b[(i, 0)] += kept * groups.y[g];
-            b[(j, 0)] -= kept * groups.y[g];
+            let retained = groups.weight[g] - removed_votes;
+            matrix[(i, i)] += retained;
+            matrix[(j, j)] += retained;
+            matrix[(i, j)] -= retained;
+            matrix[(j, i)] -= retained;
+            b[(i, 0)] += retained * groups.y[g];
+            b[(j, 0)] -= retained * groups.y[g];
         }
         for members in graph.components().iter() {
             let degrees: f64 = members.iter().map(|&i| matrix[(i as usize, i as usize)]).sum();
-            let share = degrees.max(1.0) / (members.len() as f64).powi(2);
+            let shift = degrees.max(1.0) / (members.len() as f64).powi(2);
             for &i in members {
                 for &j in members {
-                    matrix[(i as usize, j as usize)] += share;
+                    matrix[(i as usize, j as usize)] += shift;
                 }
             }
         }
@@ -79,74 +80,81 @@ impl<'a> Exchange<'a> {
         Some(Self { graph, removed: removed.to_vec(), theta, inverse })
     }
 
-    /// Makes the best exchange while one helps; returns how many were made.
-    pub(super) fn descend(&mut self, k: f64, most: usize) -> usize {
+    /// Makes the best exchange as long as it decreases the objective. Returns the number of exchanges.
+    pub(super) fn run(&mut self, k: f64, max_exchanges: usize) -> usize {
         let groups = self.graph.groups();
-        for made in 0..most {
+        for made in 0..max_exchanges {
             let r: Vec<f64> = residuals(self.graph, &self.theta).collect();
-            let kept = groups.weight.iter().zip(&self.removed).map(|(w, k)| w - k);
-            let objective = 0.5 * kept.zip(&r).map(|(w, r)| w * r * r).sum::<f64>();
+            let retained = groups.weight.iter().zip(&self.removed).map(|(w, k)| w - k);
+            let objective = 0.5 * retained.zip(&r).map(|(w, r)| w * r * r).sum::<f64>();
             let spare = k - self.removed.iter().sum::<f64>();
-            match self.best_move(&r, spare) {
-                Some(best) if -best.change > MIN_FALL * objective => self.make(best, &r),
+            match self.best_exchange(&r, spare) {
+                Some(best) if -best.change > MIN_RELATIVE_DECREASE * objective => {
+                    self.apply(best, &r);
+                }
                 _ => return made,
             }
         }
-        most
+        max_exchanges
     }
 
     pub(super) fn into_removed(self) -> Vec<f64> {
         self.removed
     }
 
-    fn best_move(&self, r: &[f64], spare: f64) -> Option<Move> {
+    /// Returns the exchange that decreases the objective most. `spare` more votes may be removed without
+    /// returning any.
+    fn best_exchange(&self, r: &[f64], spare: f64) -> Option<VoteExchange> {
         let weight = &self.graph.groups().weight;
         let all = 0..weight.len();
-        let mut kept: Vec<usize> = all.clone().filter(|&g| self.removed[g] < weight[g]).collect();
-        let mut gone: Vec<usize> = all.filter(|&g| self.removed[g] > 0.0).collect();
-        // Exact for one vote alone; which pairs are best is then found among the most promising.
-        let gain = |g: usize| r[g] * r[g] / (1.0 - self.coupling(g, g)).max(MIN_BOND);
+        let mut retained: Vec<usize> =
+            all.clone().filter(|&g| self.removed[g] < weight[g]).collect();
+        let mut removed: Vec<usize> = all.filter(|&g| self.removed[g] > 0.0).collect();
+        // Exact for a single vote. The best pair is then found among the best candidates of each side.
+        let gain = |g: usize| r[g] * r[g] / (1.0 - self.coupling(g, g)).max(MIN_PIVOT);
         let cost = |q: usize| r[q] * r[q] / (1.0 + self.coupling(q, q));
-        keep_least(&mut kept, |g| -gain(g));
-        keep_least(&mut gone, cost);
-        let backs: Vec<(usize, f64)> = gone.iter().map(|&q| (q, self.coupling(q, q))).collect();
-        let best_of = |&out: &usize| {
-            let left = weight[out] - self.removed[out];
-            let alone = (spare > 0.0).then(|| self.removal(out, left.min(spare), r)).flatten();
-            let resistance = self.coupling(out, out);
-            let others = backs.iter().filter(|(back, _)| *back != out);
-            let swaps = others.filter_map(|&back| {
-                let votes = left.min(self.removed[back.0]);
-                self.swap((out, resistance), back, votes, r)
+        keep_smallest(&mut retained, |g| -gain(g));
+        keep_smallest(&mut removed, cost);
+        let candidates: Vec<(usize, f64)> =
+            removed.iter().map(|&q| (q, self.coupling(q, q))).collect();
+        let best_with = |&g: &usize| {
+            let available = weight[g] - self.removed[g];
+            let alone = (spare > 0.0).then(|| self.removal(g, available.min(spare), r)).flatten();
+            let h_g = self.coupling(g, g);
+            let others = candidates.iter().filter(|(q, _)| *q != g);
+            let swaps = others.filter_map(|&(q, h_q)| {
+                let votes = available.min(self.removed[q]);
+                self.swap((g, h_g), (q, h_q), votes, r)
             });
-            alone.into_iter().chain(swaps).reduce(least_change)
+            alone.into_iter().chain(swaps).reduce(smaller_change)
         };
-        let best: Vec<Option<Move>> = kept.par_iter().map(best_of).collect();
-        best.into_iter().flatten().reduce(least_change)
+        let best: Vec<Option<VoteExchange>> = retained.par_iter().map(best_with).collect();
+        best.into_iter().flatten().reduce(smaller_change)
     }
 
-    fn removal(&self, out: usize, votes: f64, r: &[f64]) -> Option<Move> {
-        let bond = 1.0 - votes * self.coupling(out, out);
-        let change = -0.5 * votes * r[out] * r[out] / bond;
-        (bond > MIN_BOND).then_some(Move { out, back: None, votes, change })
+    /// Removes `votes` votes of a group without returning any.
+    fn removal(&self, g: usize, votes: f64, r: &[f64]) -> Option<VoteExchange> {
+        let pivot = 1.0 - votes * self.coupling(g, g);
+        let change = -0.5 * votes * r[g] * r[g] / pivot;
+        (pivot > MIN_PIVOT).then_some(VoteExchange { removed: g, returned: None, votes, change })
     }
 
-    /// Both groups come with their own h.
+    /// Removes `votes` votes of one group and returns as many of another; each group comes with its h.
     fn swap(
         &self,
-        (out, h_out): (usize, f64),
-        (back, h_back): (usize, f64),
+        (g, h_g): (usize, f64),
+        (q, h_q): (usize, f64),
         votes: f64,
         r: &[f64],
-    ) -> Option<Move> {
-        let (rg, rq) = (r[out], r[back]);
-        let h = self.coupling(out, back);
-        let a = h_out - 1.0 / votes;
-        let b = h_back + 1.0 / votes;
+    ) -> Option<VoteExchange> {
+        let (r_g, r_q) = (r[g], r[q]);
+        let h = self.coupling(g, q);
+        let a = h_g - 1.0 / votes;
+        let b = h_q + 1.0 / votes;
         let determinant = a * b - h * h;
-        let change = 0.5 * (rg * rg * b - 2.0 * rg * rq * h + rq * rq * a) / determinant;
-        let bond = -determinant * votes * votes;
-        (bond > MIN_BOND).then_some(Move { out, back: Some(back), votes, change })
+        let change = 0.5 * (r_g * r_g * b - 2.0 * r_g * r_q * h + r_q * r_q * a) / determinant;
+        let pivot = -determinant * votes * votes;
+        (pivot > MIN_PIVOT).then_some(VoteExchange { removed: g, returned: Some(q), votes, change })
     }
 
     /// h_gq = x_gᵀ M x_q.
@@ -158,21 +166,21 @@ impl<'a> Exchange<'a> {
         m[(i, k)] - m[(i, l)] - m[(j, k)] + m[(j, l)]
     }
 
-    fn make(&mut self, chosen: Move, r: &[f64]) {
-        let Move { out, back, votes, .. } = chosen;
-        let mut pull = r[out];
-        if let Some(back) = back {
-            let before = self.coupling(out, back) * votes * r[back];
-            pull -= before / (1.0 + votes * self.coupling(back, back));
-            self.reweigh(back, votes, r[back]);
-            self.removed[back] -= votes;
+    fn apply(&mut self, exchange: VoteExchange, r: &[f64]) {
+        let VoteExchange { removed: g, returned: q, votes, .. } = exchange;
+        let mut residual = r[g];
+        if let Some(q) = q {
+            let effect = self.coupling(g, q) * votes * r[q];
+            residual -= effect / (1.0 + votes * self.coupling(q, q));
+            self.add_votes(q, votes, r[q]);
+            self.removed[q] -= votes;
         }
-        self.reweigh(out, -votes, pull);
-        self.removed[out] += votes;
+        self.add_votes(g, -votes, residual);
+        self.removed[g] += votes;
     }
 
-    /// Sherman–Morrison: `votes` more votes of a group whose residual is `r`.
-    fn reweigh(&mut self, g: usize, votes: f64, r: f64) {
+    /// Adds `votes` votes of a group with residual `r` (Sherman–Morrison).
+    fn add_votes(&mut self, g: usize, votes: f64, r: f64) {
         let groups = self.graph.groups();
         let (i, j) = (groups.left[g] as usize, groups.right[g] as usize);
         let n = self.graph.items();
@@ -190,18 +198,18 @@ impl<'a> Exchange<'a> {
     }
 }
 
-/// The first where they are equal.
-fn least_change(a: Move, b: Move) -> Move {
+/// Returns the exchange with the smaller change of the objective, the first one if equal.
+fn smaller_change(a: VoteExchange, b: VoteExchange) -> VoteExchange {
     if b.change < a.change { b } else { a }
 }
 
-/// Keeps the [`CANDIDATES`] groups of the least value, the smaller index where they are equal.
-fn keep_least(groups: &mut Vec<usize>, value: impl Fn(usize) -> f64 + Sync) {
+/// Keeps the [`MAX_CANDIDATES`] groups with the smallest values, those with the smaller index if equal.
+fn keep_smallest(groups: &mut Vec<usize>, value: impl Fn(usize) -> f64 + Sync) {
     let mut valued: Vec<(f64, usize)> = groups.par_iter().map(|&g| (value(g), g)).collect();
     let order = |a: &(f64, usize), b: &(f64, usize)| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1));
-    if valued.len() > CANDIDATES {
-        valued.select_nth_unstable_by(CANDIDATES, order);
-        valued.truncate(CANDIDATES);
+    if valued.len() > MAX_CANDIDATES {
+        valued.select_nth_unstable_by(MAX_CANDIDATES, order);
+        valued.truncate(MAX_CANDIDATES);
     }
     valued.sort_unstable_by(order);
     groups.clear();

@@ -1,7 +1,8 @@
-//! The K votes that fit worst, less those that hold the rest together.
+//! Selects the K votes that fit worst, except those that are needed to connect the rest.
 //!
-//! Sizes |r| are counted by their leading bits. That tells in one pass which are large enough to go
-//! and which to stay; only those with the same leading bits as the K-th have to be sorted.
+//! The selection is a radix select: votes are counted by the leading bits of |r|, which determines in
+//! one pass which are certainly among the K largest and which are not. Only those with the same
+//! leading bits as the K-th have to be sorted.
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
@@ -9,74 +10,77 @@ use std::cmp::Reverse;
 use super::refit::residuals;
 use crate::graph::{ComparisonGraph, Groups};
 
-/// Bits of a number that is not negative: exponent and four digits lead, the others are cut off.
-const CUT: u32 = 48;
+/// Trailing bits that the count ignores. What remains of a non-negative number is its exponent and four
+/// bits of the mantissa.
+const IGNORED_BITS: u32 = 48;
 
-/// The K votes of the largest |r|, the smaller group index first where they are equal, less those
-/// that hold the rest together.
-pub(super) fn worst(graph: &ComparisonGraph, scores: &[f64], k: f64) -> Vec<f64> {
+/// Returns how many votes of each group are removed: the K votes with the largest |r|, those with the
+/// smaller group index first if equal, except those that are needed to connect the rest.
+pub(super) fn select_worst(graph: &ComparisonGraph, scores: &[f64], k: f64) -> Vec<f64> {
     let groups = graph.groups();
-    // The bits of numbers that are not negative sort as the numbers do.
+    // The bit patterns of non-negative numbers sort like the numbers.
     let sizes: Vec<u64> = residuals(graph, scores).map(|r| r.abs().to_bits()).collect();
     let mut available = Cow::Borrowed(&groups.weight);
     loop {
         let removed = largest(&sizes, &available, k);
-        let bonds = missing_bonds(graph, &removed, &sizes);
-        if bonds.is_empty() {
+        let needed = reconnecting_groups(graph, &removed, &sizes);
+        if needed.is_empty() {
             return removed;
         }
-        for g in bonds {
+        for g in needed {
             available.to_mut()[g] = groups.weight[g] - groups.weight[g].min(1.0);
         }
     }
 }
 
-/// How many votes of each group go if K of the largest size do.
+/// Returns how many votes of each group are among the K largest.
 fn largest(sizes: &[u64], available: &[f64], k: f64) -> Vec<f64> {
-    let mut counts = vec![0.0; 1 << (u64::BITS - 1 - CUT)];
+    let mut counts = vec![0.0; 1 << (u64::BITS - 1 - IGNORED_BITS)];
     for (size, votes) in sizes.iter().zip(available) {
-        counts[(size >> CUT) as usize] += votes;
+        counts[(size >> IGNORED_BITS) as usize] += votes;
     }
-    let (mut left, mut border) = (k, counts.len());
+    let (mut remaining, mut border) = (k, counts.len());
     while border > 0 {
         border -= 1;
-        if counts[border] >= left {
+        if counts[border] >= remaining {
             break;
         }
-        left -= counts[border];
+        remaining -= counts[border];
     }
     let mut at_border = Vec::new();
-    let take = |(g, (size, votes)): (usize, (&u64, &f64))| {
-        let leading = (size >> CUT) as usize;
+    let votes_to_remove = |(g, (size, votes)): (usize, (&u64, &f64))| {
+        let leading = (size >> IGNORED_BITS) as usize;
         if leading == border {
             at_border.push((Reverse(*size), g));
         }
         if leading > border { *votes } else { 0.0 }
     };
-    let mut removed: Vec<f64> = sizes.iter().zip(available).enumerate().map(take).collect();
+    let mut removed: Vec<f64> =
+        sizes.iter().zip(available).enumerate().map(votes_to_remove).collect();
     at_border.sort_unstable();
     for (_, g) in at_border {
-        removed[g] = left.min(available[g]);
-        left -= removed[g];
+        removed[g] = remaining.min(available[g]);
+        remaining -= removed[g];
     }
     removed
 }
 
-/// Groups, the best fitting first, one vote of each of which would reconnect what is left.
-fn missing_bonds(graph: &ComparisonGraph, removed: &[f64], sizes: &[u64]) -> Vec<usize> {
+/// Returns the groups of which one vote must be retained to connect the rest, the best-fitting ones
+/// first.
+fn reconnecting_groups(graph: &ComparisonGraph, removed: &[f64], sizes: &[u64]) -> Vec<usize> {
     let groups = graph.groups();
     let mut parts = Parts((0..graph.items() as u32).collect());
     let mut joins = graph.items() - graph.components().len();
-    let gone = |g: &usize| removed[*g] >= groups.weight[*g];
-    for g in (0..groups.len()).filter(|g| !gone(g)) {
+    let is_removed = |g: &usize| removed[*g] >= groups.weight[*g];
+    for g in (0..groups.len()).filter(|g| !is_removed(g)) {
         if joins == 0 {
             return Vec::new();
         }
         joins -= usize::from(parts.join(groups, g));
     }
-    let mut lost: Vec<usize> = (0..groups.len()).filter(gone).collect();
-    lost.sort_unstable_by_key(|&g| (sizes[g], Reverse(g)));
-    lost.into_iter().filter(|&g| parts.join(groups, g)).collect()
+    let mut removed_groups: Vec<usize> = (0..groups.len()).filter(is_removed).collect();
+    removed_groups.sort_unstable_by_key(|&g| (sizes[g], Reverse(g)));
+    removed_groups.into_iter().filter(|&g| parts.join(groups, g)).collect()
 }
 
 /// Union–find.
@@ -107,9 +111,9 @@ mod tests {
 
     use super::*;
 
-    /// Against a sort of everything, with equal sizes and sizes close to each other.
+    /// Compares with a full sort, for sizes that are equal or close to each other.
     #[test]
-    fn the_largest_are_those_of_a_sort() {
+    fn selection_agrees_with_a_full_sort() {
         let mut rng = ChaCha8Rng::seed_from_u64(1);
         let values = [0.0, 1e-300, 0.5, 1.0, 1.0 + 1e-15, 1.01, 7.0, f64::MAX];
         for k in [0.0, 1.0, 7.0, 100.0, 399.0, 1e6] {

@@ -1,44 +1,44 @@
 //! The path on a grid of λ.
 
-use super::HuberLassoOptions;
 use super::newton::Newton;
+use super::options::HuberLassoOptions;
 use crate::communicator::StateReader;
 use crate::error::Result;
 use crate::graph::ComparisonGraph;
 use crate::path::{Change, Path, Recorder, StopAt};
 use crate::status::Status;
 
-/// A group enters when its |r| exceeds λ by this share of λ_max: γ is then more than rounding.
-pub(super) const BEYOND: f64 = 1e-9;
+/// Fraction of λ_max by which |r| must exceed λ for a group to enter. Smaller γ are rounding errors.
+const ENTRY_MARGIN: f64 = 1e-9;
 
-/// What states of the walk are kept as.
-const WORK: &str = "hlasso";
-/// The scores at the end of a path are solved to this, in units of [`HuberLassoOptions::tolerance`]:
-/// those before it serve as starts, these are read.
-const POLISH: f64 = 1e-4;
-const POLISH_STEPS: usize = 10;
+/// The name of checkpoints of this computation.
+const CHECKPOINT_NAME: &str = "hlasso";
+/// Tolerance of the last knot relative to [`HuberLassoOptions::tolerance`]: its scores are the
+/// result, whereas those of earlier knots are mainly starting points.
+const FINAL_TOLERANCE_RATIO: f64 = 1e-4;
+const MAX_FINAL_STEPS: usize = 10;
 
 /// Solves for each λ in turn.
-pub(super) fn walk(
+pub(super) fn compute_path(
     graph: &ComparisonGraph,
     start: &[f64],
     lambda_max: f64,
     lambdas: impl Iterator<Item = f64>,
     mut recorder: Recorder,
-    until: StopAt,
+    stop: StopAt,
     options: &HuberLassoOptions,
 ) -> Result<Path> {
     let (groups, communicator) = (graph.groups(), graph.communicator());
-    let last = if let StopAt::Value(value) = until { value } else { 0.0 };
+    let last_lambda = if let StopAt::Value(value) = stop { value } else { 0.0 };
     let mut newton = Newton::new(graph, start, options.backend);
     let mut flagged = vec![false; groups.len()];
-    let mut before = Point { lambda: lambda_max, theta: start.to_vec() };
-    let mut here = before.clone();
-    let mut done = 0;
-    if let Some(state) = communicator.kept(WORK) {
-        let mut state = StateReader::new(WORK, &state);
-        done = state.count()?;
-        for point in [&mut before, &mut here] {
+    let mut previous = PathPoint { lambda: lambda_max, theta: start.to_vec() };
+    let mut current = previous.clone();
+    let mut knots_done = 0;
+    if let Some(state) = communicator.kept(CHECKPOINT_NAME) {
+        let mut state = StateReader::new(CHECKPOINT_NAME, &state);
+        knots_done = state.count()?;
+        for point in [&mut previous, &mut current] {
             point.lambda = state.number()?;
             state.numbers_into(&mut point.theta)?;
         }
@@ -47,30 +47,30 @@ pub(super) fn walk(
         state.finish()?;
         flagged.iter_mut().zip(0..).for_each(|(flag, g)| *flag = recorder.is_flagged(g));
     }
-    for lambda in lambdas.skip(done as usize) {
-        let lambda = lambda.max(last);
-        newton.theta.copy_from_slice(&here.theta);
-        extend(&mut newton.theta, &before, &here, lambda);
-        let found = newton.minimise(lambda, options.tolerance, options.max_iterations);
-        if !found.converged {
+    for lambda in lambdas.skip(knots_done as usize) {
+        let lambda = lambda.max(last_lambda);
+        newton.theta.copy_from_slice(&current.theta);
+        extrapolate(&mut newton.theta, &previous, &current, lambda);
+        let result = newton.minimise(lambda, options.tolerance, options.max_iterations);
+        if !result.converged {
             return Ok(recorder.finish(Status::IterationLimit));
         }
-        let limit = lambda + BEYOND * lambda_max;
+        let limit = lambda + ENTRY_MARGIN * lambda_max;
         let changes = changes(&newton, limit, &mut flagged);
-        recorder.knot(lambda, &newton.theta, changes, groups);
-        done += 1;
-        if recorder.reached(until) {
-            let tolerance = POLISH * options.tolerance;
-            newton.minimise(lambda, tolerance, POLISH_STEPS);
-            recorder.refine(&newton.theta);
+        recorder.record_knot(lambda, &newton.theta, changes, groups);
+        knots_done += 1;
+        if recorder.reached(stop) {
+            let tolerance = FINAL_TOLERANCE_RATIO * options.tolerance;
+            newton.minimise(lambda, tolerance, MAX_FINAL_STEPS);
+            recorder.replace_last_scores(&newton.theta);
             break;
         }
-        std::mem::swap(&mut before, &mut here);
-        here.lambda = lambda;
-        here.theta.copy_from_slice(&newton.theta);
-        communicator.keep_if_due(WORK, |state| {
-            state.count(done);
-            for point in [&before, &here] {
+        std::mem::swap(&mut previous, &mut current);
+        current.lambda = lambda;
+        current.theta.copy_from_slice(&newton.theta);
+        communicator.keep_if_due(CHECKPOINT_NAME, |state| {
+            state.count(knots_done);
+            for point in [&previous, &current] {
                 state.number(point.lambda);
                 state.numbers(point.theta.iter());
             }
@@ -81,23 +81,26 @@ pub(super) fn walk(
     Ok(recorder.finish(Status::Complete))
 }
 
+/// θ at one λ.
 #[derive(Clone)]
-struct Point {
+struct PathPoint {
     lambda: f64,
     theta: Vec<f64>,
 }
 
-/// The path is piecewise linear, so the line through the last two points is a good guess.
-fn extend(theta: &mut [f64], before: &Point, here: &Point, lambda: f64) {
-    if before.lambda > here.lambda {
-        let share = (lambda - here.lambda) / (here.lambda - before.lambda);
-        for (theta, (before, here)) in theta.iter_mut().zip(before.theta.iter().zip(&here.theta)) {
-            *theta += share * (here - before);
+/// Adds the change that the last two points predict; the path is piecewise linear.
+fn extrapolate(theta: &mut [f64], previous: &PathPoint, current: &PathPoint, lambda: f64) {
+    if previous.lambda > current.lambda {
+        let factor = (lambda - current.lambda) / (current.lambda - previous.lambda);
+        for (theta, (previous, current)) in
+            theta.iter_mut().zip(previous.theta.iter().zip(&current.theta))
+        {
+            *theta += factor * (current - previous);
         }
     }
 }
 
-/// Groups that entered or left, larger |r| first, then by index.
+/// Updates `flagged` and returns the groups that entered or left, by decreasing |r|, then by index.
 fn changes(newton: &Newton<'_>, limit: f64, flagged: &mut [bool]) -> Vec<(u32, Change)> {
     let mut changed = newton.pass.changes(&newton.theta, limit, flagged);
     changed.sort_unstable_by(|a, b| b.1.abs().total_cmp(&a.1.abs()).then(a.0.cmp(&b.0)));

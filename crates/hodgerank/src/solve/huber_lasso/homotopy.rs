@@ -1,43 +1,44 @@
-//! The exact path: from knot to knot.
+//! The exact path: a homotopy from knot to knot.
 //!
-//! With inliers I, outliers O and s = XᵀW_O sign(r), optimality reads L_I θ = XᵀW_I y + λs. While
-//! the sets stand still, λ → λ − h moves
+//! With inliers I, outliers O and s = XᵀW_O sign(r), optimality reads L_I θ = XᵀW_I y + λs. While I
+//! and O do not change, λ → λ − h gives
 //!
 //!   θ → θ − hv,   v = L_I† s,   r → r + hu,   u = Xv.
 //!
-//! With σ = sign(r), |r| − λ grows at the rate q = 1 + σu. So an inlier reaches λ after
-//! h = (λ − σr)/q for either σ with q > 0, and an outlier after h = (σr − λ)/(−q) if q < 0. The
-//! smallest h is the next knot. There all groups with |r| = λ must be told apart anew: q ≥ 0 for
-//! outliers, q ≤ 0 for inliers. Often one group changes sides and that is all; votes ±1 on a
-//! symmetric graph bring many at a time. Telling them apart is a linear complementarity problem
-//! with a positive (semi-)definite matrix, and Murty's rule solves it: of those on the wrong side
-//! the one with the least index changes, again and again. A group that alone joins two parts of
-//! the inlier graph stays: its |r| falls along with λ (see [`super`]).
+//! With σ = sign(r), |r| − λ grows at the rate q = 1 + σu. An inlier reaches λ after h = (λ − σr)/q,
+//! for either σ with q > 0, and an outlier after h = (σr − λ)/(−q) if q < 0. The smallest h gives the
+//! next knot. There the groups with |r| = λ (ties) have to be assigned to I and O again: q ≥ 0 for
+//! outliers, q ≤ 0 for inliers. Often a single group switches; with ±1 votes on a symmetric graph
+//! many do. The assignment is a linear complementarity problem with a positive (semi-)definite
+//! matrix, which Murty's rule solves: repeatedly switch the misassigned group with the smallest index.
+//! A bridge of the inlier graph stays an inlier: its |r| decreases along with λ (see [`super`]).
 //!
-//! Cost of a knot: a pass over the groups, and n² for each group that changes sides.
+//! Cost per knot: a pass over the groups, and n² for each group that switches.
 
-use super::inverse::{Inverse, Update};
+use super::inlier_inverse::{InlierInverse, RankOneUpdate};
 use super::pass::residual;
 use crate::error::Result;
 use crate::graph::{ComparisonGraph, Groups};
 use crate::path::{Change, Path, Recorder, StopAt};
 use crate::status::Status;
 
-/// Rates, and distances from λ as a share of λ_max, that count as zero.
-const FLAT: f64 = 1e-9;
-const NEAR: f64 = 1e-10;
-/// The path has arrived at zero where λ is this share of λ_max.
-const ARRIVED: f64 = 1e-9;
-/// Changes between two factorisations.
-const CHANGES: usize = 64;
-/// Knots in a row at which nothing moves, before the walk gives up.
-const MAX_STANDSTILLS: usize = 20;
+/// Rates q up to this size count as zero.
+const RATE_TOLERANCE: f64 = 1e-9;
+/// Differences between |r| and λ up to this fraction of λ_max count as zero.
+const TIE_TOLERANCE: f64 = 1e-10;
+/// The path ends where λ is this fraction of λ_max.
+const END_LAMBDA_RATIO: f64 = 1e-9;
+/// Maximum number of rank-one updates between two factorisations.
+const MAX_UPDATES: usize = 64;
+/// Maximum number of consecutive knots at which λ does not decrease.
+const MAX_STALLED_KNOTS: usize = 20;
 
-/// A point of the path and the direction from it.
-struct Walk<'a> {
+/// A point of the path and the direction of the next segment.
+struct PathState<'a> {
     graph: &'a ComparisonGraph,
-    inverse: Inverse,
-    changes: usize,
+    inverse: InlierInverse,
+    /// Updates of `inverse` since the last factorisation.
+    updates: usize,
     lambda: f64,
     theta: Vec<f64>,
     r: Vec<f64>,
@@ -46,64 +47,64 @@ struct Walk<'a> {
     sign: Vec<f64>,
 }
 
-/// Walks down from λ_max, for `most` knots at most.
-pub(super) fn walk(
+/// Follows the path down from λ_max, for at most `max_knots` knots.
+pub(super) fn compute_path(
     graph: &ComparisonGraph,
     start: &[f64],
     lambda_max: f64,
-    most: usize,
+    max_knots: usize,
     mut recorder: Recorder,
-    until: StopAt,
+    stop: StopAt,
 ) -> Result<Path> {
     let groups = graph.groups();
-    let end = if let StopAt::Value(value) = until { value.max(0.0) } else { 0.0 };
-    let mut walk = Walk::new(graph, start, lambda_max)?;
-    let mut standstills = 0;
-    for _ in 0..most {
-        let before = walk.sign.clone();
-        if !walk.tell_apart(NEAR * lambda_max) || standstills > MAX_STANDSTILLS {
+    let end = if let StopAt::Value(value) = stop { value.max(0.0) } else { 0.0 };
+    let mut state = PathState::new(graph, start, lambda_max)?;
+    let mut stalled_knots = 0;
+    for _ in 0..max_knots {
+        let previous_sign = state.sign.clone();
+        if !state.resolve_ties(TIE_TOLERANCE * lambda_max) || stalled_knots > MAX_STALLED_KNOTS {
             return Ok(recorder.finish(Status::Disconnected));
         }
-        let changes = changes(&before, &walk);
+        let changes = changes(&previous_sign, &state);
         if !changes.is_empty() {
-            recorder.knot(walk.lambda, &walk.theta, changes, groups);
-            if recorder.reached(until) {
+            recorder.record_knot(state.lambda, &state.theta, changes, groups);
+            if recorder.reached(stop) {
                 return Ok(recorder.finish(Status::Complete));
             }
         }
-        if walk.worn() && walk.renew().is_err() {
+        if state.needs_refactor() && state.refactor().is_err() {
             return Ok(recorder.finish(Status::Disconnected));
         }
-        let h = walk.next_knot(NEAR * lambda_max);
-        if walk.lambda - h <= end.max(ARRIVED * lambda_max) {
-            walk.advance(walk.lambda - end);
-            recorder.knot(walk.lambda, &walk.theta, [], groups);
+        let h = state.distance_to_next_knot(TIE_TOLERANCE * lambda_max);
+        if state.lambda - h <= end.max(END_LAMBDA_RATIO * lambda_max) {
+            state.advance(state.lambda - end);
+            recorder.record_knot(state.lambda, &state.theta, [], groups);
             return Ok(recorder.finish(Status::Complete));
         }
-        standstills = if h > NEAR * lambda_max { 0 } else { standstills + 1 };
-        walk.advance(h);
+        stalled_knots = if h > TIE_TOLERANCE * lambda_max { 0 } else { stalled_knots + 1 };
+        state.advance(h);
     }
     Ok(recorder.finish(Status::IterationLimit))
 }
 
-impl<'a> Walk<'a> {
+impl<'a> PathState<'a> {
     fn new(graph: &'a ComparisonGraph, start: &[f64], lambda: f64) -> Result<Self> {
         let m = graph.groups().len();
-        let mut walk = Self {
+        let mut state = Self {
             graph,
-            inverse: Inverse::new(graph, |_| true)?,
-            changes: 0,
+            inverse: InlierInverse::new(graph, |_| true)?,
+            updates: 0,
             lambda,
             theta: start.to_vec(),
             r: vec![0.0; m],
             v: vec![0.0; graph.items()],
             sign: vec![0.0; m],
         };
-        walk.advance(0.0);
-        Ok(walk)
+        state.advance(0.0);
+        Ok(state)
     }
 
-    /// λ → λ − h.
+    /// Moves along the current segment: λ → λ − h.
     fn advance(&mut self, h: f64) {
         self.lambda -= h;
         for (theta, v) in self.theta.iter_mut().zip(&self.v) {
@@ -121,98 +122,100 @@ impl<'a> Walk<'a> {
         self.v[groups.left[g] as usize] - self.v[groups.right[g] as usize]
     }
 
-    /// How far λ may fall before a group changes sides.
-    fn next_knot(&self, near: f64) -> f64 {
+    /// Returns by how much λ can decrease before a group reaches |r| = λ.
+    fn distance_to_next_knot(&self, tie_tolerance: f64) -> f64 {
         let mut h = f64::INFINITY;
         for (g, (&r, &sign)) in self.r.iter().zip(&self.sign).enumerate() {
             let u = self.u(g);
-            let reach = if sign != 0.0 {
+            let distance = if sign != 0.0 {
                 let q = 1.0 + sign * u;
-                if q < -FLAT { (sign * r - self.lambda) / -q } else { f64::INFINITY }
+                if q < -RATE_TOLERANCE { (sign * r - self.lambda) / -q } else { f64::INFINITY }
             } else {
-                let towards = |sigma: f64| {
-                    let (q, room) = (1.0 + sigma * u, self.lambda - sigma * r);
-                    // At λ already and told to be an inlier there: it slides along.
-                    if q > FLAT && room > near { room / q } else { f64::INFINITY }
+                let distance_to = |sigma: f64| {
+                    let (q, gap) = (1.0 + sigma * u, self.lambda - sigma * r);
+                    // A group that is an inlier with |r| = λ stays there while λ decreases.
+                    if q > RATE_TOLERANCE && gap > tie_tolerance { gap / q } else { f64::INFINITY }
                 };
-                towards(1.0).min(towards(-1.0))
+                distance_to(1.0).min(distance_to(-1.0))
             };
-            h = h.min(reach.max(0.0));
+            h = h.min(distance.max(0.0));
         }
         h
     }
 
-    /// Puts the groups with |r| = λ on their sides. False if that came to no end.
-    fn tell_apart(&mut self, near: f64) -> bool {
-        let at_lambda = |&g: &usize| (self.r[g].abs() - self.lambda).abs() <= near;
-        let at_lambda: Vec<usize> = (0..self.r.len()).filter(at_lambda).collect();
-        let mut held = vec![false; at_lambda.len()];
-        let most = 1000 + 50 * at_lambda.len();
-        for _ in 0..most {
-            let wrong = |&k: &usize| !held[k] && self.on_wrong_side(at_lambda[k]);
-            let Some(k) = (0..at_lambda.len()).find(wrong) else { return true };
-            if self.change_sides(at_lambda[k]) {
-                held.fill(false);
+    /// Assigns the groups with |r| = λ to inliers and outliers by Murty's rule. Returns false if the
+    /// iteration limit is reached.
+    fn resolve_ties(&mut self, tie_tolerance: f64) -> bool {
+        let ties = |&g: &usize| (self.r[g].abs() - self.lambda).abs() <= tie_tolerance;
+        let ties: Vec<usize> = (0..self.r.len()).filter(ties).collect();
+        let mut is_bridge = vec![false; ties.len()];
+        let max_switches = 1000 + 50 * ties.len();
+        for _ in 0..max_switches {
+            let misassigned = |&k: &usize| !is_bridge[k] && self.is_misassigned(ties[k]);
+            let Some(k) = (0..ties.len()).find(misassigned) else { return true };
+            if self.switch(ties[k]) {
+                is_bridge.fill(false);
             } else {
-                held[k] = true;
+                is_bridge[k] = true;
             }
         }
         false
     }
 
-    fn on_wrong_side(&self, g: usize) -> bool {
+    fn is_misassigned(&self, g: usize) -> bool {
         let q = 1.0 + self.r[g].signum() * self.u(g);
-        if self.sign[g] == 0.0 { q > FLAT } else { q < -FLAT }
+        if self.sign[g] == 0.0 { q > RATE_TOLERANCE } else { q < -RATE_TOLERANCE }
     }
 
-    /// Moves a group between I and O; P and v follow. False for a group that must stay.
-    fn change_sides(&mut self, g: usize) -> bool {
+    /// Moves a group between I and O and updates P and v. Returns false for a bridge, which stays.
+    fn switch(&mut self, g: usize) -> bool {
         let Groups { left, right, weight, .. } = self.graph.groups();
         let (i, j, w) = (left[g] as usize, right[g] as usize, weight[g]);
         let enters = self.sign[g] == 0.0;
         let sign = self.r[g].signum();
-        let Some(Update { c, leverage }) = self.inverse.change(i, j, if enters { -w } else { w })
+        let Some(RankOneUpdate { c, leverage }) =
+            self.inverse.add_weight(i, j, if enters { -w } else { w })
         else {
             return false;
         };
-        // s gains or loses ±w x.
-        let gain = if enters { w * sign } else { -w * self.sign[g] };
-        let factor = c * (self.v[i] - self.v[j]) + gain * (1.0 + c * leverage);
+        // The change of s is a multiple of x.
+        let s_change = if enters { w * sign } else { -w * self.sign[g] };
+        let factor = c * (self.v[i] - self.v[j]) + s_change * (1.0 + c * leverage);
         for (v, z) in self.v.iter_mut().zip(self.inverse.z()) {
             *v += factor * z;
         }
         self.sign[g] = if enters { sign } else { 0.0 };
-        self.changes += 1;
+        self.updates += 1;
         true
     }
 
-    fn worn(&self) -> bool {
-        self.changes >= CHANGES || self.inverse.ill
+    fn needs_refactor(&self) -> bool {
+        self.updates >= MAX_UPDATES || self.inverse.ill_conditioned
     }
 
-    /// P, v and θ from scratch: L_I v = s, L_I θ = XᵀW_I y + λs.
-    fn renew(&mut self) -> Result<()> {
-        let Self { graph, inverse, changes, lambda, theta, v, sign, .. } = self;
-        *inverse = Inverse::new(graph, |g| sign[g] == 0.0)?;
-        *changes = 0;
-        inverse.times(&graph.divergence(sign), v);
-        let pull = graph.groups().y.iter().zip(sign.iter());
-        let pull: Vec<f64> =
-            pull.map(|(&y, &sign)| if sign == 0.0 { y } else { *lambda * sign }).collect();
-        inverse.times(&graph.divergence(&pull), theta);
+    /// Recomputes P, v and θ: L_I v = s, L_I θ = XᵀW_I y + λs.
+    fn refactor(&mut self) -> Result<()> {
+        let Self { graph, inverse, updates, lambda, theta, v, sign, .. } = self;
+        *inverse = InlierInverse::new(graph, |g| sign[g] == 0.0)?;
+        *updates = 0;
+        inverse.multiply(&graph.divergence(sign), v);
+        let rhs = graph.groups().y.iter().zip(sign.iter());
+        let rhs: Vec<f64> =
+            rhs.map(|(&y, &sign)| if sign == 0.0 { y } else { *lambda * sign }).collect();
+        inverse.multiply(&graph.divergence(&rhs), theta);
         self.advance(0.0);
         Ok(())
     }
 }
 
-/// Groups that changed sides, larger |r| first, then by index.
-fn changes(before: &[f64], walk: &Walk<'_>) -> Vec<(u32, Change)> {
-    let changed = |g: &usize| (before[*g] == 0.0) != (walk.sign[*g] == 0.0);
-    let mut changed: Vec<usize> = (0..before.len()).filter(changed).collect();
-    changed.sort_by(|&a, &b| walk.r[b].abs().total_cmp(&walk.r[a].abs()).then(a.cmp(&b)));
+/// Returns the groups that switched, by decreasing |r|, then by index.
+fn changes(previous_sign: &[f64], state: &PathState<'_>) -> Vec<(u32, Change)> {
+    let changed = |g: &usize| (previous_sign[*g] == 0.0) != (state.sign[*g] == 0.0);
+    let mut changed: Vec<usize> = (0..previous_sign.len()).filter(changed).collect();
+    changed.sort_by(|&a, &b| state.r[b].abs().total_cmp(&state.r[a].abs()).then(a.cmp(&b)));
     let change = |g: usize| {
-        let left = walk.sign[g] == 0.0;
-        (g as u32, if left { Change::Left } else { Change::Entered(walk.r[g]) })
+        let left = state.sign[g] == 0.0;
+        (g as u32, if left { Change::Left } else { Change::Entered(state.r[g]) })
     };
     changed.into_iter().map(change).collect()
 }

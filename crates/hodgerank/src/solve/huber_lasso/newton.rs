@@ -1,63 +1,67 @@
-//! Damped semismooth Newton for one λ.
+//! Damped semismooth Newton method for one λ.
 //!
-//! F is convex, once differentiable and piecewise quadratic. At θ, with inliers I, the model of F
-//! is exact until a residual crosses ±λ:
+//! F is convex, once differentiable and piecewise quadratic. At θ, with inliers I, the quadratic model
+//! of F is exact as long as no residual crosses ±λ:
 //!
 //!   (L_I + μD) δ = XᵀWψ(r),   θ ← θ + tδ,   t = 1 if possible.
 //!
-//! The step t is judged by φ'(t) = −δᵀXᵀWψ(r − tXδ), which grows with t (F is convex) and, other
-//! than F itself, keeps its digits near the minimum. μ grows when steps must be cut, and falls
-//! when they need not: in the end μ is negligible and the last step lands on the minimum.
+//! The line search uses φ'(t) = −δᵀXᵀWψ(r − tXδ), which increases with t because F is convex and,
+//! unlike F itself, remains accurate near the minimum. μ is increased when a step has to be shortened
+//! and reduced otherwise: close to the minimum it is negligible and the full step is exact.
 
-use super::inlier_system::InlierSystem;
+use super::newton_system::NewtonSystem;
 use super::pass::{Pass, residual};
 use crate::communicator::{StateReader, StateWriter};
 use crate::error::Result;
 use crate::graph::ComparisonGraph;
 use crate::laplacian::{Backend, BackendChoice};
 
-/// Damping where nothing is in the way, and where the model majorises F.
+/// Range of the damping μ. At the upper end the quadratic model majorises F.
 const MIN_DAMPING: f64 = 1e-11;
 const MAX_DAMPING: f64 = 2.0;
-/// Least damping after a step that had to be cut.
-const CUT_DAMPING: f64 = 1e-6;
-/// A step is good where the slope has fallen to this share, in size.
-const FLAT: f64 = 0.5;
+/// Minimum damping after a step that had to be shortened.
+const MIN_DAMPING_AFTER_CUT: f64 = 1e-6;
+/// A step t is accepted if |φ'(t)| is at most this fraction of |φ'(0)|.
+const MAX_SLOPE_RATIO: f64 = 0.5;
+/// Maximum number of times that a step is shortened.
 const MAX_CUTS: usize = 30;
-/// The first system at a new λ is solved to this share of its right-hand side: residuals that
-/// cross λ on the way spoil more digits anyhow.
-const FIRST_FORCING: f64 = 0.05;
-/// From far away: steps before larger λ are tried, their ratio, and how well they are solved.
-const PATIENCE: usize = 15;
-const DESCENT: f64 = 0.3;
-const ON_THE_WAY: f64 = 1e-3;
-/// What a system is solved to, as a share of the goal.
-const BELOW_GOAL: f64 = 0.3;
+/// Maximum relative residual of a linear system. It applies to the first step at a new λ, where
+/// residuals that cross λ would make more digits useless.
+const MAX_FORCING: f64 = 0.05;
+/// Newton steps after which larger λ are solved first (continuation).
+const MAX_DIRECT_STEPS: usize = 15;
+/// Ratio of successive λ of the continuation.
+const CONTINUATION_RATIO: f64 = 0.3;
+/// Tolerance at the λ of the continuation.
+const CONTINUATION_TOLERANCE: f64 = 1e-3;
+/// Lower limit of the residual to which a linear system is solved, relative to the largest gradient
+/// entry that is accepted in the end.
+const SOLVE_TARGET_RATIO: f64 = 0.3;
 
-/// θ at one λ, and all that the next λ can use again.
+/// θ at one λ, and state that is reused for the next λ.
 #[derive(Debug)]
 pub(super) struct Newton<'a> {
     graph: &'a ComparisonGraph,
     pub(super) pass: Pass<'a>,
-    system: InlierSystem,
+    system: NewtonSystem,
     pub(super) theta: Vec<f64>,
     /// XᵀWψ(r) at θ.
-    downhill: Vec<f64>,
+    negative_gradient: Vec<f64>,
     delta: Vec<f64>,
     trial: Vec<f64>,
-    trial_downhill: Vec<f64>,
+    trial_negative_gradient: Vec<f64>,
     damping: f64,
-    /// Largest degree, and largest |y|: what sizes are measured by.
-    pub(super) degree: f64,
-    pub(super) y: f64,
+    /// The largest degree; gradients are measured relative to λ times it.
+    max_degree: f64,
+    max_abs_y: f64,
 }
 
-/// How the search for one λ went.
+/// How the minimisation for one λ ended.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Found {
+pub(super) struct NewtonResult {
     pub(super) steps: usize,
-    /// max|XᵀWψ(r)| over λ · largest degree.
-    pub(super) kkt: f64,
+    /// Violation of the optimality conditions: max|XᵀWψ(r)| divided by λ times the largest degree.
+    pub(super) violation: f64,
     pub(super) converged: bool,
 }
 
@@ -71,7 +75,7 @@ impl<'a> Newton<'a> {
         }
         let communicator = graph.communicator();
         communicator.sum(&mut degrees);
-        let degree = largest(&degrees);
+        let max_degree = max_abs(&degrees);
         let dense = match backend {
             BackendChoice::Auto => None,
             BackendChoice::Fixed(backend) => Some(backend == Backend::Dense),
@@ -80,15 +84,15 @@ impl<'a> Newton<'a> {
         Self {
             graph,
             pass: Pass::new(graph),
-            system: InlierSystem::new(degrees, dense),
+            system: NewtonSystem::new(degrees, dense),
             theta: theta.to_vec(),
-            downhill: zeros(),
+            negative_gradient: zeros(),
             delta: zeros(),
             trial: zeros(),
-            trial_downhill: zeros(),
+            trial_negative_gradient: zeros(),
             damping: MIN_DAMPING,
-            degree,
-            y: communicator.max_scalar(largest(&groups.y)),
+            max_degree,
+            max_abs_y: communicator.max_scalar(max_abs(&groups.y)),
         }
     }
 
@@ -97,48 +101,59 @@ impl<'a> Newton<'a> {
     }
 
     /// Moves θ to a minimiser of F for this λ.
-    pub(super) fn minimise(&mut self, lambda: f64, tolerance: f64, max_steps: usize) -> Found {
-        // Each of `degree` residuals is rounded in the last place of y.
-        let goal = self.degree * (tolerance * lambda + 4.0 * f64::EPSILON * self.y);
-        self.look(lambda);
-        let mut kkt = largest(&self.downhill);
-        let mut forcing = FIRST_FORCING;
+    pub(super) fn minimise(
+        &mut self,
+        lambda: f64,
+        tolerance: f64,
+        max_steps: usize,
+    ) -> NewtonResult {
+        // The second term allows for rounding errors in the last digit of y.
+        let goal = self.max_degree * (tolerance * lambda + 4.0 * f64::EPSILON * self.max_abs_y);
+        self.evaluate(lambda);
+        let mut violation = max_abs(&self.negative_gradient);
+        let mut forcing = MAX_FORCING;
         let mut steps = 0;
-        while kkt > goal && steps < max_steps {
-            let target = (forcing * kkt).max(BELOW_GOAL * goal);
-            self.direction(target);
+        while violation > goal && steps < max_steps {
+            let target = (forcing * violation).max(SOLVE_TARGET_RATIO * goal);
+            self.compute_direction(target);
             self.line_search(lambda);
-            let before = kkt;
-            kkt = largest(&self.downhill);
-            // Eisenstat and Walker: no more digits than the model has shown to have.
-            forcing = (0.5 * (kkt / before).powi(2)).min(FIRST_FORCING);
+            let previous = violation;
+            violation = max_abs(&self.negative_gradient);
+            // Eisenstat and Walker: no more accuracy than the quadratic model has shown to have.
+            forcing = (0.5 * (violation / previous).powi(2)).min(MAX_FORCING);
             steps += 1;
         }
         self.graph.components().centre(&mut self.theta);
-        let scale = lambda * self.degree;
-        let kkt_share = if scale > 0.0 { kkt / scale } else { 0.0 };
-        Found { steps, kkt: kkt_share, converged: kkt <= goal }
+        let scale = lambda * self.max_degree;
+        let relative = if scale > 0.0 { violation / scale } else { 0.0 };
+        NewtonResult { steps, violation: relative, converged: violation <= goal }
     }
 
-    /// The same from far away: where Newton does not get there soon, it goes by larger λ.
-    pub(super) fn approach(&mut self, lambda: f64, tolerance: f64, max_steps: usize) -> Found {
-        let mut found = self.minimise(lambda, tolerance, max_steps.min(PATIENCE));
-        if !found.converged {
+    /// As [`Newton::minimise`], for a θ that may be far from the minimiser: if a few steps are not
+    /// enough, solves for a decreasing sequence of larger λ first.
+    pub(super) fn minimise_with_continuation(
+        &mut self,
+        lambda: f64,
+        tolerance: f64,
+        max_steps: usize,
+    ) -> NewtonResult {
+        let mut result = self.minimise(lambda, tolerance, max_steps.min(MAX_DIRECT_STEPS));
+        if !result.converged {
             let groups = self.graph.groups();
             let r = (0..groups.len()).map(|g| residual(groups, &self.theta, g).abs());
             let mut larger = self.graph.communicator().max_scalar(r.fold(0.0, f64::max));
             while larger > lambda {
-                found.steps += self.minimise(larger, ON_THE_WAY, max_steps).steps;
-                larger *= DESCENT;
+                result.steps += self.minimise(larger, CONTINUATION_TOLERANCE, max_steps).steps;
+                larger *= CONTINUATION_RATIO;
             }
-            let steps = found.steps;
-            found = self.minimise(lambda, tolerance, max_steps);
-            found.steps += steps;
+            let steps_before = result.steps;
+            result = self.minimise(lambda, tolerance, max_steps);
+            result.steps += steps_before;
         }
-        found
+        result
     }
 
-    /// What the search for the next λ depends on, beside θ.
+    /// Saves the state besides θ on which the minimisation at the next λ depends.
     pub(super) fn save(&self, state: &mut StateWriter) {
         state.number(self.damping);
         self.system.save(state);
@@ -149,27 +164,27 @@ impl<'a> Newton<'a> {
         self.system.restore(state)
     }
 
-    fn look(&mut self, lambda: f64) {
-        self.pass.downhill(&self.theta, lambda, &mut self.downhill);
+    fn evaluate(&mut self, lambda: f64) {
+        self.pass.negative_gradient(&self.theta, lambda, &mut self.negative_gradient);
     }
 
-    /// δ from (L_I + μD)δ = XᵀWψ(r). Where it would move items further than any vote can ask for,
-    /// the inliers do not hold them, and μ must.
-    fn direction(&mut self, target: f64) {
+    /// Solves (L_I + μD)δ = XᵀWψ(r). If δ is larger than any vote can justify, the inliers do not
+    /// determine it, and μ is increased.
+    fn compute_direction(&mut self, target: f64) {
         loop {
-            let Self { pass, system, downhill, delta, damping, .. } = self;
-            system.solve(pass, *damping, downhill, target, delta);
-            if largest(delta) <= 2.0 * self.y || self.damping >= MAX_DAMPING {
+            let Self { pass, system, negative_gradient, delta, damping, .. } = self;
+            system.solve(pass, *damping, negative_gradient, target, delta);
+            if max_abs(delta) <= 2.0 * self.max_abs_y || self.damping >= MAX_DAMPING {
                 return;
             }
             self.damping = (100.0 * self.damping).min(MAX_DAMPING);
         }
     }
 
-    /// θ ← θ + tδ with |φ'(t)| ≤ ½|φ'(0)|, t ≤ 1, or t = 1 where φ still falls there.
+    /// θ ← θ + tδ with t ≤ 1 and |φ'(t)| ≤ ½|φ'(0)|, or t = 1 if φ still decreases there.
     fn line_search(&mut self, lambda: f64) {
-        let slope = -dot(&self.downhill, &self.delta);
-        let kkt = largest(&self.downhill);
+        let slope = -dot(&self.negative_gradient, &self.delta);
+        let violation = max_abs(&self.negative_gradient);
         let (mut low, mut low_slope) = (0.0, slope);
         let (mut high, mut high_slope) = (1.0, f64::INFINITY);
         let mut t = 1.0;
@@ -180,35 +195,38 @@ impl<'a> Newton<'a> {
             } else {
                 (high, high_slope) = (t, trial_slope);
             }
-            // Where φ rises again F may have grown on the way, unless the gradient has shrunk.
-            let safe = trial_slope <= 0.0 || largest(&self.trial_downhill) < kkt;
-            if low >= 1.0 || (safe && trial_slope.abs() <= FLAT * -slope) || cut == MAX_CUTS {
+            // If φ increases at t, F may have grown, unless the gradient has shrunk.
+            let safe = trial_slope <= 0.0 || max_abs(&self.trial_negative_gradient) < violation;
+            if low >= 1.0
+                || (safe && trial_slope.abs() <= MAX_SLOPE_RATIO * -slope)
+                || cut == MAX_CUTS
+            {
                 break;
             }
-            // The secant through both ends of the bracket, kept away from them.
+            // Secant step, safeguarded against the ends of the bracket.
             let secant = low_slope / (low_slope - high_slope);
             t = if cut + 1 < MAX_CUTS { low + (high - low) * secant.clamp(0.1, 0.9) } else { low };
         }
         std::mem::swap(&mut self.theta, &mut self.trial);
-        std::mem::swap(&mut self.downhill, &mut self.trial_downhill);
+        std::mem::swap(&mut self.negative_gradient, &mut self.trial_negative_gradient);
         self.damping = match t {
-            t if t < 1.0 => (10.0 * self.damping).clamp(CUT_DAMPING, MAX_DAMPING),
+            t if t < 1.0 => (10.0 * self.damping).clamp(MIN_DAMPING_AFTER_CUT, MAX_DAMPING),
             _ => (0.1 * self.damping).max(MIN_DAMPING),
         };
     }
 
-    /// Looks at θ + tδ; returns φ'(t).
+    /// Evaluates the gradient at θ + tδ and returns φ'(t).
     fn try_step(&mut self, t: f64, lambda: f64) -> f64 {
         for ((trial, theta), delta) in self.trial.iter_mut().zip(&self.theta).zip(&self.delta) {
             *trial = theta + t * delta;
         }
-        self.pass.downhill(&self.trial, lambda, &mut self.trial_downhill);
-        -dot(&self.trial_downhill, &self.delta)
+        self.pass.negative_gradient(&self.trial, lambda, &mut self.trial_negative_gradient);
+        -dot(&self.trial_negative_gradient, &self.delta)
     }
 }
 
-pub(super) fn largest(x: &[f64]) -> f64 {
-    x.iter().fold(0.0, |largest, v| largest.max(v.abs()))
+pub(super) fn max_abs(x: &[f64]) -> f64 {
+    x.iter().fold(0.0, |max: f64, v| max.max(v.abs()))
 }
 
 fn dot(a: &[f64], b: &[f64]) -> f64 {

@@ -1,56 +1,56 @@
-//! One pass over the groups: what the Huber objective and its derivatives are at θ.
+//! Passes over the groups: the Huber objective and its derivatives at θ.
 //!
-//! Groups are cut into chunks of fixed length, each with its own sums; the sums are added in the
-//! order of the chunks. So the bytes do not depend on the number of threads. Groups are sorted by
-//! their left item: in a run of groups with the same one, its sum stays in a register, and only
-//! right items are written to memory. Where a team shares the votes, the sums of a pass are added
-//! up over everyone.
+//! Groups are divided into chunks that depend on the graph only, each with its own sums, and the sums
+//! are added in the order of the chunks: results do not depend on the number of threads. Groups are
+//! sorted by their left item, so in a run of groups with the same left item its sum stays in a
+//! register and only right items are written to memory. If several processes share the votes, the
+//! sums of a pass are added up over all of them.
 
 use rayon::prelude::*;
 
 use crate::communicator::Communicator;
 use crate::graph::{ComparisonGraph, Groups};
 
-/// Fewest groups that are worth a task, and most tasks.
-const GROUPS_PER_CHUNK: usize = 1 << 14;
+/// Minimum number of groups per chunk, and maximum number of chunks.
+const MIN_GROUPS_PER_CHUNK: usize = 1 << 14;
 const MAX_CHUNKS: usize = 16;
-/// Items added up by one task.
+/// Items that one task adds up.
 const ITEMS_PER_TASK: usize = 1 << 14;
 
-/// Votes that all count the same put many residuals on ±λ itself, often the only ones that hold an
-/// item (see [`super`]). So a residual beyond λ by no more than this share still counts as inlier.
-const AT_LAMBDA: f64 = 1e-7;
+/// Fraction of λ by which |r| of an inlier may exceed λ. With equal weights many residuals are ±λ up
+/// to rounding, and often only these groups connect an item to the others (see [`super`]).
+const INLIER_TOLERANCE: f64 = 1e-7;
 
-/// An entry of L_I. Newton's direction need not be exact, so its weights have seven digits.
+/// An entry of L_I. Newton's direction need not be exact, so seven digits are enough.
 #[derive(Debug, Clone, Copy, Default)]
 struct Inlier {
     right: u32,
     weight: f32,
 }
 
-/// The groups, and the inliers among them at the θ and λ looked at last.
+/// The groups, and the inliers among them at the θ and λ of the last evaluation.
 #[derive(Debug)]
 pub(super) struct Pass<'a> {
     groups: &'a Groups,
-    chunks: Vec<Chunk>,
+    chunks: Vec<PassChunk>,
     communicator: &'a dyn Communicator,
 }
 
 #[derive(Debug)]
-struct Chunk {
+struct PassChunk {
     first: usize,
-    runs: Vec<Run>,
-    /// Room for all groups of the chunk; the first ones are the inliers.
+    runs: Vec<LeftRun>,
+    /// As long as the chunk; the inliers come first, the rest is unused.
     inliers: Vec<Inlier>,
-    /// What the chunk adds to a vector over the items.
+    /// The contribution of the chunk to a vector over the items.
     sums: Vec<f64>,
 }
 
 /// Groups with the same left item.
 #[derive(Debug, Clone, Copy)]
-struct Run {
+struct LeftRun {
     left: u32,
-    /// Where its groups and its inliers end, counted from the first of the chunk.
+    /// End of its groups and of its inliers, relative to the start of the chunk.
     end: u32,
     inliers_end: u32,
 }
@@ -59,13 +59,13 @@ impl<'a> Pass<'a> {
     pub(super) fn new(graph: &'a ComparisonGraph) -> Self {
         let (items, groups) = (graph.items(), graph.groups());
         let m = groups.len();
-        // As many sums over the items as there are groups, at most.
-        let chunks = (m / GROUPS_PER_CHUNK).min(m / items.max(1)).clamp(1, MAX_CHUNKS);
-        let bound = |c: usize| m * c / chunks;
-        let chunk = |c: usize| Chunk {
-            first: bound(c),
-            runs: Run::all(&groups.left[bound(c)..bound(c + 1)]),
-            inliers: vec![Inlier::default(); bound(c + 1) - bound(c)],
+        // The sums of all chunks together are at most as long as the groups.
+        let chunks = (m / MIN_GROUPS_PER_CHUNK).min(m / items.max(1)).clamp(1, MAX_CHUNKS);
+        let boundary = |c: usize| m * c / chunks;
+        let chunk = |c: usize| PassChunk {
+            first: boundary(c),
+            runs: LeftRun::find_all(&groups.left[boundary(c)..boundary(c + 1)]),
+            inliers: vec![Inlier::default(); boundary(c + 1) - boundary(c)],
             sums: vec![0.0; if chunks > 1 { items } else { 0 }],
         };
         Self {
@@ -75,13 +75,13 @@ impl<'a> Pass<'a> {
         }
     }
 
-    /// Writes XᵀWψ(y − Xθ), minus the gradient of the objective, and finds the inliers.
-    pub(super) fn downhill(&mut self, theta: &[f64], lambda: f64, out: &mut [f64]) {
+    /// Writes XᵀWψ(y − Xθ), the negative gradient of F, to `out`, and determines the inliers.
+    pub(super) fn negative_gradient(&mut self, theta: &[f64], lambda: f64, out: &mut [f64]) {
         let groups = self.groups;
-        self.sum(out, |chunk, sums| chunk.downhill(groups, theta, lambda, sums));
+        self.sum(out, |chunk, sums| chunk.negative_gradient(groups, theta, lambda, sums));
     }
 
-    /// Writes L_I p.
+    /// Writes L_I p to `out`.
     pub(super) fn inlier_laplacian(&mut self, p: &[f64], out: &mut [f64]) {
         self.sum(out, |chunk, sums| {
             chunk.for_each_inlier_run(|left, inliers| {
@@ -97,7 +97,7 @@ impl<'a> Pass<'a> {
         });
     }
 
-    /// Writes the diagonal of L_I.
+    /// Writes the diagonal of L_I to `out`.
     pub(super) fn inlier_degrees(&mut self, out: &mut [f64]) {
         self.sum(out, |chunk, sums| {
             chunk.for_each_inlier_run(|left, inliers| {
@@ -111,12 +111,11 @@ impl<'a> Pass<'a> {
         });
     }
 
-    /// Those who share the votes.
     pub(super) fn communicator(&self) -> &'a dyn Communicator {
         self.communicator
     }
 
-    /// Calls with left, right and weight of each inlier that is here.
+    /// Calls `visit` with left item, right item and weight of each inlier of this process.
     pub(super) fn for_each_inlier(&self, mut visit: impl FnMut(usize, usize, f64)) {
         for chunk in &self.chunks {
             chunk.for_each_inlier_run(|left, inliers| {
@@ -125,17 +124,17 @@ impl<'a> Pass<'a> {
         }
     }
 
-    /// How many inliers there are, with everyone.
-    pub(super) fn count(&self) -> usize {
-        let last = |chunk: &Chunk| chunk.runs.last().map_or(0, |run| run.inliers_end as usize);
-        let here: usize = self.chunks.iter().map(last).sum();
-        self.communicator.sum_scalar(here as f64) as usize
+    /// Returns the number of inliers of all processes.
+    pub(super) fn count_inliers(&self) -> usize {
+        let last = |chunk: &PassChunk| chunk.runs.last().map_or(0, |run| run.inliers_end as usize);
+        let local: usize = self.chunks.iter().map(last).sum();
+        self.communicator.sum_scalar(local as f64) as usize
     }
 
-    /// The groups here with |r| > `limit` that are not `flagged`, and those that are and have not; each
-    /// with its residual, in order.
+    /// Returns the groups of this process for which |r| > `limit` differs from `flagged`, each with its
+    /// residual, in ascending order.
     pub(super) fn changes(&self, theta: &[f64], limit: f64, flagged: &[bool]) -> Vec<(u32, f64)> {
-        let in_chunk = |chunk: &Chunk| chunk.changes(self.groups, theta, limit, flagged);
+        let in_chunk = |chunk: &PassChunk| chunk.changes(self.groups, theta, limit, flagged);
         if let [chunk] = &self.chunks[..] {
             return in_chunk(chunk);
         }
@@ -143,13 +142,13 @@ impl<'a> Pass<'a> {
         found.concat()
     }
 
-    /// Adds up what the chunks write into their sums, in order, and what others have.
-    fn sum(&mut self, out: &mut [f64], write: impl Fn(&mut Chunk, &mut [f64]) + Sync) {
-        self.sum_here(out, write);
+    /// Adds up what `write` adds to the sums of each chunk, in order and over all processes.
+    fn sum(&mut self, out: &mut [f64], write: impl Fn(&mut PassChunk, &mut [f64]) + Sync) {
+        self.sum_local(out, write);
         self.communicator.sum(out);
     }
 
-    fn sum_here(&mut self, out: &mut [f64], write: impl Fn(&mut Chunk, &mut [f64]) + Sync) {
+    fn sum_local(&mut self, out: &mut [f64], write: impl Fn(&mut PassChunk, &mut [f64]) + Sync) {
         if let [chunk] = &mut self.chunks[..] {
             out.fill(0.0);
             return write(chunk, out);
@@ -176,9 +175,9 @@ impl<'a> Pass<'a> {
     }
 }
 
-impl Chunk {
-    fn downhill(&mut self, groups: &Groups, theta: &[f64], lambda: f64, sums: &mut [f64]) {
-        let inside = lambda * (1.0 + AT_LAMBDA);
+impl PassChunk {
+    fn negative_gradient(&mut self, groups: &Groups, theta: &[f64], lambda: f64, sums: &mut [f64]) {
+        let max_inlier = lambda * (1.0 + INLIER_TOLERANCE);
         let (mut start, mut count) = (self.first, 0);
         for run in &mut self.runs {
             let (left, end) = (run.left as usize, self.first + run.end as usize);
@@ -189,9 +188,9 @@ impl Chunk {
                 let flow = weight * r.clamp(-lambda, lambda);
                 sum += flow;
                 sums[right as usize] -= flow;
-                // Written always and counted if so: cheaper than a branch that cannot be foreseen.
+                // Branch-free: always written, counted only if it is an inlier. A branch would mispredict.
                 self.inliers[count] = Inlier { right, weight: weight as f32 };
-                count += usize::from(r.abs() <= inside);
+                count += usize::from(r.abs() <= max_inlier);
             }
             sums[left] += sum;
             run.inliers_end = count as u32;
@@ -232,8 +231,8 @@ impl Chunk {
     }
 }
 
-impl Run {
-    fn all(left: &[u32]) -> Vec<Self> {
+impl LeftRun {
+    fn find_all(left: &[u32]) -> Vec<Self> {
         let mut end = 0;
         let run = |run: &[u32]| {
             end += run.len() as u32;
@@ -254,7 +253,7 @@ pub(super) fn objective(groups: &Groups, theta: &[f64], lambda: f64) -> f64 {
     (0..groups.len()).map(|g| groups.weight[g] * rho(residual(groups, theta, g), lambda)).sum()
 }
 
-/// Huber's function: the least of ½(r − γ)² + λ|γ| over γ.
+/// Huber's function: min over γ of ½(r − γ)² + λ|γ|.
 fn rho(r: f64, lambda: f64) -> f64 {
     let size = r.abs();
     if size <= lambda { 0.5 * r * r } else { lambda * (size - 0.5 * lambda) }

@@ -1,22 +1,22 @@
 //! Conjugate gradients on the inlier Laplacian, preconditioned by its diagonal.
 //!
-//! For graphs too large for the dense inverse. The matrix keeps the pattern of the graph; only its
-//! weights change. What is solved for is the change of θ from one event to the next, so that a
-//! solve starts where the last one ended.
+//! For graphs that are too large for the dense inverse. The sparsity pattern is that of the comparison
+//! graph; only the weights change. The unknown is the change of θ from one event to the next, so a
+//! solve effectively starts from the previous solution.
 
 use rayon::prelude::*;
 
-use super::inliers::InlierSystem;
+use super::inlier_system::InlierSystem;
 use crate::graph::ComparisonGraph;
 
 const ROWS_PER_TASK: usize = 2048;
 const MAX_STEPS: usize = 10_000;
 
-pub(super) struct ConjugateGradient<'a> {
+pub(super) struct InlierConjugateGradient<'a> {
     graph: &'a ComparisonGraph,
     tolerance: f64,
     offsets: Vec<usize>,
-    /// The other item of each entry, and the pair whose weight it has.
+    /// Column of each entry, and the pair that has its weight.
     entries: Vec<(u32, u32)>,
     r: Vec<f64>,
     p: Vec<f64>,
@@ -24,7 +24,7 @@ pub(super) struct ConjugateGradient<'a> {
     inverse_diagonal: Vec<f64>,
 }
 
-impl<'a> ConjugateGradient<'a> {
+impl<'a> InlierConjugateGradient<'a> {
     pub(super) fn new(graph: &'a ComparisonGraph, tolerance: f64) -> Self {
         let (n, pairs) = (graph.items(), graph.pairs());
         let mut offsets = vec![0; n + 1];
@@ -66,16 +66,17 @@ impl<'a> ConjugateGradient<'a> {
     }
 }
 
-impl InlierSystem for ConjugateGradient<'_> {
-    fn take_away(&mut self, _: (usize, usize), _: f64) -> Option<f64> {
-        // Nothing is kept that depends on weights.
+impl InlierSystem for InlierConjugateGradient<'_> {
+    fn remove_weight(&mut self, _: (usize, usize), _: f64) -> Option<f64> {
+        // No state depends on the weights.
         None
     }
 
     fn solve(&mut self, weights: &[f64], b: &[f64], out: &mut [f64]) {
         out.fill(0.0);
         self.r.copy_from_slice(b);
-        // Rounding leaves a constant in b, out of reach of L, on which the recurrence would blow up.
+        // Rounding errors leave a constant part in b, outside the range of L, on which the iteration
+        // would diverge.
         self.graph.components().centre(&mut self.r);
         for i in 0..b.len() {
             let degree: f64 = self.row(i).iter().map(|&(_, pair)| weights[pair as usize]).sum();

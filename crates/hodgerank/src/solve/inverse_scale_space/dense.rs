@@ -1,50 +1,57 @@
-//! M = L_c† as a matrix, kept up to date by rank-one changes (Sherman and Morrison).
+//! M = L_c† as a dense matrix with rank-one updates (Sherman–Morrison).
 //!
-//! Taking w x xᵀ off L adds c v vᵀ to M with v = Mx and c = w / (1 − w xᵀv). Rounding adds up, and
-//! most where 1 − w xᵀv is small: then, and after n changes, M is computed anew. That takes n³, so
-//! that a change costs n² on average in any case.
+//! Subtracting w x xᵀ from L adds c v vᵀ to M with v = Mx and c = w / (1 − w xᵀv). Rounding errors
+//! accumulate, fastest if 1 − w xᵀv is small. In that case, and after n updates, M is recomputed. This
+//! costs n³, so an update costs n² on average.
 
 use rayon::prelude::*;
 
-use super::inliers::InlierSystem;
+use super::inlier_system::InlierSystem;
 use crate::graph::ComparisonGraph;
 use crate::laplacian::pseudo_inverse;
 
-/// Fewest changes before M is computed anew.
-const MIN_CHANGES: usize = 64;
-/// Below this a change would lose half of the digits.
+/// M is recomputed after n updates, but not before this number of them.
+const MIN_UPDATES: usize = 64;
+/// An update with 1 − w xᵀv below this would lose half of the digits.
 const MIN_PIVOT: f64 = 1e-6;
-/// From so many items on, rows are changed in parallel.
-const PARALLEL_ITEMS: usize = 512;
+/// Number of items from which rows are updated in parallel.
+const MIN_PARALLEL_ITEMS: usize = 512;
 
-pub(super) struct Dense<'a> {
+/// M, stored row by row.
+pub(super) struct DenseInverse<'a> {
     graph: &'a ComparisonGraph,
     n: usize,
-    /// Row by row; symmetric.
     m: Vec<f64>,
     v: Vec<f64>,
-    changes: usize,
-    stale: bool,
+    /// Updates since M was computed.
+    updates: usize,
+    needs_recompute: bool,
 }
 
-impl<'a> Dense<'a> {
+impl<'a> DenseInverse<'a> {
     pub(super) fn new(graph: &'a ComparisonGraph) -> Self {
         let n = graph.items();
-        let mut new =
-            Self { graph, n, m: vec![0.0; n * n], v: vec![0.0; n], changes: 0, stale: true };
-        new.compute(&graph.pairs().weight);
+        let mut new = Self {
+            graph,
+            n,
+            m: vec![0.0; n * n],
+            v: vec![0.0; n],
+            updates: 0,
+            needs_recompute: true,
+        };
+        new.recompute(&graph.pairs().weight);
         new
     }
 
-    fn compute(&mut self, weights: &[f64]) {
-        // It can break down only if rounding makes L indefinite; the old M, with its drift, is
-        // then still the best there is, and each fit is refined by its residual anyway.
+    fn recompute(&mut self, weights: &[f64]) {
+        // This fails only if rounding makes L indefinite. Then the old M is still the best one
+        // available, and each fit is refined with its residual anyway.
         let (pairs, components) = (self.graph.pairs(), self.graph.components());
         if let Ok(m) = pseudo_inverse(pairs, weights, components) {
             self.m = m;
         }
-        self.changes = 0;
-        self.stale = false;
+        self.updates = 0;
+        self.needs_recompute = false;
     }
 
     fn row(&self, i: usize) -> &[f64] {
@@ -52,11 +59,11 @@ impl<'a> Dense<'a> {
     }
 }
 
-impl InlierSystem for Dense<'_> {
-    fn take_away(&mut self, (i, j): (usize, usize), w: f64) -> Option<f64> {
-        self.changes += 1;
-        if self.stale || self.changes > self.n.max(MIN_CHANGES) {
-            self.stale = true;
+impl InlierSystem for DenseInverse<'_> {
+    fn remove_weight(&mut self, (i, j): (usize, usize), w: f64) -> Option<f64> {
+        self.updates += 1;
+        if self.needs_recompute || self.updates > self.n.max(MIN_UPDATES) {
+            self.needs_recompute = true;
             return None;
         }
         let mut v = std::mem::take(&mut self.v);
@@ -65,16 +72,16 @@ impl InlierSystem for Dense<'_> {
         let leverage = w * (v[i] - v[j]);
         let pivot = 1.0 - leverage;
         if pivot < MIN_PIVOT {
-            self.stale = true;
+            self.needs_recompute = true;
         } else {
-            let add = |(row, &of_row): (&mut [f64], &f64)| {
-                let c = w / pivot * of_row;
+            let update = |(row, &v_row): (&mut [f64], &f64)| {
+                let c = w / pivot * v_row;
                 row.iter_mut().zip(&v).for_each(|(m, v)| *m += c * v);
             };
-            if self.n < PARALLEL_ITEMS {
-                self.m.chunks_exact_mut(self.n).zip(&v).for_each(add);
+            if self.n < MIN_PARALLEL_ITEMS {
+                self.m.chunks_exact_mut(self.n).zip(&v).for_each(update);
             } else {
-                self.m.par_chunks_exact_mut(self.n).zip(&v).for_each(add);
+                self.m.par_chunks_exact_mut(self.n).zip(&v).for_each(update);
             }
         }
         self.v = v;
@@ -82,11 +89,11 @@ impl InlierSystem for Dense<'_> {
     }
 
     fn solve(&mut self, weights: &[f64], b: &[f64], out: &mut [f64]) {
-        if self.stale {
-            self.compute(weights);
+        if self.needs_recompute {
+            self.recompute(weights);
         }
         out.fill(0.0);
-        // b is zero but at the ends of the groups that changed, mostly two items.
+        // b is nonzero only at the items of the groups that changed, often just two.
         for (i, &b) in b.iter().enumerate().filter(|&(_, &b)| b != 0.0) {
             out.iter_mut().zip(self.row(i)).for_each(|(out, m)| *out += b * m);
         }

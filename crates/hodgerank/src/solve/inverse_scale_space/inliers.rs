@@ -1,105 +1,102 @@
-//! The votes still trusted: which groups, whether they connect, and systems with their Laplacian.
+//! The inliers: which groups are trusted, whether they connect the items, and their Laplacian.
 
-use super::conjugate_gradient::ConjugateGradient;
-use super::dense::Dense;
+use super::conjugate_gradient::InlierConjugateGradient;
+use super::dense::DenseInverse;
+use super::inlier_system::InlierSystem;
 use crate::graph::ComparisonGraph;
 
-/// Up to so many items the pseudo-inverse is kept as a matrix (128 MB at most).
-pub(super) const DENSE_MOST_ITEMS: usize = 4096;
-/// Below this leverage a group is certainly no bridge: a bridge has leverage 1.
-const SURELY_CONNECTED: f64 = 0.999;
+/// Maximum number of items for which the pseudo-inverse is stored as a matrix (128 MB).
+pub(super) const MAX_DENSE_ITEMS: usize = 4096;
+/// Maximum leverage of a group that is certainly not a bridge. A bridge has leverage 1.
+const MAX_NON_BRIDGE_LEVERAGE: f64 = 0.999;
 
-/// M = L_c†, the pseudo-inverse of the Laplacian of the groups in use.
-pub(super) trait InlierSystem: Send {
-    /// Takes the weight `w` off the pair (i, j), or puts it there if `w` is negative. Returns the
-    /// leverage w xᵀMx, x = e_i − e_j, before that, if it is known.
-    fn take_away(&mut self, ends: (usize, usize), w: f64) -> Option<f64>;
-
-    /// out = M b, for b that sums to zero on each component. `weights` are those of the pairs now.
-    fn solve(&mut self, weights: &[f64], b: &[f64], out: &mut [f64]);
-}
-
-/// The groups in use.
+/// The trusted groups.
 pub(super) struct Inliers<'a> {
     graph: &'a ComparisonGraph,
-    /// Whether a group is out of use.
+    /// Whether each group is flagged.
     pub(super) flagged: Vec<bool>,
-    pair_of: Vec<u32>,
-    /// Groups in use, and their votes, for each pair.
-    groups_left: Vec<u32>,
+    pair_of_group: Vec<u32>,
+    /// Number of trusted groups of each pair.
+    trusted_groups: Vec<u32>,
+    /// Number of trusted votes of each pair.
     weights: Vec<f64>,
     system: Box<dyn InlierSystem + 'a>,
-    in_doubt: bool,
+    /// Whether a removal since the last check could have disconnected the items.
+    may_be_disconnected: bool,
 }
 
 impl<'a> Inliers<'a> {
+    /// Trusts all groups.
     pub(super) fn all(graph: &'a ComparisonGraph, tolerance: f64) -> Self {
         let pairs = graph.pairs();
         let spans = || pairs.first_group.windows(2).map(|span| span[1] - span[0]);
-        let mut pair_of = Vec::with_capacity(graph.groups().len());
+        let mut pair_of_group = Vec::with_capacity(graph.groups().len());
         for (pair, groups) in spans().enumerate() {
-            pair_of.extend(std::iter::repeat_n(pair as u32, groups as usize));
+            pair_of_group.extend(std::iter::repeat_n(pair as u32, groups as usize));
         }
-        let system: Box<dyn InlierSystem + 'a> = if graph.items() <= DENSE_MOST_ITEMS {
-            Box::new(Dense::new(graph))
+        let system: Box<dyn InlierSystem + 'a> = if graph.items() <= MAX_DENSE_ITEMS {
+            Box::new(DenseInverse::new(graph))
         } else {
-            Box::new(ConjugateGradient::new(graph, tolerance))
+            Box::new(InlierConjugateGradient::new(graph, tolerance))
         };
         Self {
             graph,
             flagged: vec![false; graph.groups().len()],
-            pair_of,
-            groups_left: spans().collect(),
+            pair_of_group,
+            trusted_groups: spans().collect(),
             weights: pairs.weight.clone(),
             system,
-            in_doubt: false,
+            may_be_disconnected: false,
         }
     }
 
-    pub(super) fn remove(&mut self, g: usize) {
-        let leverage = self.change(g, true);
-        let pair = self.pair_of[g] as usize;
-        self.groups_left[pair] -= 1;
-        let gone = self.groups_left[pair] == 0;
-        self.in_doubt |= gone && leverage.is_none_or(|leverage| leverage > SURELY_CONNECTED);
-        if gone {
+    /// Flags a group.
+    pub(super) fn flag(&mut self, g: usize) {
+        let leverage = self.set_flag(g, true);
+        let pair = self.pair_of_group[g] as usize;
+        self.trusted_groups[pair] -= 1;
+        let pair_is_empty = self.trusted_groups[pair] == 0;
+        self.may_be_disconnected |=
+            pair_is_empty && leverage.is_none_or(|leverage| leverage > MAX_NON_BRIDGE_LEVERAGE);
+        if pair_is_empty {
             self.weights[pair] = 0.0;
         }
     }
 
-    pub(super) fn restore(&mut self, g: usize) {
-        self.change(g, false);
-        self.groups_left[self.pair_of[g] as usize] += 1;
+    /// Trusts a flagged group again.
+    pub(super) fn trust(&mut self, g: usize) {
+        self.set_flag(g, false);
+        self.trusted_groups[self.pair_of_group[g] as usize] += 1;
     }
 
-    fn change(&mut self, g: usize, flagged: bool) -> Option<f64> {
+    fn set_flag(&mut self, g: usize, flagged: bool) -> Option<f64> {
         let groups = self.graph.groups();
         self.flagged[g] = flagged;
         let w = if flagged { groups.weight[g] } else { -groups.weight[g] };
-        let pair = self.pair_of[g] as usize;
+        let pair = self.pair_of_group[g] as usize;
         self.weights[pair] -= w;
         let ends = (groups.left[g] as usize, groups.right[g] as usize);
-        self.system.take_away(ends, w)
+        self.system.remove_weight(ends, w)
     }
 
-    /// Whether each component of the graph is still connected. Costs something only after a
-    /// removal that could have changed it.
-    pub(super) fn connected(&mut self) -> bool {
-        if !self.in_doubt {
+    /// Whether the trusted groups connect each component of the graph. Costs a pass over the pairs only
+    /// after a removal that could have disconnected one.
+    pub(super) fn are_connected(&mut self) -> bool {
+        if !self.may_be_disconnected {
             return true;
         }
         let pairs = self.graph.pairs();
         let mut root: Vec<u32> = (0..self.graph.items() as u32).collect();
         let mut components = root.len();
-        for p in (0..pairs.len()).filter(|&p| self.groups_left[p] > 0) {
+        for p in (0..pairs.len()).filter(|&p| self.trusted_groups[p] > 0) {
             let ends = [pairs.left[p], pairs.right[p]].map(|i| find(&mut root, i));
             if ends[0] != ends[1] {
                 root[ends[0].max(ends[1]) as usize] = ends[0].min(ends[1]);
                 components -= 1;
             }
         }
-        self.in_doubt = components != self.graph.components().len();
-        !self.in_doubt
+        self.may_be_disconnected = components != self.graph.components().len();
+        !self.may_be_disconnected
     }
 
     /// out = M b.

@@ -1,40 +1,41 @@
-//! Passes over the groups: residuals, the next event, broken signs; and p over time.
+//! Passes over the groups: residuals, the time of the next event, violated signs, and the update of p.
 
 use std::ops::Range;
 
 use crate::graph::{Chunk, Groups};
 
-/// What a chunk keeps for its groups, and what the last pass over them found.
-pub(super) struct State {
+/// The multipliers of the groups of a chunk, and the results of the last pass over them.
+pub(super) struct MultiplierState {
     p: Vec<f64>,
     /// ṗ = y − Xθ − γ: the residual, 0 for flagged groups.
     rate: Vec<f64>,
-    /// Time to the first |p| = 1.
-    pub(super) next: f64,
-    /// Flagged groups whose residual has the wrong sign, and the right sign.
-    pub(super) broken: Vec<(u32, f64)>,
-    /// Trusted groups with |p| = 1 that would move outwards, and their residual.
+    /// Time until the first |p| reaches 1.
+    pub(super) time_to_next: f64,
+    /// Flagged groups that violate γ p ≥ 0, with p.
+    pub(super) violated: Vec<(u32, f64)>,
+    /// Trusted groups with |p| = 1 and r p > 0, with their residual.
     pub(super) outward: Vec<(u32, f64)>,
-    /// Groups that came to |p| = 1, and their residual.
+    /// Groups whose |p| reached 1, with their residual.
     pub(super) entering: Vec<(u32, f64)>,
 }
 
-impl State {
+impl MultiplierState {
     pub(super) fn new(range: Range<usize>) -> Self {
         Self {
             p: vec![0.0; range.len()],
             rate: vec![0.0; range.len()],
-            next: f64::INFINITY,
-            broken: Vec::new(),
+            time_to_next: f64::INFINITY,
+            violated: Vec::new(),
             outward: Vec::new(),
             entering: Vec::new(),
         }
     }
 }
 
-/// Residuals at θ, what follows from them, and XᵀW ṗ into the flow. Residuals up to `zero` are none.
-pub(super) fn sweep(
-    chunk: &mut Chunk<State>,
+/// Computes the residuals at θ, the lists above and the flow XᵀWṗ. Residuals up to `zero` count as
+/// zero.
+pub(super) fn evaluate(
+    chunk: &mut Chunk<MultiplierState>,
     groups: &Groups,
     flagged: &[bool],
     theta: &[f64],
@@ -42,9 +43,9 @@ pub(super) fn sweep(
 ) {
     let Chunk { groups: range, state, first, flow } = chunk;
     flow.fill(0.0);
-    state.broken.clear();
+    state.violated.clear();
     state.outward.clear();
-    state.next = f64::INFINITY;
+    state.time_to_next = f64::INFINITY;
     for (k, g) in range.clone().enumerate() {
         let (i, j) = (groups.left[g] as usize, groups.right[g] as usize);
         let r = groups.y[g] - (theta[i] - theta[j]);
@@ -52,7 +53,7 @@ pub(super) fn sweep(
         if flagged[g] {
             state.rate[k] = 0.0;
             if p * r < -zero {
-                state.broken.push((g as u32, p));
+                state.violated.push((g as u32, p));
             }
             continue;
         }
@@ -62,26 +63,32 @@ pub(super) fn sweep(
         if p.abs() == 1.0 && p * r > zero {
             state.outward.push((g as u32, r));
         }
-        state.next = state.next.min(time_to_enter(p, r, zero));
+        state.time_to_next = state.time_to_next.min(time_to_enter(p, r, zero));
     }
 }
 
-/// p over a time, and who enters: all whose time comes within `slack` of it.
-pub(super) fn advance(chunk: &mut Chunk<State>, time: f64, slack: f64, zero: f64) {
-    let State { p, rate, entering, .. } = &mut chunk.state;
+/// Advances p by `time` and finds the groups that enter: those whose |p| reaches 1 up to
+/// `time_tolerance` later.
+pub(super) fn advance(
+    chunk: &mut Chunk<MultiplierState>,
+    time: f64,
+    time_tolerance: f64,
+    zero: f64,
+) {
+    let MultiplierState { p, rate, entering, .. } = &mut chunk.state;
     entering.clear();
     for (k, (p, &r)) in p.iter_mut().zip(&*rate).enumerate() {
-        if time_to_enter(*p, r, zero) <= time + slack {
+        if time_to_enter(*p, r, zero) <= time + time_tolerance {
             *p = r.signum();
             entering.push(((chunk.groups.start + k) as u32, r));
         } else if p.abs() < 1.0 || *p * r < -zero {
-            // Short of ±1, where only those who enter are: rounding must not put others there.
+            // Rounding must not move p to ±1, which is reserved for groups that have entered.
             *p = (*p + time * r).clamp(-1.0 + f64::EPSILON, 1.0 - f64::EPSILON);
         }
     }
 }
 
-/// When p comes to ±1 at the rate r; never if it is there already and does not move away.
+/// Returns the time until p reaches ±1 at the rate r; infinity if it is there and does not move inwards.
 #[inline]
 fn time_to_enter(p: f64, r: f64, zero: f64) -> f64 {
     if r.abs() <= zero || (p.abs() == 1.0 && p * r > 0.0) {

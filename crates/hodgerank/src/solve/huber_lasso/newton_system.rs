@@ -1,0 +1,300 @@
+//! Newton's linear system: (L_I + μD) δ = b.
+//!
+//! L_I is the Laplacian of the inliers, D the diagonal matrix of the degrees in the whole graph. The
+//! damping μ makes the matrix positive definite if the inliers do not connect the items; for μ ≥ 2
+//! the quadratic model majorises the objective, so that every step decreases it.
+//!
+//! | solver | used | cost |
+//! |---|---|---|
+//! | dense Cholesky | for few items | n³/6 |
+//! | conjugate gradients with diagonal preconditioner | otherwise | inliers × iterations |
+//! | conjugate gradients with [`SampledFactor`] | if the former needs too many iterations | the same, with twice the cost per iteration |
+//!
+//! The last one is needed for meshes and for small λ, when little more than a spanning tree of inliers
+//! is left. A factor is reused for later λ as long as few iterations suffice. If several processes
+//! share the votes, none has all inliers, and only the diagonal preconditioner is available.
+
+use super::pass::Pass;
+use super::sampled_factor::SampledFactor;
+use crate::communicator::{StateReader, StateWriter};
+use crate::error::Result;
+use crate::laplacian::Backend;
+
+/// Maximum number of items for dense Cholesky. For more items the implementation in a library would be
+/// faster, but so are conjugate gradients.
+const MAX_DENSE_ITEMS: usize = 48;
+/// Relative change of the number of inliers after which the diagonal preconditioner is recomputed.
+const MAX_INLIER_CHANGE: f64 = 0.03;
+/// Minimum entry of the diagonal preconditioner relative to the degree, for items that have no
+/// inliers when it is computed and gain some later.
+const MIN_DIAGONAL_RATIO: f64 = 1e-3;
+/// Conjugate-gradient steps after which a direction is used as it is.
+const MAX_STEPS: usize = 300;
+/// Steps with the diagonal preconditioner after which a factor is computed.
+const MAX_DIAGONAL_STEPS: usize = 20;
+/// Steps with the factor of an earlier system after which a new factor is computed.
+const MAX_REUSED_FACTOR_STEPS: usize = 15;
+/// Relative growth of the number of inliers after which the diagonal preconditioner is tried again.
+const DIAGONAL_RETRY_GROWTH: f64 = 1.2;
+
+/// The matrix L_I + μD and a solver.
+#[derive(Debug)]
+pub(super) struct NewtonSystem {
+    /// D.
+    degrees: Vec<f64>,
+    solver: NewtonSolver,
+}
+
+#[derive(Debug)]
+enum NewtonSolver {
+    Dense { factor: Vec<f64> },
+    ConjugateGradient(Box<InlierCg>),
+}
+
+/// Conjugate gradients with one of two preconditioners.
+#[derive(Debug)]
+struct InlierCg {
+    inverse_diagonal: Vec<f64>,
+    /// Number of inliers when the diagonal was computed.
+    diagonal_inliers: usize,
+    /// The preconditioner that is used if the diagonal needs too many steps.
+    factor: SampledFactor,
+    /// Number of inliers when the factor was computed; `None` if the diagonal is in use.
+    factor_inliers: Option<usize>,
+    r: Vec<f64>,
+    z: Vec<f64>,
+    p: Vec<f64>,
+    q: Vec<f64>,
+}
+
+impl NewtonSystem {
+    /// Creates the system; `dense` selects the solver, `None` by the number of items.
+    pub(super) fn new(degrees: Vec<f64>, dense: Option<bool>) -> Self {
+        let n = degrees.len();
+        let solver = if dense.unwrap_or(n <= MAX_DENSE_ITEMS) {
+            NewtonSolver::Dense { factor: vec![0.0; n * n] }
+        } else {
+            NewtonSolver::ConjugateGradient(Box::new(InlierCg::new(n)))
+        };
+        Self { degrees, solver }
+    }
+
+    pub(super) fn backend(&self) -> Backend {
+        match self.solver {
+            NewtonSolver::Dense { .. } => Backend::Dense,
+            NewtonSolver::ConjugateGradient(_) => Backend::ConjugateGradient,
+        }
+    }
+
+    /// Saves the diagonal preconditioner, on which later directions depend. With several processes
+    /// there is no factor.
+    pub(super) fn save(&self, state: &mut StateWriter) {
+        if let NewtonSolver::ConjugateGradient(cg) = &self.solver {
+            state.count(cg.diagonal_inliers as u64);
+            state.numbers(cg.inverse_diagonal.iter());
+        }
+    }
+
+    pub(super) fn restore(&mut self, state: &mut StateReader<'_>) -> Result<()> {
+        if let NewtonSolver::ConjugateGradient(cg) = &mut self.solver {
+            cg.diagonal_inliers = state.count()? as usize;
+            state.numbers_into(&mut cg.inverse_diagonal)?;
+        }
+        Ok(())
+    }
+
+    /// Solves for δ with max|b − Aδ| ≤ `target`, as far as the iteration limit allows.
+    pub(super) fn solve(
+        &mut self,
+        pass: &mut Pass<'_>,
+        damping: f64,
+        b: &[f64],
+        target: f64,
+        delta: &mut [f64],
+    ) {
+        match &mut self.solver {
+            NewtonSolver::Dense { factor } => {
+                assemble(factor, pass, &self.degrees, damping);
+                cholesky(factor, b.len());
+                delta.copy_from_slice(b);
+                solve_cholesky(factor, delta);
+            }
+            NewtonSolver::ConjugateGradient(cg) => {
+                cg.solve(pass, damping, &self.degrees, b, target, delta);
+            }
+        }
+    }
+}
+
+impl InlierCg {
+    fn new(n: usize) -> Self {
+        let zeros = || vec![0.0; n];
+        Self {
+            inverse_diagonal: zeros(),
+            diagonal_inliers: usize::MAX,
+            factor: SampledFactor::default(),
+            factor_inliers: None,
+            r: zeros(),
+            z: zeros(),
+            p: zeros(),
+            q: zeros(),
+        }
+    }
+
+    /// Starts from δ = 0 with the current preconditioner, and continues with a new factor if that needs
+    /// too many steps. If the iteration limit is reached, δ is still a descent direction.
+    fn solve(
+        &mut self,
+        pass: &mut Pass<'_>,
+        damping: f64,
+        degrees: &[f64],
+        b: &[f64],
+        target: f64,
+        delta: &mut [f64],
+    ) {
+        let inliers = pass.count_inliers();
+        let has_grown = |&before: &usize| inliers as f64 > DIAGONAL_RETRY_GROWTH * before as f64;
+        self.factor_inliers = self.factor_inliers.filter(|before| !has_grown(before));
+        delta.fill(0.0);
+        self.r.copy_from_slice(b);
+        let steps = match self.factor_inliers {
+            None => {
+                self.update_diagonal(pass, degrees, inliers);
+                if pass.communicator().is_single_process() { MAX_DIAGONAL_STEPS } else { MAX_STEPS }
+            }
+            Some(_) => MAX_REUSED_FACTOR_STEPS,
+        };
+        if self.iterate(pass, damping, degrees, target, steps, delta)
+            || !pass.communicator().is_single_process()
+        {
+            return;
+        }
+        self.factor.refactor(pass, degrees, damping);
+        self.factor_inliers = Some(inliers);
+        self.iterate(pass, damping, degrees, target, MAX_STEPS, delta);
+    }
+
+    fn update_diagonal(&mut self, pass: &mut Pass<'_>, degrees: &[f64], inliers: usize) {
+        if inliers.abs_diff(self.diagonal_inliers) as f64
+            > MAX_INLIER_CHANGE * self.diagonal_inliers as f64
+        {
+            self.diagonal_inliers = inliers;
+            pass.inlier_degrees(&mut self.inverse_diagonal);
+            for (inverse, &degree) in self.inverse_diagonal.iter_mut().zip(degrees) {
+                let diagonal = inverse.max(MIN_DIAGONAL_RATIO * degree);
+                *inverse = if degree > 0.0 { 1.0 / diagonal } else { 0.0 };
+            }
+        }
+    }
+
+    /// z = M⁻¹r; returns rᵀz.
+    fn precondition(&mut self) -> f64 {
+        if self.factor_inliers.is_some() {
+            self.factor.solve(&self.r, &mut self.z);
+            return self.r.iter().zip(&self.z).map(|(r, z)| r * z).sum();
+        }
+        let mut rz = 0.0;
+        for ((z, r), inverse) in self.z.iter_mut().zip(&self.r).zip(&self.inverse_diagonal) {
+            *z = r * inverse;
+            rz += r * *z;
+        }
+        rz
+    }
+
+    /// Preconditioned conjugate gradients from δ and its residual r. Returns false if `max_steps` is
+    /// reached.
+    fn iterate(
+        &mut self,
+        pass: &mut Pass<'_>,
+        damping: f64,
+        degrees: &[f64],
+        target: f64,
+        max_steps: usize,
+        delta: &mut [f64],
+    ) -> bool {
+        let mut rz = self.precondition();
+        self.p.copy_from_slice(&self.z);
+        for _ in 0..max_steps {
+            let Self { r, p, q, .. } = self;
+            pass.inlier_laplacian(p, q);
+            let mut pq = 0.0;
+            for ((q, p), degree) in q.iter_mut().zip(p.iter()).zip(degrees) {
+                *q += damping * degree * p;
+                pq += *q * p;
+            }
+            if !(pq > 0.0 && rz > 0.0) {
+                return true;
+            }
+            let alpha = rz / pq;
+            let mut largest = 0.0_f64;
+            let ends = delta.iter_mut().zip(r.iter_mut());
+            for ((delta, r), (p, q)) in ends.zip(p.iter().zip(q.iter())) {
+                *delta += alpha * p;
+                *r -= alpha * q;
+                largest = largest.max(r.abs());
+            }
+            if largest <= target {
+                return true;
+            }
+            let next_rz = self.precondition();
+            let beta = next_rz / rz;
+            for (p, z) in self.p.iter_mut().zip(&self.z) {
+                *p = z + beta * *p;
+            }
+            rz = next_rz;
+        }
+        false
+    }
+}
+
+/// Writes the lower triangle of L_I + μD, row by row.
+fn assemble(matrix: &mut [f64], pass: &Pass<'_>, degrees: &[f64], damping: f64) {
+    let n = degrees.len();
+    matrix.fill(0.0);
+    pass.for_each_inlier(|i, j, w| {
+        matrix[i * n + i] += w;
+        matrix[j * n + j] += w;
+        matrix[j * n + i] -= w;
+    });
+    pass.communicator().sum(matrix);
+    for (i, &degree) in degrees.iter().enumerate() {
+        matrix[i * n + i] += if degree > 0.0 { damping * degree } else { 1.0 };
+    }
+}
+
+/// Cholesky factorisation by rows. The constant vectors of the components are almost in the null
+/// space; the damping keeps their pivots positive. Pivots that are lost to rounding are replaced by
+/// a multiple of the machine precision.
+fn cholesky(matrix: &mut [f64], n: usize) {
+    for i in 0..n {
+        let (above, rest) = matrix.split_at_mut(i * n);
+        let row = &mut rest[..=i];
+        let diagonal = row[i];
+        for j in 0..i {
+            let other = &above[j * n..=j * n + j];
+            let dot: f64 = row[..j].iter().zip(other).map(|(a, b)| a * b).sum();
+            row[j] = (row[j] - dot) / other[j];
+        }
+        let dot: f64 = row[..i].iter().map(|a| a * a).sum();
+        let min_pivot = diagonal * f64::EPSILON * n as f64;
+        row[i] = (diagonal - dot).max(min_pivot).sqrt();
+    }
+}
+
+/// Solves with the Cholesky factor, in place.
+fn solve_cholesky(factor: &[f64], x: &mut [f64]) {
+    let n = x.len();
+    for i in 0..n {
+        let row = &factor[i * n..=i * n + i];
+        let dot: f64 = row[..i].iter().zip(x.iter()).map(|(a, b)| a * b).sum();
+        x[i] = (x[i] - dot) / row[i];
+    }
+    for i in (0..n).rev() {
+        let row = &factor[i * n..=i * n + i];
+        let (before, rest) = x.split_at_mut(i);
+        rest[0] /= row[i];
+        for (x, a) in before.iter_mut().zip(row) {
+            *x -= a * rest[0];
+        }
+    }
+}
