@@ -3,7 +3,7 @@
 
 use hodgerank::annotators::{AnnotatorOptions, AnnotatorReport, AnnotatorTallies};
 use hodgerank::{Comparison, Labels};
-use hodgerank_io::read::{TableHead, Vote, replay};
+use hodgerank_io::read::{TableHead, Vote, second_pass};
 use hodgerank_io::write::AnnotatorRow;
 use hodgerank_report::words::thousands;
 
@@ -73,7 +73,7 @@ pub fn tally(look: &TwoPass, watch: &dyn Watch) -> Result<Tallied, Failure> {
         Ok(())
     };
     look.pass(watch, |progress| {
-        replay(&look.sources, &look.options, progress, &look.judged(), each)
+        second_pass(&look.sources, &look.options, progress, &look.judged(), each)
     })?;
     Ok(Tallied { names, tallies, sides, unsigned })
 }

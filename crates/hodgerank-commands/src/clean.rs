@@ -3,7 +3,7 @@
 use clap::Args;
 use hodgerank_io::Format;
 use hodgerank_io::read::TableHead;
-use hodgerank_io::write::{self, Cleaned, Output, Parted};
+use hodgerank_io::write::{self, Cleaned, Output, SplitTable};
 use hodgerank_report::words::thousands;
 
 use crate::failure::Failure;
@@ -73,35 +73,35 @@ pub fn write(
     })
 }
 
-/// Parts a table in memory into trusted and flagged votes.
+/// Splits a table in memory into trusted and flagged votes.
 ///
 /// # Errors
 /// If an option makes no sense, the votes cannot be read or are no table, or a solver fails.
-pub fn part(
+pub fn split(
     votes: &Votes,
     options: &CleanOptions,
     threads: usize,
     watch: &dyn Watch,
-) -> Result<Parted, Failure> {
+) -> Result<SplitTable, Failure> {
     let fit = options.method.fit_options()?;
     let look = TwoPass::new(votes, &options.input, &fit, threads, watch, |_| Ok(()))?;
-    let parted = look.pass(watch, |progress| {
-        write::part(&look.sources, &look.options, progress, &look.judged())
+    let split = look.pass(watch, |progress| {
+        write::split(&look.sources, &look.options, progress, &look.judged())
     })?;
-    announce(&parted.done, true, watch);
-    Ok(parted)
+    announce(&split.cleaned, true, watch);
+    Ok(split)
 }
 
 /// A name that promises another format than the input's would be a lie.
 fn check_name(name: &str, tables: &[TableHead]) -> Result<(), Failure> {
     let Some(head) = tables.first() else { return Ok(()) };
-    match Format::of_name(name) {
+    match Format::from_file_name(name) {
         Some(format) if format != head.format => Err(Failure::usage(
             format!(
                 "{name} is the name of a {} file, but {} is {}",
-                format.name(),
+                format.title(),
                 head.file,
-                head.format.name()
+                head.format.title()
             ),
             "the cleaned file has the format of the input: choose a name to match",
         )),
@@ -118,15 +118,17 @@ pub fn announce(done: &Cleaned, flagged_written: bool, watch: &dyn Watch) {
         thousands(done.flagged_rows),
         thousands(done.flagged_votes)
     ));
-    if done.replayed.rejected > 0 {
-        watch
-            .warn(&format!("{} rejected rows are in no output", thousands(done.replayed.rejected)));
+    if done.second_pass.rejected > 0 {
+        watch.warn(&format!(
+            "{} rejected rows are in no output",
+            thousands(done.second_pass.rejected)
+        ));
     }
-    if done.replayed.kept_whole > 0.0 {
+    if done.second_pass.kept_whole > 0.0 {
         watch.warn(&format!(
             "{} flagged votes stand in rows with a count that also hold trusted votes; these rows \
              were kept whole",
-            thousands(done.replayed.kept_whole as u64)
+            thousands(done.second_pass.kept_whole as u64)
         ));
     }
 }

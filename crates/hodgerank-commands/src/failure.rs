@@ -2,6 +2,8 @@
 
 use hodgerank_report::figure::FigureError;
 
+use crate::advice::advice;
+
 /// A command's failure: what is wrong, and in [`Failure::help`] what to do.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -56,7 +58,7 @@ impl Failure {
     #[must_use]
     pub fn help(&self) -> Option<String> {
         match self {
-            Self::File(error) => error.help(),
+            Self::File(error) => advice(error),
             Self::Usage { help, .. } | Self::Unanswerable { help, .. } => Some(help.clone()),
             Self::Model(_) | Self::Figure(_) | Self::Interrupted => None,
         }

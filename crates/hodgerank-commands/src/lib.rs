@@ -7,6 +7,7 @@
 //! Options are defined once, as clap arguments: their names are flags on the command line and
 //! keywords in Python, and their comments are the help.
 
+mod advice;
 pub mod annotators;
 mod answer;
 pub mod clean;
@@ -29,7 +30,7 @@ mod words;
 
 pub use answer::Answer;
 pub use failure::Failure;
-pub use input::{InputFormat, InputOptions, Votes};
+pub use input::{InputOptions, Votes};
 pub use method::{MethodName, MethodOptions};
 pub use rank_study::{CountedStudy, RankedStudy, rank_study};
 pub use two_pass::TwoPass;

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use hodgerank::fit::FitOptions;
-use hodgerank_io::read::{Judged, Progress, TableHead};
+use hodgerank_io::read::{Progress, StudyFlags, TableHead};
 use hodgerank_io::{Input, ReadOptions, Rejected, Sources};
 
 use crate::failure::Failure;
@@ -60,8 +60,8 @@ impl TwoPass {
 
     /// The studies as the second pass needs them.
     #[must_use]
-    pub fn judged<'a>(&'a self) -> Vec<Judged<'a>> {
-        let judged = |study: &'a RankedStudy| Judged {
+    pub fn judged<'a>(&'a self) -> Vec<StudyFlags<'a>> {
+        let judged = |study: &'a RankedStudy| StudyFlags {
             by: study.table.by.as_deref(),
             items: &study.items,
             groups: study.graph.groups(),

@@ -1,5 +1,6 @@
-//! Results out: files that appear whole or not at all.
+//! Writes results to files that appear complete or not at all.
 
+mod batch_writer;
 mod cleaned;
 mod cross_validation;
 mod decomposition;
@@ -11,7 +12,7 @@ mod ranking;
 mod table;
 mod votes;
 
-pub use cleaned::{Cleaned, Parted, clean, part};
+pub use cleaned::{Cleaned, SplitTable, clean, split};
 pub use cross_validation::{CrossValidationSummary, CurveRow};
 pub use decomposition::{
     BettiFigures, CurlFigures, DecompositionFigures, FlowRow, ItemFigures, LoopFigures,
@@ -32,7 +33,7 @@ pub use ranking::{
 pub use table::{Column, Table};
 pub use votes::{VoteColumns, VoteWriter};
 
-/// The system's own error, so that a closed pipe is still known as one.
+/// Returns the system's error, so that a closed pipe can be recognised.
 fn from_csv(error: csv::Error) -> std::io::Error {
     match error.into_kind() {
         csv::ErrorKind::Io(error) => error,

@@ -97,10 +97,10 @@ pub(crate) fn part(
     votes.settle(&mut options.input);
     let schema = votes.schema(py)?;
     let parted = run(py, threads, watcher, move |threads, watch| {
-        commands::clean::part(&source, &options, threads, watch)
+        commands::clean::split(&source, &options, threads, watch)
     })?;
     let kept = Table { schema: schema.clone(), batches: parted.kept };
-    Ok((counts(&parted.done), kept, Table { schema, batches: parted.flagged }))
+    Ok((counts(&parted.cleaned), kept, Table { schema, batches: parted.flagged }))
 }
 
 /// `hodgerank report`.

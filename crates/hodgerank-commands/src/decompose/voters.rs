@@ -6,7 +6,7 @@ use std::collections::HashMap;
 
 use hodgerank::Labels;
 use hodgerank::decompose::Decomposition;
-use hodgerank_io::read::{Vote, replay};
+use hodgerank_io::read::{Vote, second_pass};
 use hodgerank_io::write::VoterFigures;
 
 use crate::failure::Failure;
@@ -35,7 +35,7 @@ pub(super) fn behind_triangles(
             }
             Ok(())
         };
-        replay(&look.sources, &look.options, progress, &look.judged(), note)
+        second_pass(&look.sources, &look.options, progress, &look.judged(), note)
     })?;
     let of_study = |(split, voters): (&Decomposition, PairVoters)| {
         let triangles = split.triangles.worst.iter();

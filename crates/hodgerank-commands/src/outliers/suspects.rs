@@ -2,7 +2,7 @@
 
 use hodgerank::Labels;
 use hodgerank::path::Entry;
-use hodgerank_io::read::{Vote, replay};
+use hodgerank_io::read::{Vote, second_pass};
 use hodgerank_io::write::{Listing, SuspectRow};
 use hodgerank_report::words::thousands;
 
@@ -102,14 +102,14 @@ pub fn rows(
         }
         Ok(())
     };
-    let replayed = look.pass(watch, |progress| {
-        replay(&look.sources, &look.options, progress, &look.judged(), collect)
+    let counts = look.pass(watch, |progress| {
+        second_pass(&look.sources, &look.options, progress, &look.judged(), collect)
     })?;
-    if replayed.kept_whole > 0.0 {
+    if counts.kept_whole > 0.0 {
         watch.warn(&format!(
             "{} flagged votes stand in rows with a count that also hold trusted votes; these rows \
              are not listed as flagged",
-            thousands(replayed.kept_whole as u64)
+            thousands(counts.kept_whole as u64)
         ));
     }
     let studies = look.studies.iter().zip(&orders).zip(listed);
