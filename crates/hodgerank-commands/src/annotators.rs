@@ -3,7 +3,7 @@
 
 use hodgerank::annotators::{AnnotatorOptions, AnnotatorTallies};
 use hodgerank::{AnnotatorReport, Comparison, Labels};
-use hodgerank_io::read::{TableHead, Vote, replay};
+use hodgerank_io::read::{TableHead, Vote, second_pass};
 use hodgerank_report::words::thousands;
 
 use crate::failure::Failure;
@@ -72,7 +72,7 @@ pub fn tally(pass: &TwoPass, observer: &dyn Observer) -> Result<AnnotatorCounts,
         Ok(())
     };
     pass.second_pass(observer, |progress| {
-        replay(&pass.sources, &pass.options, progress, &pass.judged(), each)
+        second_pass(&pass.sources, &pass.options, progress, &pass.study_flags(), each)
     })?;
     Ok(AnnotatorCounts { labels, tallies, has_sides, without_annotator })
 }

@@ -70,7 +70,14 @@ pub fn write(
     observer: &dyn Observer,
 ) -> Result<Cleaned, Failure> {
     pass.second_pass(observer, |progress| {
-        write::clean(&pass.sources, &pass.options, progress, &pass.judged(), &pass.tables, outputs)
+        write::clean(
+            &pass.sources,
+            &pass.options,
+            progress,
+            &pass.study_flags(),
+            &pass.tables,
+            outputs,
+        )
     })
 }
 
@@ -88,22 +95,22 @@ pub fn split(
     fit.validate()?;
     let pass = TwoPass::new(votes, &options.input, &fit, threads, observer, |_| Ok(()))?;
     let split = pass.second_pass(observer, |progress| {
-        write::split(&pass.sources, &pass.options, progress, &pass.judged())
+        write::split(&pass.sources, &pass.options, progress, &pass.study_flags())
     })?;
-    announce(&split.done, true, observer);
+    announce(&split.cleaned, true, observer);
     Ok(split)
 }
 
 /// The extension of the output must match the format of the input.
 fn check_name(name: &str, tables: &[TableHead]) -> Result<(), Failure> {
     let Some(head) = tables.first() else { return Ok(()) };
-    match Format::of_name(name) {
+    match Format::from_file_name(name) {
         Some(format) if format != head.format => Err(Failure::usage(
             format!(
                 "{name} is the name of a {} file, but {} is {}",
-                format.name(),
+                format.title(),
                 head.file,
-                head.format.name()
+                head.format.title()
             ),
             "the cleaned file has the format of the input: choose a name to match",
         )),
@@ -120,17 +127,17 @@ pub fn announce(done: &Cleaned, flagged_written: bool, observer: &dyn Observer) 
         thousands(done.flagged_rows),
         thousands(done.flagged_votes)
     ));
-    if done.replayed.rejected > 0 {
+    if done.second_pass.rejected > 0 {
         observer.warn(&format!(
             "{} rejected rows were not written to any output",
-            thousands(done.replayed.rejected)
+            thousands(done.second_pass.rejected)
         ));
     }
-    if done.replayed.kept_whole > 0.0 {
+    if done.second_pass.kept_whole > 0.0 {
         observer.warn(&format!(
             "{} flagged votes are in rows with a count that also contain trusted votes; these rows \
              were kept",
-            thousands(done.replayed.kept_whole as u64)
+            thousands(done.second_pass.kept_whole as u64)
         ));
     }
 }

@@ -1,8 +1,8 @@
 //! Why a command failed.
 
-use hodgerank::Method;
-use hodgerank::path::Parameter;
 use hodgerank_report::figure::FigureError;
+
+use crate::advice::{file_advice, library_advice};
 
 /// A command's failure: what is wrong, and in [`Failure::help`] what to do.
 #[derive(Debug, thiserror::Error)]
@@ -73,45 +73,14 @@ impl Failure {
         Self::Usage { problem: problem.into(), help: help.into() }
     }
 
-    /// What the user can do about it, where that is not already said.
+    /// What the user can do about it, if the message does not say it.
     #[must_use]
     pub fn help(&self) -> Option<String> {
         match self {
-            Self::File(error) => error.help(),
+            Self::File(error) => file_advice(error),
             Self::Usage { help, .. } | Self::Unanswerable { help, .. } => Some(help.clone()),
-            Self::Model(error) => advice(error),
+            Self::Model(error) => library_advice(error),
             Self::Figure(_) | Self::Interrupted => None,
         }
-    }
-}
-
-/// What to do about an error of the library.
-fn advice(error: &hodgerank::Error) -> Option<String> {
-    let with_path = |parameter: Option<Parameter>| {
-        let has_it = |method: &&Method| match (method.info().path, parameter) {
-            (own, None) => own.is_some(),
-            (own, wanted) => own == wanted,
-        };
-        let names = Method::ALL.iter().filter(has_it).map(|method| method.as_str());
-        names.collect::<Vec<_>>().join(" or ")
-    };
-    match error {
-        hodgerank::Error::BadOption { option: "method", expected, .. }
-            if expected.contains("path") =>
-        {
-            Some(format!("methods with a path: {}", with_path(None)))
-        }
-        hodgerank::Error::BadOption { option: "outliers", value, .. } if value.contains('=') => {
-            Some(format!(
-                "use lambda= with {}, time= with {}, or a share or count with any robust method",
-                with_path(Some(Parameter::Lambda)),
-                with_path(Some(Parameter::Time)),
-            ))
-        }
-        hodgerank::Error::TooFewCycles { .. } => {
-            Some("use fewer folds (--outliers cv=2), or --outliers auto".to_owned())
-        }
-        hodgerank::Error::TooManyTriangles { .. } => Some("raise --max-triangles".to_owned()),
-        _ => None,
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use hodgerank_io::read::{MemoryTable, Progress};
 use hodgerank_io::{ColumnNames, Format, Input, OnError, OutcomeAs, ReadOptions, Sources};
 
@@ -48,7 +48,7 @@ impl VoteSource {
     pub(crate) fn again(&self, observer: &dyn Observer) -> Result<Sources, Failure> {
         places::check_inputs(self.files(), observer)?;
         Ok(match self {
-            Self::Files(files) => Sources::again(files)?,
+            Self::Files(files) => Sources::repeatable(files)?,
             Self::Table(table) => Sources::table(table),
         })
     }
@@ -91,7 +91,7 @@ pub struct InputOptions {
     outcome: Option<String>,
     /// How to read the outcome, where its column could be understood in several ways
     #[arg(long, value_enum, value_name = "KIND")]
-    outcome_as: Option<OutcomeKind>,
+    outcome_as: Option<OutcomeAs>,
     /// Column of who cast the vote
     #[arg(long, value_name = "COLUMN")]
     annotator: Option<String>,
@@ -103,65 +103,16 @@ pub struct InputOptions {
     by: Option<String>,
     /// What the files are, where name and content do not tell
     #[arg(long, value_enum, value_name = "FORMAT")]
-    input_format: Option<InputFormat>,
+    input_format: Option<Format>,
     /// Field separator of CSV files [default: comma; semicolon or tab if the header has no comma]
     #[arg(long, value_name = "CHARACTER", value_parser = parse_delimiter)]
     delimiter: Option<u8>,
     /// What to do with a row that makes no sense
-    #[arg(long, value_enum, default_value_t = OnErrorName::Stop, value_name = "WHAT")]
-    on_error: OnErrorName,
+    #[arg(long, value_enum, default_value_t = OnError::Stop, value_name = "WHAT")]
+    on_error: OnError,
     /// How to read the outcome if the flag is not given; not a flag.
     #[arg(skip)]
     outcome_default: Option<OutcomeAs>,
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum OutcomeKind {
-    /// An item's label, else a word, else a number
-    Auto,
-    /// The label of the preferred item, or a word for a tie
-    Label,
-    /// left, right, tie, a, b, model_a, model_b, both_bad, draw
-    Word,
-    /// A number, positive when the left item is preferred
-    Number,
-    /// 1 when the left item was selected, 0 when the right one was
-    Selected,
-}
-
-/// What a file of votes can be.
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub enum InputFormat {
-    /// Fields separated by commas
-    Csv,
-    /// Fields separated by tabs
-    Tsv,
-    /// One JSON object a line
-    Jsonl,
-    /// Apache Parquet
-    Parquet,
-    /// Apache Arrow, file or stream
-    Arrow,
-}
-
-impl From<InputFormat> for Format {
-    fn from(format: InputFormat) -> Self {
-        match format {
-            InputFormat::Csv => Self::Csv,
-            InputFormat::Tsv => Self::Tsv,
-            InputFormat::Jsonl => Self::Jsonl,
-            InputFormat::Parquet => Self::Parquet,
-            InputFormat::Arrow => Self::Arrow,
-        }
-    }
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum OnErrorName {
-    /// End with an error that names file, line, column and value
-    Stop,
-    /// Leave the row out, count it and list the first ten
-    Skip,
 }
 
 impl InputOptions {
@@ -183,23 +134,11 @@ impl InputOptions {
                 annotator: self.annotator.clone(),
                 count: self.count.clone(),
                 by: self.by.clone(),
-                outcome_as: self
-                    .outcome_as
-                    .map(|kind| match kind {
-                        OutcomeKind::Auto => OutcomeAs::Auto,
-                        OutcomeKind::Label => OutcomeAs::Label,
-                        OutcomeKind::Word => OutcomeAs::Word,
-                        OutcomeKind::Number => OutcomeAs::Number,
-                        OutcomeKind::Selected => OutcomeAs::Selected,
-                    })
-                    .or(self.outcome_default),
+                outcome_as: self.outcome_as.or(self.outcome_default),
             },
-            format: self.input_format.map(Format::from),
+            format: self.input_format,
             delimiter: self.delimiter,
-            on_error: match self.on_error {
-                OnErrorName::Stop => OnError::Stop,
-                OnErrorName::Skip => OnError::Skip,
-            },
+            on_error: self.on_error,
             threads,
         }
     }

@@ -7,6 +7,7 @@
 //! Arguments are defined once, as clap arguments: their names are flags on the command line and
 //! keywords in Python, and their comments are the help.
 
+mod advice;
 pub mod annotators;
 pub mod clean;
 pub mod compare;
@@ -31,7 +32,7 @@ pub use document::{
     Document, Figures, RejectedRow, RejectedSummary, StudyDocument, write_json, write_studies,
 };
 pub use failure::Failure;
-pub use input::{InputFormat, InputOptions, VoteSource};
+pub use input::{InputOptions, VoteSource};
 pub use observer::{Observer, Task};
 pub use ranked::{CrossValidationSummary, CurveRow, MethodSummary, announce, rank_study, warnings};
 pub use text::{parse_share, visible};

@@ -105,7 +105,7 @@ impl SyntheticStudy {
             };
             let mut bad = 0;
             let mut writer =
-                VoteWriter::new(out, format, columns, items, annotators).map_err(failed)?;
+                VoteWriter::new(out, format, columns, &items, &annotators).map_err(failed)?;
             for vote in simulation.by_ref() {
                 bad += u64::from(vote.bad);
                 writer.push(vote).map_err(failed)?;

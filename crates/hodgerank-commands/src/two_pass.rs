@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use hodgerank::{FitOptions, RankedStudy};
-use hodgerank_io::read::{Judged, Progress, TableHead};
+use hodgerank_io::read::{Progress, StudyFlags, TableHead};
 use hodgerank_io::{Input, ReadOptions, Rejected, Sources};
 
 use crate::failure::Failure;
@@ -61,14 +61,14 @@ impl TwoPass {
 
     /// The studies in the form that the second pass needs.
     #[must_use]
-    pub fn judged<'a>(&'a self) -> Vec<Judged<'a>> {
-        let judged = |study: &'a RankedStudy| Judged {
+    pub fn study_flags<'a>(&'a self) -> Vec<StudyFlags<'a>> {
+        let flags = |study: &'a RankedStudy| StudyFlags {
             by: study.by.as_deref(),
             items: &study.items,
             groups: study.graph.groups(),
             flagged: &study.fit.flagged,
         };
-        self.studies.iter().map(judged).collect()
+        self.studies.iter().map(flags).collect()
     }
 
     /// Runs the second pass with a progress bar.

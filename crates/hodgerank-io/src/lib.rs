@@ -1,21 +1,30 @@
-//! Tables of votes in, results out.
+//! Reads tables of votes and writes results.
 //!
 //! [`read()`] turns files (CSV, TSV, JSON lines, Parquet, Arrow; plain, gzip or zstd) into studies:
-//! items and merged votes, ready for `hodgerank::ComparisonGraph`. Reading streams: memory grows
-//! with the items and the distinct votes, never with the rows. A row that makes no sense stops the
-//! run, or is counted and listed, with its file, line, column and value; none is dropped in silence.
+//! items and merged votes, ready for `hodgerank::ComparisonGraph`. Files are streamed: memory grows
+//! with the number of items and distinct votes, not with the number of rows. A row that cannot be
+//! read as a vote is an error, or is counted and listed with file, line, column and value; no row
+//! is dropped silently.
 //!
-//! [`mod@write`] makes output files that appear whole or not at all.
+//! [`mod@write`] writes files that appear complete or not at all.
+//!
+//! With the feature `clap`, [`Format`], [`OutcomeAs`] and [`OnError`] are values of command-line
+//! arguments.
 
 pub mod columns;
+mod count;
 pub mod error;
+pub mod format;
 pub mod outcome;
+mod parse;
 pub mod read;
 pub mod study;
+mod table_head;
 pub mod write;
 
 pub use columns::ColumnNames;
-pub use error::{BadRow, Error, Position, Problem, Result};
+pub use error::{BadRow, ColumnProblem, Error, Position, Problem, Result, WrongEncoding};
+pub use format::Format;
 pub use outcome::OutcomeAs;
-pub use read::{Format, OnError, ReadOptions, Sources, read};
+pub use read::{OnError, ReadOptions, Sources, read};
 pub use study::{Input, Rejected};

@@ -1,85 +1,41 @@
-//! From files to studies.
+//! Reads files and tables into studies.
 
 mod batches;
+mod catch_panics;
 mod delimited;
-mod head;
 mod ipc;
 mod json_lines;
 mod memory;
+mod options;
+mod parallel;
 mod parquet;
-mod pump;
-mod replay;
+mod progress;
 mod rows;
+mod second_pass;
 mod share;
-mod shield;
 mod source;
 mod text_blocks;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::columns::ColumnNames;
+use crate::count::Counter;
 use crate::error::{Error, Result};
-use crate::study::{Counter, Input, Rejected};
-use rows::RowSink;
+use crate::format::Format;
+use crate::study::{Input, Rejected};
+use batches::BatchSink;
+use parallel::FileReport;
+use source::{Opened, OpenedFile};
 
-pub use head::TableHead;
+pub use crate::table_head::TableHead;
 pub use memory::MemoryTable;
-pub(crate) use replay::{Fate, Visitor, visit};
-pub use replay::{Judged, Replayed, Vote, replay};
-pub use share::{Measured, Share, measure};
-pub use source::{Format, Sources};
+pub use options::{OnError, ReadOptions};
+pub use progress::Progress;
+pub(crate) use second_pass::{RowStatus, RowVisitor, visit_rows};
+pub use second_pass::{SecondPass, StudyFlags, Vote, second_pass};
+pub use share::{FileSize, Share, measure};
+pub use source::Sources;
 
-/// What to do with a row that makes no sense.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum OnError {
-    /// End the run with an error.
-    #[default]
-    Stop,
-    /// Leave the row out, count it and list the first ones.
-    Skip,
-}
-
-/// How to read.
-///
-/// | name | default | purpose |
-/// |---|---|---|
-/// | `columns` | found by name | which columns to use |
-/// | `format` | from name and content | what the files are |
-/// | `delimiter` | `,` (`;` or tab where the header has no comma) | field separator of CSV |
-/// | `on_error` | stop | what to do with a bad row |
-/// | `threads` | all cores | how many threads read; never changes the result |
-#[derive(Debug, Clone, Default)]
-pub struct ReadOptions {
-    /// Which columns to use.
-    pub columns: ColumnNames,
-    /// What the files are, where name and content do not tell.
-    pub format: Option<Format>,
-    /// Field separator of CSV files.
-    pub delimiter: Option<u8>,
-    /// What to do with a bad row.
-    pub on_error: OnError,
-    /// How many threads read; 0 is all cores.
-    pub threads: usize,
-}
-
-/// How far reading has come, in bytes of the files as they are on disk. Shared with whoever shows it.
-#[derive(Debug, Default)]
-pub struct Progress(AtomicU64);
-
-impl Progress {
-    /// Bytes read so far.
-    #[must_use]
-    pub fn bytes(&self) -> u64 {
-        self.0.load(Ordering::Relaxed)
-    }
-
-    pub(crate) fn advance(&self, bytes: u64) {
-        self.0.fetch_add(bytes, Ordering::Relaxed);
-    }
-}
-
-/// Reads the files as one study (or one for each value of the `by` column). `-` is standard input.
+/// Reads files as one study, or as one study per value of the `by` column. `-` is standard input.
 ///
 /// # Errors
 /// If a file cannot be read or lacks a column, and for a bad row unless bad rows are skipped.
@@ -88,7 +44,7 @@ pub fn read(files: &[String], options: &ReadOptions, progress: &Arc<Progress>) -
 }
 
 impl Sources {
-    /// Reads the files as one study (or one for each value of the `by` column).
+    /// Reads all sources as one study, or as one study per value of the `by` column.
     ///
     /// # Errors
     /// If a file cannot be read or lacks a column, and for a bad row unless bad rows are skipped.
@@ -98,8 +54,8 @@ impl Sources {
         Ok(input)
     }
 
-    /// The same where others read the rest. What depends on everything is not checked: that is
-    /// for whoever hears of all parts ([`Input::check`]).
+    /// Reads these sources as a part of an input whose other parts are read elsewhere. Skips the
+    /// checks of [`Input::check`], which need the whole input.
     ///
     /// # Errors
     /// If a file cannot be read or lacks a column, and for a bad row unless bad rows are skipped.
@@ -109,12 +65,12 @@ impl Sources {
             threads => threads,
         };
         let mut counters: Vec<Counter> = (0..threads).map(|_| Counter::default()).collect();
-        let (rejected, tables) = self.each_file(options, progress, &mut counters)?;
+        let (rejected, tables) = self.read_rows(options, progress, &mut counters)?;
         Ok(Counter::finish(counters, options.columns.by.is_some(), rejected, tables))
     }
 
-    /// Hands all rows of all files to the sinks, one thread for each.
-    fn each_file<S: RowSink>(
+    /// Passes all rows of all sources to the sinks, with one thread for each sink.
+    fn read_rows<S: BatchSink>(
         &self,
         options: &ReadOptions,
         progress: &Arc<Progress>,
@@ -123,37 +79,35 @@ impl Sources {
         let mut rejected = Rejected::default();
         let mut tables = Vec::with_capacity(self.0.len());
         for source in &self.0 {
-            let opened = source.open(options.format, progress)?;
-            let file = Arc::clone(&opened.name);
-            let (found, head) = match opened.content {
-                source::Content::Table(table) => table.read(options, sinks)?,
-                source::Content::Text(format, reader) => {
-                    let blocks = text_blocks::TextBlocks::start(&file, reader)?;
-                    if format == Format::Jsonl {
-                        json_lines::read(&file, blocks, options, sinks)?
-                    } else {
-                        delimited::read(&file, format, blocks, options, sinks)?
-                    }
-                }
-                source::Content::Parquet(handle) => {
-                    let part = source.row_groups();
-                    parquet::read(&file, &handle, part, options, progress, sinks)?
-                }
-                source::Content::ArrowFile(handle) => {
-                    ipc::read_file(&file, handle, options, sinks)?
-                }
-                source::Content::ArrowStream(reader) => {
-                    ipc::read_stream(&file, reader, options, sinks)?
+            let (report, head) = match source.open(options.format, progress)? {
+                Opened::Table(table) => table.read(options, sinks)?,
+                Opened::File(file) => {
+                    read_file(file, source.row_groups(), options, progress, sinks)?
                 }
             };
-            if found.rows == 0 {
-                return Err(Error::NoVotes { file });
+            if report.rows == 0 {
+                return Err(Error::NoVotes { file: head.file });
             }
-            rejected.total += found.rejected.total;
-            let room = Rejected::LISTED - rejected.first.len();
-            rejected.first.extend(found.rejected.first.into_iter().take(room));
+            rejected.total += report.rejected.total;
+            let room = Rejected::MAX_LISTED - rejected.first.len();
+            rejected.first.extend(report.rejected.first.into_iter().take(room));
             tables.push(head);
         }
         Ok((rejected, tables))
+    }
+}
+
+fn read_file<S: BatchSink>(
+    file: OpenedFile,
+    row_groups: Option<&[usize]>,
+    options: &ReadOptions,
+    progress: &Progress,
+    sinks: &mut [S],
+) -> Result<(FileReport, TableHead)> {
+    match file.format {
+        Format::Csv | Format::Tsv => delimited::read(file, options, sinks),
+        Format::Jsonl => json_lines::read(file, options, sinks),
+        Format::Parquet => parquet::read(file, row_groups, options, progress, sinks),
+        Format::Arrow => ipc::read(file, options, sinks),
     }
 }

@@ -1,5 +1,6 @@
-//! Results out: files that appear whole or not at all.
+//! Writes results to files that appear complete or not at all.
 
+mod batch_writer;
 mod cleaned;
 mod output;
 mod table;
@@ -10,7 +11,7 @@ pub use output::Output;
 pub use table::{Column, Table};
 pub use votes::{VoteColumns, VoteWriter};
 
-/// The system's own error, so that a closed pipe is still known as one.
+/// Returns the system's error, so that a closed pipe can be recognised.
 fn from_csv(error: csv::Error) -> std::io::Error {
     match error.into_kind() {
         csv::ErrorKind::Io(error) => error,

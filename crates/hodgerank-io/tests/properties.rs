@@ -102,7 +102,7 @@ proptest! {
         header in prop::sample::select(vec!["", "left,right,winner\n", "{\"winner\":\"a\",\"loser\":\"b\"}\n"]),
     ) {
         let bytes = [header.as_bytes(), &bytes].concat();
-        for format in [Format::Csv, Format::Tsv, Format::Jsonl, Format::Parquet, Format::Arrow] {
+        for &format in Format::ALL {
             for on_error in [OnError::Stop, OnError::Skip] {
                 let one = read_bytes(&bytes, 1, format, on_error);
                 let two = read_bytes(&bytes, 2, format, on_error);

@@ -5,7 +5,6 @@ use hodgerank::FitOptions;
 use hodgerank_cli::{Failure, Files};
 use hodgerank_commands::clean::{announce, write};
 use hodgerank_commands::{InputOptions, MethodOptions, places};
-use hodgerank_io::Format;
 use hodgerank_io::read::TableHead;
 use hodgerank_io::write::{Cleaned, Output};
 
@@ -101,7 +100,7 @@ impl CleanArguments {
 
 /// Refuses input of several kinds whoever reads what, as one machine would. `tables` are alike.
 fn check_alike(world: &World, tables: &[TableHead]) -> Result<(), Failure> {
-    let first = tables.first().map(|head| (head.file.to_string(), head.likeness()));
+    let first = tables.first().map(|head| (head.file.to_string(), head.schema_key()));
     let mut kinds = Vec::new();
     for bytes in world.all_gather(&to_bytes(&first)) {
         kinds.extend(from_bytes::<Option<(String, String)>>(&bytes)?);
@@ -121,25 +120,19 @@ fn check_alike(world: &World, tables: &[TableHead]) -> Result<(), Failure> {
 
 /// The ending of the input: its format and, where the name tells, its compression.
 fn ending_of(head: &TableHead) -> String {
-    let format = match head.format {
-        Format::Csv => "csv",
-        Format::Tsv => "tsv",
-        Format::Jsonl => "jsonl",
-        Format::Parquet => "parquet",
-        Format::Arrow => "arrow",
-    };
+    let format = head.format.extension();
     let name = head.file.to_ascii_lowercase();
     let compression = [".gz", ".zst"].into_iter().find(|ending| name.ends_with(ending));
     format!("{format}{}", compression.unwrap_or(""))
 }
 
 fn of_all(world: &World, done: Cleaned) -> Cleaned {
-    let Cleaned { kept_rows, flagged_rows, flagged_votes, mut replayed } = done;
-    let mut counts = [kept_rows, flagged_rows, flagged_votes, replayed.rejected];
+    let Cleaned { kept_rows, flagged_rows, flagged_votes, mut second_pass } = done;
+    let mut counts = [kept_rows, flagged_rows, flagged_votes, second_pass.rejected];
     world.count(&mut counts);
-    let mut kept_whole = [replayed.kept_whole];
+    let mut kept_whole = [second_pass.kept_whole];
     world.sum(&mut kept_whole);
     let [kept_rows, flagged_rows, flagged_votes, rejected] = counts;
-    (replayed.rejected, replayed.kept_whole) = (rejected, kept_whole[0]);
-    Cleaned { kept_rows, flagged_rows, flagged_votes, replayed }
+    (second_pass.rejected, second_pass.kept_whole) = (rejected, kept_whole[0]);
+    Cleaned { kept_rows, flagged_rows, flagged_votes, second_pass }
 }

@@ -71,7 +71,7 @@ impl Said {
         self.any_good |= other.any_good;
         self.rejected.total += other.rejected.total;
         self.rejected.first.extend(other.rejected.first);
-        self.outcomes.add(&other.outcomes);
+        self.outcomes.merge(&other.outcomes);
     }
 }
 
@@ -87,7 +87,7 @@ fn hear(world: &World, said: &Said) -> Result<Said, Failure> {
 /// The first rejected rows of all, as one machine would have met them.
 fn in_order(plan: &Plan, mut rejected: Rejected) -> Rejected {
     rejected.first.sort_by_key(|row| place_of_row(plan, row));
-    rejected.first.truncate(Rejected::LISTED);
+    rejected.first.truncate(Rejected::MAX_LISTED);
     rejected
 }
 

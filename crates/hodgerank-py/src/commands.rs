@@ -100,7 +100,7 @@ pub(crate) fn split(
         commands::clean::split(&source, &options, threads, observer)
     })?;
     let kept = ArrowTable { schema: schema.clone(), batches: split.kept };
-    Ok((counts(&split.done), kept, ArrowTable { schema, batches: split.flagged }))
+    Ok((counts(&split.cleaned), kept, ArrowTable { schema, batches: split.flagged }))
 }
 
 /// `hodgerank report`.

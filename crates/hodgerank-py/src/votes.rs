@@ -12,7 +12,7 @@ use arrow_array::{
 use arrow_schema::{ArrowError, SchemaRef};
 use hodgerank_commands::{Failure, InputOptions, VoteSource};
 use hodgerank_io::read::MemoryTable;
-use hodgerank_io::{BadRow, OutcomeAs, Position, Problem};
+use hodgerank_io::{BadRow, ColumnProblem, OutcomeAs, Position, Problem};
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyString};
@@ -89,8 +89,7 @@ pub(crate) fn table(py: Python<'_>, table: &Bound<'_, PyAny>) -> PyResult<PyVote
             py,
             &Failure::File(hodgerank_io::Error::Columns {
                 file: NAME.into(),
-                problem: format!("the table cannot be read: {problem}"),
-                help: "each column holds one type: text, whole numbers or numbers".to_owned(),
+                problem: ColumnProblem::Table(problem),
             }),
         )
     };

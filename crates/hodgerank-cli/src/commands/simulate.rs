@@ -3,7 +3,6 @@
 use std::io::Write as _;
 
 use clap::Args;
-use hodgerank_commands::InputFormat;
 use hodgerank_commands::simulate::{SimulateArgs, SyntheticStudy};
 use hodgerank_io::Format;
 use hodgerank_io::write::Output;
@@ -16,12 +15,11 @@ use crate::terminal::{Terminal, thousands};
 pub(crate) struct SimulateCommand {
     #[command(flatten)]
     study: SimulateArgs,
-    /// File of votes: .csv, .tsv, .jsonl, .parquet or .arrow [default: CSV on standard output]
-    #[arg(long, short, value_name = "FILE")]
+    #[arg(long, short, value_name = "FILE", help = output_help())]
     output: Option<String>,
     /// Format of the votes [default: by the extension of --output]
     #[arg(long, value_enum)]
-    format: Option<InputFormat>,
+    format: Option<Format>,
     /// File for the true scores (CSV: item,score)
     #[arg(long, value_name = "FILE")]
     truth: Option<String>,
@@ -51,16 +49,20 @@ pub(crate) fn run(command: &SimulateCommand, terminal: &Terminal) -> Result<(), 
 impl SimulateCommand {
     fn format(&self) -> Result<Format, Failure> {
         match (self.format, &self.output) {
-            (Some(format), _) => Ok(format.into()),
+            (Some(format), _) => Ok(format),
             (None, None) => Ok(Format::Csv),
-            (None, Some(path)) => Format::of_name(path).ok_or_else(|| {
+            (None, Some(path)) => Format::from_file_name(path).ok_or_else(|| {
                 Failure::usage(
                     format!("{path}: the extension does not determine the format"),
-                    "use the extension .csv, .tsv, .jsonl, .parquet or .arrow, or add --format",
+                    format!("use the extension {}, or add --format", Format::writable_extensions()),
                 )
             }),
         }
     }
+}
+
+fn output_help() -> String {
+    format!("File of votes: {} [default: CSV on standard output]", Format::writable_extensions())
 }
 
 fn write_truth(mut out: Output, items: &[String], truth: &[f64]) -> Result<(), Failure> {

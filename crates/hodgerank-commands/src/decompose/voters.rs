@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use super::figures::VoterFigures;
 use hodgerank::Labels;
 use hodgerank::decompose::Decomposition;
-use hodgerank_io::read::{Vote, replay};
+use hodgerank_io::read::{Vote, second_pass};
 
 use crate::failure::Failure;
 use crate::observer::Observer;
@@ -35,7 +35,7 @@ pub(super) fn behind_triangles(
             }
             Ok(())
         };
-        replay(&pass.sources, &pass.options, progress, &pass.judged(), note)
+        second_pass(&pass.sources, &pass.options, progress, &pass.study_flags(), note)
     })?;
     let of_study = |(split, voters): (&Decomposition, PairVoters)| {
         let triangles = split.triangles.worst.iter();

@@ -2,7 +2,7 @@
 
 use hodgerank::path::Entry;
 use hodgerank::{Labels, RankedStudy};
-use hodgerank_io::read::{Vote, replay};
+use hodgerank_io::read::{Vote, second_pass};
 use hodgerank_report::words::thousands;
 
 use crate::failure::Failure;
@@ -107,14 +107,14 @@ pub fn votes(
         }
         Ok(())
     };
-    let replayed = pass.second_pass(observer, |progress| {
-        replay(&pass.sources, &pass.options, progress, &pass.judged(), collect)
+    let counts = pass.second_pass(observer, |progress| {
+        second_pass(&pass.sources, &pass.options, progress, &pass.study_flags(), collect)
     })?;
-    if replayed.kept_whole > 0.0 {
+    if counts.kept_whole > 0.0 {
         observer.warn(&format!(
             "{} flagged votes are in rows with a count that also contain trusted votes; these rows \
              are not listed as flagged",
-            thousands(replayed.kept_whole as u64)
+            thousands(counts.kept_whole as u64)
         ));
     }
     let studies = pass.studies.iter().zip(&orders).zip(listed);

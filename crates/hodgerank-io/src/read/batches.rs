@@ -1,88 +1,115 @@
-//! Columns of Arrow batches, from Parquet or Arrow files or from memory, counted row by row.
+//! Rows of Arrow record batches, from Parquet and Arrow files or from memory.
 //!
-//! A row whose parts were all seen before takes the short way of [`known`]. Every other row (a new
-//! name, a null, a count, something wrong) takes the general way.
+//! A row whose values have all been seen before is counted by [`fast_path`]. Every other row (a new
+//! name, a null, a count, an error) is parsed like a row of text.
 
 mod column;
-mod known;
+mod fast_path;
 
-pub(super) use known::Memo;
+pub(super) use fast_path::FastPathCache;
 
 use std::sync::Arc;
 
 use arrow_array::RecordBatch;
 use arrow_schema::{DataType, Schema};
 
-use super::pump::PieceReport;
+use super::parallel::ChunkReport;
 use super::rows::RowSink;
 use crate::columns::{ColumnNames, Layout, ROLES, Role};
-use crate::error::{BadRow, Error, Position, Problem, Result, shorten};
-use crate::study::{Cells, Counter};
-use column::Column;
-use known::{BLOCK, Known};
+use crate::count::Counter;
+use crate::error::{BadRow, ColumnProblem, Error, Position, Problem, Result, shorten};
+use crate::parse::Cells;
+use column::BatchColumn;
+use fast_path::{BLOCK_ROWS, FastPath};
 
-/// What is known of a table before its rows are read.
-pub(super) struct Table {
-    file: Arc<str>,
-    pub(super) layout: Layout,
-    /// The columns to fetch, ascending.
-    pub(super) wanted: Vec<usize>,
-    /// For each role, the place of its column among the fetched ones.
-    fetched: [Option<usize>; ROLES],
+/// Receives rows of text and of record batches.
+pub(super) trait BatchSink: RowSink {
+    /// Receives the rows of a batch. `cache` is shared by all batches of a chunk.
+    fn batch(
+        &mut self,
+        parser: &BatchParser,
+        batch: &RecordBatch,
+        cache: &mut FastPathCache,
+        report: &mut ChunkReport,
+    ) -> Result<()>;
 }
 
-impl Table {
-    /// With `whole`, all columns are fetched, else only those with a role.
+impl BatchSink for Counter {
+    fn batch(
+        &mut self,
+        parser: &BatchParser,
+        batch: &RecordBatch,
+        cache: &mut FastPathCache,
+        report: &mut ChunkReport,
+    ) -> Result<()> {
+        parser.count(batch, cache, self, report)
+    }
+}
+
+/// Finds votes in the batches of a table.
+pub(super) struct BatchParser {
+    file: Arc<str>,
+    pub(super) layout: Layout,
+    /// Indices of the columns to read, ascending.
+    pub(super) projection: Vec<usize>,
+    /// For each role, the index of its column in the projection.
+    projected: [Option<usize>; ROLES],
+}
+
+impl BatchParser {
+    /// Checks the columns of a table. With `all_columns`, batches have all columns, otherwise only
+    /// those with a role.
     pub(super) fn new(
         file: &Arc<str>,
         schema: &Schema,
         given: &ColumnNames,
-        whole: bool,
+        all_columns: bool,
     ) -> Result<Self> {
         let names = schema.fields().iter().map(|field| field.name().clone()).collect();
         let layout = Layout::find(file, names, given)?;
         for role in Role::ALL {
-            if let Some(place) = layout.place[role as usize] {
-                check_type(file, schema, place, role)?;
+            if let Some(index) = layout.index[role as usize] {
+                check_type(file, schema, index, role)?;
             }
         }
-        let mut wanted: Vec<usize> = layout.place.iter().flatten().copied().collect();
-        if whole {
-            wanted = (0..schema.fields().len()).collect();
+        let mut projection: Vec<usize> = layout.index.iter().flatten().copied().collect();
+        if all_columns {
+            projection = (0..schema.fields().len()).collect();
         }
-        wanted.sort_unstable();
-        wanted.dedup();
-        let fetched = layout.place.map(|place| wanted.iter().position(|&w| Some(w) == place));
-        Ok(Self { file: Arc::clone(file), layout, wanted, fetched })
+        projection.sort_unstable();
+        projection.dedup();
+        let projected =
+            layout.index.map(|index| projection.iter().position(|&column| Some(column) == index));
+        Ok(Self { file: Arc::clone(file), layout, projection, projected })
     }
 
-    /// Counts the next batch of a piece; `memo` is the same for all batches of the piece.
+    /// Counts the next batch of a chunk; `cache` is shared by all batches of the chunk.
     pub(super) fn count(
         &self,
         batch: &RecordBatch,
-        memo: &mut Memo,
+        cache: &mut FastPathCache,
         counter: &mut Counter,
-        report: &mut PieceReport,
+        report: &mut ChunkReport,
     ) -> Result<()> {
         let columns = self.columns(batch)?;
         let mut scratch: [String; ROLES] = Default::default();
-        let mut known = Known::new(&self.layout, &columns, memo);
-        for start in (0..batch.num_rows()).step_by(BLOCK) {
-            let rows = start..batch.num_rows().min(start + BLOCK);
-            if let Some(known) = &mut known {
-                known.look_up(rows.clone(), counter);
+        let mut fast_path = FastPath::new(&self.layout, &columns, cache);
+        for start in (0..batch.num_rows()).step_by(BLOCK_ROWS) {
+            let rows = start..batch.num_rows().min(start + BLOCK_ROWS);
+            if let Some(fast_path) = &mut fast_path {
+                fast_path.look_up(rows.clone(), counter);
             }
             for row in rows {
-                if let Some(known) = &known
-                    && let Some((left, right, y)) = known.vote(row - start)
+                if let Some(fast_path) = &fast_path
+                    && let Some((left, right, y)) = fast_path.vote(row - start)
                 {
-                    counter.count_known(left, right, y);
+                    counter.count_by_id(left, right, y);
                 } else {
-                    let general = self.count_row(&columns, row, &mut scratch, counter);
-                    if let Err(fault) = general {
+                    let parsed = self.parse_row(&columns, row, &mut scratch, counter);
+                    if let Err(fault) = parsed {
                         self.reject(row, fault, report);
-                    } else if let Some(known) = &mut known {
-                        known.learn(row, &self.layout, counter);
+                    } else if let Some(fast_path) = &mut fast_path {
+                        fast_path.learn(row, &self.layout, counter);
                     }
                 }
             }
@@ -92,18 +119,18 @@ impl Table {
         Ok(())
     }
 
-    /// Hands over every row of a batch, and calls `rejected` for each that was rejected instead.
+    /// Passes every row of a batch to `sink`, and calls `rejected` after each rejected one.
     pub(super) fn each_row<S: RowSink>(
         &self,
         batch: &RecordBatch,
         sink: &mut S,
-        report: &mut PieceReport,
+        report: &mut ChunkReport,
         rejected: impl Fn(&mut S),
     ) -> Result<()> {
         let columns = self.columns(batch)?;
         let mut scratch: [String; ROLES] = Default::default();
         for row in 0..batch.num_rows() {
-            if let Err(fault) = self.count_row(&columns, row, &mut scratch, sink) {
+            if let Err(fault) = self.parse_row(&columns, row, &mut scratch, sink) {
                 self.reject(row, fault, report);
                 rejected(sink);
             }
@@ -113,15 +140,18 @@ impl Table {
         Ok(())
     }
 
-    fn columns<'a>(&self, batch: &'a RecordBatch) -> Result<Vec<Column<'a>>> {
-        let column = |place: &Option<usize>| {
-            place.map_or(Ok(Column::Absent), |place| Column::new(batch.column(place)))
+    fn columns<'a>(&self, batch: &'a RecordBatch) -> Result<Vec<BatchColumn<'a>>> {
+        let column = |index: &Option<usize>| {
+            index.map_or(Ok(BatchColumn::Absent), |index| BatchColumn::new(batch.column(index)))
         };
-        let columns = self.fetched.iter().map(column).collect::<Result<_, String>>();
-        columns.map_err(|kind| self.unreadable(&kind))
+        let columns = self.projected.iter().map(column).collect::<Result<_, String>>();
+        columns.map_err(|data_type| Error::Columns {
+            file: Arc::clone(&self.file),
+            problem: ColumnProblem::UnsupportedType(data_type),
+        })
     }
 
-    fn reject(&self, row: usize, fault: (Role, Problem, String), report: &mut PieceReport) {
+    fn reject(&self, row: usize, fault: (Role, Problem, String), report: &mut ChunkReport) {
         let (role, problem, value) = fault;
         let position = Position::Row(report.rows + row as u64 + 1);
         report.reject(|| BadRow {
@@ -134,16 +164,16 @@ impl Table {
         });
     }
 
-    fn count_row(
+    fn parse_row(
         &self,
-        columns: &[Column<'_>],
+        columns: &[BatchColumn<'_>],
         row: usize,
         scratch: &mut [String; ROLES],
         sink: &mut impl RowSink,
     ) -> Result<(), (Role, Problem, String)> {
         let mut cells: Cells<'_> = [b""; ROLES];
         for ((role, column), scratch) in Role::ALL.into_iter().zip(columns).zip(scratch) {
-            if matches!(column, Column::Absent) {
+            if matches!(column, BatchColumn::Absent) {
                 continue;
             }
             match column.text(row, scratch) {
@@ -155,18 +185,10 @@ impl Table {
         sink.row(&self.layout, &cells, b"")
             .map_err(|(role, problem)| (role, problem, shorten(cells[role as usize], 60)))
     }
-
-    fn unreadable(&self, kind: &str) -> Error {
-        Error::Columns {
-            file: Arc::clone(&self.file),
-            problem: format!("a column has the type {kind}, which cannot be read"),
-            help: "store the column as text or whole numbers".to_owned(),
-        }
-    }
 }
 
-fn check_type(file: &Arc<str>, schema: &Schema, place: usize, role: Role) -> Result<()> {
-    let field = schema.field(place);
+fn check_type(file: &Arc<str>, schema: &Schema, index: usize, role: Role) -> Result<()> {
+    let field = schema.field(index);
     let inner = match field.data_type() {
         DataType::Dictionary(_, values) => values,
         other => other,
@@ -186,16 +208,11 @@ fn check_type(file: &Arc<str>, schema: &Schema, place: usize, role: Role) -> Res
     if fits {
         return Ok(());
     }
-    Err(Error::Columns {
-        file: Arc::clone(file),
-        problem: format!(
-            "column {} (`{}`) has the type {}, but {expected} are needed",
-            place + 1,
-            field.name(),
-            field.data_type()
-        ),
-        help: "convert the column, or name another one with --winner, --loser, --left, --right, \
-               --outcome, --annotator, --count or --by"
-            .to_owned(),
-    })
+    let problem = ColumnProblem::WrongType {
+        column: index + 1,
+        name: field.name().clone(),
+        data_type: field.data_type().to_string(),
+        expected,
+    };
+    Err(Error::Columns { file: Arc::clone(file), problem })
 }

@@ -1,27 +1,34 @@
-//! CSV and TSV: fields separated by one byte, quoted where they must be.
+//! CSV and TSV: fields separated by one byte, optionally quoted.
 
 use std::sync::Arc;
 
 use memchr::{memchr, memchr_iter, memchr2_iter};
 
-use super::pump::{self, FileReport, PieceReport};
+use super::options::ReadOptions;
+use super::parallel::{self, ChunkReport, FileReport};
 use super::rows::RowSink;
-use super::text_blocks::{Records, TextBlocks, closing_quote};
-use super::{Format, ReadOptions, TableHead};
+use super::source::OpenedFile;
+use super::text_blocks::{RecordSyntax, TextBlocks, closing_quote};
 use crate::columns::{Layout, ROLES, Role};
-use crate::error::{BadRow, Error, Position, Problem, Result, shorten};
-use crate::study::Cells;
+use crate::error::{
+    BadRow, ColumnProblem, Error, Position, Problem, Result, WrongEncoding, shorten,
+};
+use crate::format::Format;
+use crate::parse::Cells;
+use crate::table_head::TableHead;
 
+/// Reads a file of fields separated by the format's delimiter, or that of the options.
 pub(super) fn read<S: RowSink>(
-    file: &Arc<str>,
-    format: Format,
-    mut blocks: TextBlocks,
+    file: OpenedFile,
     options: &ReadOptions,
     sinks: &mut [S],
 ) -> Result<(FileReport, TableHead)> {
-    let delimiter = options.delimiter.unwrap_or_else(|| delimiter_of(format, blocks.ahead()));
-    blocks.set_records(Records::Quoted(delimiter));
-    let mut text = blocks.mark().to_vec();
+    let (format, name) = (file.format, Arc::clone(&file.name));
+    let mut blocks = TextBlocks::start(&name, file.into_reader())?;
+    let file = &name;
+    let delimiter = options.delimiter.unwrap_or_else(|| delimiter_of(format, blocks.buffered()));
+    blocks.set_syntax(RecordSyntax::Quoted(delimiter));
+    let mut text = blocks.byte_order_mark().to_vec();
     let mut header = blocks.take_record()?;
     while header.trim_ascii().is_empty() {
         if header.is_empty() {
@@ -35,42 +42,35 @@ pub(super) fn read<S: RowSink>(
     let names = header_names(file, &header, delimiter)?;
     let layout = Layout::find(file, names, &options.columns)?;
     let head = TableHead { text, delimiter, ..TableHead::new(file, format, &layout) };
-    let table = Table::new(file, delimiter, layout);
-    let report = pump::run(blocks, sinks, options.on_error, header_lines, |block, sink| {
-        let report = table.count(block, sink);
-        sink.end_of_text().map(|()| report)
-    })?;
+    let parser = DelimitedParser::new(file, delimiter, layout);
+    let report =
+        parallel::read_chunks(blocks, sinks, options.on_error, header_lines, |block, sink| {
+            let report = parser.count(block, sink);
+            sink.end_text_chunk().map(|()| report)
+        })?;
     Ok((report, head))
 }
 
-/// The comma, unless the header has none but a semicolon or a tab.
+/// The format's delimiter. For CSV, a header without commas can have semicolons or tabs instead.
 fn delimiter_of(format: Format, text: &[u8]) -> u8 {
-    if format == Format::Tsv {
-        return b'\t';
+    let delimiter = format.info().delimiter.unwrap_or(b',');
+    if format != Format::Csv {
+        return delimiter;
     }
     let line = text.split(|&byte| byte == b'\n').find(|line| !line.trim_ascii().is_empty());
     let has = |byte| memchr(byte, line.unwrap_or(b"")).is_some();
-    [b',', b';', b'\t'].into_iter().find(|&byte| has(byte)).unwrap_or(b',')
+    [delimiter, b';', b'\t'].into_iter().find(|&byte| has(byte)).unwrap_or(delimiter)
 }
 
 fn header_names(file: &Arc<str>, header: &[u8], delimiter: u8) -> Result<Vec<String>> {
     let bad = |problem: Problem, column: usize, value: &[u8]| Error::Columns {
         file: Arc::clone(file),
-        problem: format!(
-            "the header, column {}: {problem}: \"{}\"",
-            column + 1,
-            shorten(value, 60).escape_debug()
-        ),
-        help: problem.mend().to_owned(),
+        problem: ColumnProblem::Header { column: column + 1, value: shorten(value, 60), problem },
     };
     let record = without_line_end(header);
     if memchr(b'\r', record).is_some() {
-        return Err(Error::WrongFormat {
-            file: Arc::clone(file),
-            expected: "a text file with line ends",
-            found: "its lines end with a bare carriage return; save it with ordinary line ends"
-                .to_owned(),
-        });
+        let encoding = WrongEncoding::CarriageReturn;
+        return Err(Error::Encoding { file: Arc::clone(file), encoding });
     }
     let mut names = Vec::new();
     let mut at = 0;
@@ -90,12 +90,12 @@ fn header_names(file: &Arc<str>, header: &[u8], delimiter: u8) -> Result<Vec<Str
 
 /// A field of a record.
 struct Field {
-    /// Where its text stands, quotes excluded.
+    /// The range of its text, without quotes.
     start: usize,
     end: usize,
     /// Whether its text has doubled quotes.
     doubled: bool,
-    /// Where the next field starts, if there is one.
+    /// The start of the next field, if there is one.
     next: Option<usize>,
 }
 
@@ -139,36 +139,36 @@ fn without_line_end(record: &[u8]) -> &[u8] {
     record.strip_suffix(b"\r").unwrap_or(record)
 }
 
-/// What is known of a file before its rows are read.
-struct Table {
+/// Finds votes in blocks of records.
+struct DelimitedParser {
     file: Arc<str>,
     delimiter: u8,
     layout: Layout,
-    /// For each column, the (first) role that it plays or `NO_ROLE`.
+    /// For each column, its (first) role or `NO_ROLE`.
     role_of: Vec<u8>,
-    /// Further roles of a column, each with the column's first.
+    /// Further roles of columns, each with the column's first role.
     shared: Vec<(usize, usize)>,
 }
 
 const NO_ROLE: u8 = ROLES as u8;
 
-impl Table {
+impl DelimitedParser {
     fn new(file: &Arc<str>, delimiter: u8, layout: Layout) -> Self {
         let mut role_of = vec![NO_ROLE; layout.names.len()];
         let mut shared = Vec::new();
         for (role, first) in layout.first_role().into_iter().enumerate() {
             if role != first {
                 shared.push((role, first));
-            } else if let Some(place) = layout.place[role] {
-                role_of[place] = role as u8;
+            } else if let Some(index) = layout.index[role] {
+                role_of[index] = role as u8;
             }
         }
         Self { file: Arc::clone(file), delimiter, layout, role_of, shared }
     }
 
-    fn count(&self, block: &[u8], sink: &mut impl RowSink) -> PieceReport {
+    fn count(&self, block: &[u8], sink: &mut impl RowSink) -> ChunkReport {
         let span = memchr_iter(b'\n', block).count() as u64;
-        let mut report = PieceReport { span, ..PieceReport::default() };
+        let mut report = ChunkReport { span, ..ChunkReport::default() };
         let valid = std::str::from_utf8(block).is_ok();
         if valid && memchr(b'"', block).is_none() {
             self.count_plain(block, sink, &mut report);
@@ -178,8 +178,8 @@ impl Table {
         report
     }
 
-    /// No quote in the block: every delimiter parts fields and every newline ends a record.
-    fn count_plain<S: RowSink>(&self, block: &[u8], sink: &mut S, report: &mut PieceReport) {
+    /// For a block without quotes: every delimiter separates fields, every newline ends a record.
+    fn count_plain<S: RowSink>(&self, block: &[u8], sink: &mut S, report: &mut ChunkReport) {
         let columns = self.role_of.len();
         let mut cells: [&[u8]; ROLES + 1] = [b""; ROLES + 1];
         let (mut record, mut start, mut column) = (0, 0, 0);
@@ -203,7 +203,7 @@ impl Table {
                     }
                     let wanted = cells.first_chunk().expect("one longer");
                     let whole: &[u8] =
-                        if S::WHOLE { &block[record..start.min(block.len())] } else { b"" };
+                        if S::WHOLE_ROWS { &block[record..start.min(block.len())] } else { b"" };
                     if let Err((role, problem)) = sink.row(&self.layout, wanted, whole) {
                         let text = &block[record..end];
                         report.reject(|| self.bad_cell(block, text, role, wanted, problem));
@@ -220,8 +220,8 @@ impl Table {
         }
     }
 
-    /// Quotes, or bytes that are not UTF-8: one record after the other, field by field.
-    fn count_quoted<S: RowSink>(&self, block: &[u8], sink: &mut S, report: &mut PieceReport) {
+    /// For a block with quotes or invalid UTF-8.
+    fn count_quoted<S: RowSink>(&self, block: &[u8], sink: &mut S, report: &mut ChunkReport) {
         let mut owned: [Vec<u8>; ROLES] = Default::default();
         let mut rest = block;
         while !rest.is_empty() {
@@ -258,8 +258,8 @@ impl Table {
         }
     }
 
-    /// The first record of `text` with its line end, and what follows. The block was cut at a
-    /// record's end, so a quote that does not close here closes nowhere.
+    /// The first record of `text` with its line end, and the rest. Blocks end at record ends, so a
+    /// quote that is not closed in `text` is never closed.
     fn split_record<'a>(&self, text: &'a [u8]) -> (&'a [u8], &'a [u8]) {
         let mut at = 0;
         loop {
@@ -279,7 +279,7 @@ impl Table {
         }
     }
 
-    /// Puts the wanted fields into `cells`; returns how many fields there are, or the one at fault.
+    /// Copies the fields with roles to `cells`. Returns the number of fields, or a bad field.
     fn split_fields(
         &self,
         record: &[u8],
@@ -287,7 +287,8 @@ impl Table {
     ) -> Result<usize, (usize, Problem)> {
         let (mut at, mut column) = (0, 0);
         loop {
-            let field = next_field(record, at, self.delimiter).map_err(|why| (column, why))?;
+            let field =
+                next_field(record, at, self.delimiter).map_err(|problem| (column, problem))?;
             if let Some(&role) = self.role_of.get(column)
                 && let Some(cell) = cells.get_mut(role as usize)
             {
@@ -311,8 +312,8 @@ impl Table {
         problem: Problem,
     ) -> BadRow {
         let column = self.layout.column(role);
-        let place = self.layout.place[role as usize].unwrap_or(0);
-        let fault = self.field_span(record, place);
+        let index = self.layout.index[role as usize].unwrap_or(0);
+        let fault = self.field_span(record, index);
         let value = shorten(cells[role as usize], 60);
         BadRow { column, value, ..self.bad_at(block, record, problem, fault) }
     }
@@ -320,13 +321,13 @@ impl Table {
     fn bad_length(&self, block: &[u8], record: &[u8], found: usize) -> BadRow {
         let expected = self.role_of.len();
         let problem = Problem::FieldCount { found, expected };
-        // Of a short row, the first column that it does not reach.
+        // For a short row, the first missing column.
         let column = self.layout.names.get(found).map(|name| (found + 1, name.clone()));
         let value = shorten(without_line_end(record), 60);
         BadRow { column, value, ..self.bad_at(block, record, problem, 0..record.len()) }
     }
 
-    /// A field that is no text, or not quoted as it should be.
+    /// A field that is not UTF-8 or has bad quotes.
     fn bad_field(&self, block: &[u8], record: &[u8], column: usize, problem: Problem) -> BadRow {
         let fault = self.field_span(record, column);
         let value = shorten(&record[fault.clone()], 60);
@@ -341,13 +342,13 @@ impl Table {
         problem: Problem,
         fault: std::ops::Range<usize>,
     ) -> BadRow {
-        // `record` is a part of `block`: its address tells the line.
+        // `record` is a slice of `block`.
         let offset = record.as_ptr() as usize - block.as_ptr() as usize;
         let line = 1 + memchr_iter(b'\n', &block[..offset]).count() as u64;
         const SHOWN: usize = 100;
         let record = without_line_end(record);
         let fault = fault.start.min(record.len())..fault.end.min(record.len());
-        // Long rows are shown from a little before the fault.
+        // Long rows are shown from shortly before the bad field.
         let mut from = if record.len() <= SHOWN { 0 } else { fault.start.saturating_sub(20) };
         while from > 0 && record[from] & 0xc0 == 0x80 {
             from -= 1;
@@ -368,7 +369,7 @@ impl Table {
         }
     }
 
-    /// The column (from 0) of the field in which a byte stands.
+    /// The column (from 0) of the field that contains a byte.
     fn column_at(&self, record: &[u8], offset: usize) -> usize {
         let (mut at, mut column) = (0, 0);
         while let Ok(Field { next: Some(next), .. }) = next_field(record, at, self.delimiter) {
@@ -380,15 +381,15 @@ impl Table {
         column
     }
 
-    /// Where a column's field stands in a record, quotes included.
-    fn field_span(&self, record: &[u8], place: usize) -> std::ops::Range<usize> {
+    /// The range of a column's field in a record, including quotes.
+    fn field_span(&self, record: &[u8], index: usize) -> std::ops::Range<usize> {
         let mut at = 0;
         for column in 0.. {
             let Ok(field) = next_field(record, at, self.delimiter) else {
                 return at..record.len();
             };
             let end = field.next.map_or(record.len(), |next| next - 1);
-            if column == place {
+            if column == index {
                 return at..end;
             }
             match field.next {
@@ -426,7 +427,7 @@ mod tests {
     }
 
     #[test]
-    fn the_header_tells_the_delimiter() {
+    fn the_header_determines_the_delimiter() {
         assert_eq!(delimiter_of(Format::Csv, b"a,b;c\n"), b',');
         assert_eq!(delimiter_of(Format::Csv, b"\na;b\n1,2"), b';');
         assert_eq!(delimiter_of(Format::Csv, b"a\tb\n"), b'\t');

@@ -10,17 +10,32 @@ use arrow_ipc::reader::{FileReader, StreamDecoder, read_footer_length};
 use arrow_ipc::{Message, root_as_footer, root_as_message};
 use arrow_schema::{ArrowError, Schema};
 
-use super::batches::{Memo, Table};
-use super::pump::{self, FileReport, PieceReport, Pieces};
-use super::rows::RowSink;
-use super::shield::{damaged, decode};
-use super::source::BoxedRead;
-use super::{Format, ReadOptions, TableHead};
+use super::batches::{BatchParser, BatchSink, FastPathCache};
+use super::catch_panics::{damaged, decode};
+use super::options::ReadOptions;
+use super::parallel::{self, ChunkReport, ChunkSource, FileReport};
+use super::source::{BoxedRead, OpenedFile};
 use crate::error::{Error, Result};
+use crate::format::{ARROW_FILE_MAGIC, Format};
+use crate::table_head::TableHead;
 
-const FORMAT: &str = "Arrow";
+const FORMAT: &str = Format::Arrow.title();
 
-pub(super) fn read_file<S: RowSink>(
+/// Reads an Arrow file or stream.
+pub(super) fn read<S: BatchSink>(
+    file: OpenedFile,
+    options: &ReadOptions,
+    sinks: &mut [S],
+) -> Result<(FileReport, TableHead)> {
+    let name = Arc::clone(&file.name);
+    if file.starts_with(ARROW_FILE_MAGIC) {
+        read_file(&name, file.into_file()?, options, sinks)
+    } else {
+        read_stream(&name, file.into_reader(), options, sinks)
+    }
+}
+
+fn read_file<S: BatchSink>(
     file: &Arc<str>,
     handle: File,
     options: &ReadOptions,
@@ -32,51 +47,57 @@ pub(super) fn read_file<S: RowSink>(
         check_blocks(&mut again)?;
         Ok(open(handle, None)?.schema())
     })?;
-    read(file, &schema, options, sinks, |columns| open(again, Some(columns)))
+    read_batches(file, &schema, options, sinks, |columns| open(again, Some(columns)))
 }
 
-pub(super) fn read_stream<S: RowSink>(
+fn read_stream<S: BatchSink>(
     file: &Arc<str>,
     reader: BoxedRead,
     options: &ReadOptions,
     sinks: &mut [S],
 ) -> Result<(FileReport, TableHead)> {
-    let mut stream = Stream::new(reader);
+    let mut stream = BatchStream::new(reader);
     let schema = decode_arrow(file, || stream.schema())?;
-    // A stream is read once, so all its columns are fetched; the wanted ones are picked later.
-    let (report, head) = read(file, &schema, options, sinks, |columns| {
+    // The decoder of streams has no projection: it is applied to the decoded batches.
+    let (report, head) = read_batches(file, &schema, options, sinks, |columns| {
         Ok(stream.map(move |batch| batch.and_then(|batch| batch.project(&columns))))
     })?;
     Ok((report, TableHead { stream: true, ..head }))
 }
 
-pub(super) fn read<S: RowSink, I: Iterator<Item = Result<RecordBatch, ArrowError>> + Send>(
+/// Reads record batches. `open` receives the indices of the columns to read.
+pub(super) fn read_batches<S, I>(
     file: &Arc<str>,
     schema: &Arc<Schema>,
     options: &ReadOptions,
     sinks: &mut [S],
     open: impl FnOnce(Vec<usize>) -> Result<I, ArrowError>,
-) -> Result<(FileReport, TableHead)> {
-    let table = Table::new(file, schema, &options.columns, S::WHOLE)?;
+) -> Result<(FileReport, TableHead)>
+where
+    S: BatchSink,
+    I: Iterator<Item = Result<RecordBatch, ArrowError>> + Send,
+{
+    let parser = BatchParser::new(file, schema, &options.columns, S::WHOLE_ROWS)?;
     let head = TableHead {
         schema: Some(Arc::clone(schema)),
-        ..TableHead::new(file, Format::Arrow, &table.layout)
+        ..TableHead::new(file, Format::Arrow, &parser.layout)
     };
-    let batches = decode_arrow(file, || open(table.wanted.clone()))?;
-    let pieces = Batches { file: Arc::clone(file), batches };
-    let report = pump::run(pieces, sinks, options.on_error, 0, |batch, sink| {
-        let mut report = PieceReport::default();
+    let batches = decode_arrow(file, || open(parser.projection.clone()))?;
+    let chunks = Batches { file: Arc::clone(file), batches };
+    let report = parallel::read_chunks(chunks, sinks, options.on_error, 0, |batch, sink| {
+        let mut report = ChunkReport::default();
         if let Some(batch) = batch.take() {
-            sink.batch(&table, &batch, &mut Memo::default(), &mut report)?;
+            sink.batch(&parser, &batch, &mut FastPathCache::default(), &mut report)?;
         }
         Ok(report)
     })?;
     Ok((report, head))
 }
 
-/// Refuses a file that speaks of more bytes than there are: the reader would ask for as much memory,
-/// and a program that does not get it is ended at once.
+/// Rejects a file whose footer claims more bytes than the file has. The reader would allocate as
+/// much, and a failed allocation aborts the process.
 fn check_blocks(file: &mut File) -> Result<(), ArrowError> {
+    /// The length of the footer, and the magic bytes.
     const TAIL: u64 = 10;
     let length = file.metadata()?.len();
     let mut read = |start: u64, bytes: &mut [u8]| {
@@ -111,7 +132,7 @@ fn check_blocks(file: &mut File) -> Result<(), ArrowError> {
     Ok(())
 }
 
-/// Compressed columns say how long they will be. Refuses what could not be held in memory.
+/// Rejects compressed buffers whose claimed decompressed length does not fit in memory.
 fn check_lengths(
     message: &Message<'_>,
     mut claim_at: impl FnMut(usize) -> Result<[u8; CLAIM], ArrowError>,
@@ -127,17 +148,17 @@ fn check_lengths(
         }
         let claim =
             i64::from_le_bytes(claim_at(usize::try_from(buffer.offset()).map_err(invalid)?)?);
-        // The claim is -1 for a column that is stored as it is. Reserved memory is not yet used.
+        // The claim is -1 for an uncompressed buffer. Reserving memory does not touch it yet.
         let room = usize::try_from(claim).map_or(Ok(()), |c| Vec::<u8>::new().try_reserve_exact(c));
         room.map_err(invalid)?;
     }
     Ok(())
 }
 
-/// A message of a stream begins with these four bytes and four for the length of its description.
+/// Each message begins with these four bytes, followed by four bytes for the length of its metadata.
 const CONTINUATION: [u8; 4] = [0xff; 4];
 const PREFIX: usize = 8;
-/// Bytes of a compressed column that say how long it will be.
+/// Bytes at the start of a compressed buffer that claim its decompressed length.
 const CLAIM: usize = 8;
 
 fn cut_off() -> ArrowError {
@@ -148,15 +169,15 @@ fn invalid(error: impl std::fmt::Display) -> ArrowError {
     ArrowError::IpcError(error.to_string())
 }
 
-/// A stream that takes memory only as bytes arrive, whatever lengths it claims.
-struct Stream {
+/// Decodes a stream. Memory grows only as bytes arrive, whatever lengths the stream claims.
+struct BatchStream {
     reader: BoxedRead,
     decoder: StreamDecoder,
-    /// A batch that came while the schema was looked for.
+    /// A batch that was decoded together with the schema.
     first: Option<RecordBatch>,
 }
 
-impl Stream {
+impl BatchStream {
     fn new(reader: BoxedRead) -> Self {
         Self { reader, decoder: StreamDecoder::new(), first: None }
     }
@@ -178,7 +199,7 @@ impl Stream {
         }
     }
 
-    /// The next message as a whole; empty at the end.
+    /// The next complete message; empty at the end of the stream.
     fn next_message(&mut self) -> Result<Vec<u8>, ArrowError> {
         let mut bytes = Vec::new();
         let mut read = |bytes: &mut Vec<u8>, wanted: u64| {
@@ -188,27 +209,27 @@ impl Stream {
         read(&mut bytes, PREFIX as u64)?;
         let Some((start, length)) = bytes.split_first_chunk() else { return Ok(bytes) };
         if *start != CONTINUATION {
-            return Err(invalid("a message does not begin as one"));
+            return Err(invalid("a message has a wrong prefix"));
         }
         let length = length.first_chunk().copied().map_or(0, u32::from_le_bytes);
         if length == 0 {
             return Ok(bytes);
         }
         read(&mut bytes, length.into())?;
-        let description = bytes.len();
+        let metadata_end = bytes.len();
         let message = root_as_message(&bytes[PREFIX..]).map_err(invalid)?;
         let body = u64::try_from(message.bodyLength()).map_err(invalid)?;
         read(&mut bytes, body)?;
-        let message = root_as_message(&bytes[PREFIX..description]).map_err(invalid)?;
+        let message = root_as_message(&bytes[PREFIX..metadata_end]).map_err(invalid)?;
         check_lengths(&message, |offset| {
-            let claim = bytes[description..].get(offset..).and_then(|rest| rest.first_chunk());
+            let claim = bytes[metadata_end..].get(offset..).and_then(|rest| rest.first_chunk());
             claim.copied().ok_or_else(cut_off)
         })?;
         Ok(bytes)
     }
 }
 
-impl Iterator for Stream {
+impl Iterator for BatchStream {
     type Item = Result<RecordBatch, ArrowError>;
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -219,17 +240,18 @@ impl Iterator for Stream {
     }
 }
 
+/// Record batches as chunks.
 struct Batches<I> {
     file: Arc<str>,
     batches: I,
 }
 
-impl<I: Iterator<Item = Result<RecordBatch, ArrowError>> + Send> Pieces for Batches<I> {
-    type Piece = Option<RecordBatch>;
+impl<I: Iterator<Item = Result<RecordBatch, ArrowError>> + Send> ChunkSource for Batches<I> {
+    type Chunk = Option<RecordBatch>;
 
-    fn next(&mut self, piece: &mut Option<RecordBatch>) -> Result<bool> {
-        *piece = decode_arrow(&self.file, || self.batches.next().transpose())?;
-        Ok(piece.is_some())
+    fn next(&mut self, batch: &mut Option<RecordBatch>) -> Result<bool> {
+        *batch = decode_arrow(&self.file, || self.batches.next().transpose())?;
+        Ok(batch.is_some())
     }
 }
 

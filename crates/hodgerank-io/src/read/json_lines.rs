@@ -1,4 +1,4 @@
-//! JSON lines: one object a line. Keys are columns; values are text, numbers or truth values.
+//! JSON lines: one object per line. Keys are columns; values are text, numbers or booleans.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -9,35 +9,40 @@ use serde::de::{
     Deserialize, DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, Visitor,
 };
 
-use super::pump::{self, FileReport, PieceReport};
+use super::options::{OnError, ReadOptions};
+use super::parallel::{self, ChunkReport, FileReport};
 use super::rows::RowSink;
-use super::text_blocks::{Records, TextBlocks};
-use super::{Format, OnError, ReadOptions, TableHead};
+use super::source::OpenedFile;
+use super::text_blocks::{RecordSyntax, TextBlocks};
 use crate::columns::{Layout, ROLES, Role};
 use crate::error::{BadRow, Error, Position, Problem, Result, shorten};
-use crate::study::Cells;
+use crate::parse::Cells;
+use crate::table_head::TableHead;
 
 pub(super) fn read<S: RowSink>(
-    file: &Arc<str>,
-    mut blocks: TextBlocks,
+    file: OpenedFile,
     options: &ReadOptions,
     sinks: &mut [S],
 ) -> Result<(FileReport, TableHead)> {
-    blocks.set_records(Records::Lines);
-    let names = first_keys(file, blocks.ahead(), options.on_error)?;
+    let (format, name) = (file.format, Arc::clone(&file.name));
+    let mut blocks = TextBlocks::start(&name, file.into_reader())?;
+    let file = &name;
+    blocks.set_syntax(RecordSyntax::Lines);
+    let names = first_keys(file, blocks.buffered(), options.on_error)?;
     let layout = Layout::find(file, names, &options.columns)?;
-    let text = blocks.mark().to_vec();
-    let head = TableHead { text, ..TableHead::new(file, Format::Jsonl, &layout) };
-    let table = Table { file: Arc::clone(file), first_role: layout.first_role(), layout };
-    let report = pump::run(blocks, sinks, options.on_error, 0, |block, sink| {
-        let report = table.count(block, sink);
-        sink.end_of_text().map(|()| report)
+    let text = blocks.byte_order_mark().to_vec();
+    let head = TableHead { text, ..TableHead::new(file, format, &layout) };
+    let parser =
+        JsonLinesParser { file: Arc::clone(file), first_role: layout.first_role(), layout };
+    let report = parallel::read_chunks(blocks, sinks, options.on_error, 0, |block, sink| {
+        let report = parser.count(block, sink);
+        sink.end_text_chunk().map(|()| report)
     })?;
     Ok((report, head))
 }
 
-/// Objects whose keys, together, stand for the file's columns: some leave empty values out.
-const LOOK_AHEAD: usize = 1000;
+/// Number of objects whose keys together are the file's columns: some objects omit empty values.
+const HEADER_OBJECTS: usize = 1000;
 
 fn first_keys(file: &Arc<str>, text: &[u8], on_error: OnError) -> Result<Vec<String>> {
     let lines = text.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii).enumerate();
@@ -47,7 +52,7 @@ fn first_keys(file: &Arc<str>, text: &[u8], on_error: OnError) -> Result<Vec<Str
     }
     let mut names: Vec<String> = Vec::new();
     let mut first_error = None;
-    for (line, object) in lines.take(LOOK_AHEAD) {
+    for (line, object) in lines.take(HEADER_OBJECTS) {
         match serde_json::from_slice::<Keys>(object) {
             Ok(Keys(keys)) => {
                 for key in keys {
@@ -67,7 +72,7 @@ fn first_keys(file: &Arc<str>, text: &[u8], on_error: OnError) -> Result<Vec<Str
         }
     }
     match first_error {
-        // The rows before a bad one may have something to say first.
+        // With some keys known, the rows before the bad one can be checked first.
         Some(error) if names.is_empty() => Err(error),
         _ => Ok(names),
     }
@@ -87,18 +92,18 @@ fn bad_json(file: &Arc<str>, line: &[u8], error: &serde_json::Error, position: P
     }
 }
 
-struct Table {
+struct JsonLinesParser {
     file: Arc<str>,
     layout: Layout,
-    /// For each role, the one that holds its value: a column may play several.
+    /// For each role, the one whose cell has its value: a column can have several roles.
     first_role: [usize; ROLES],
 }
 
-impl Table {
-    fn count(&self, block: &[u8], sink: &mut impl RowSink) -> PieceReport {
-        let mut report = PieceReport {
+impl JsonLinesParser {
+    fn count(&self, block: &[u8], sink: &mut impl RowSink) -> ChunkReport {
+        let mut report = ChunkReport {
             span: memchr_iter(b'\n', block).count() as u64,
-            ..PieceReport::default()
+            ..ChunkReport::default()
         };
         for (number, line) in block.split_inclusive(|&byte| byte == b'\n').enumerate() {
             let whole = line;
@@ -134,7 +139,7 @@ impl Table {
 
     fn count_row(
         &self,
-        row: &[Cell<'_>; ROLES],
+        row: &[JsonCell<'_>; ROLES],
         text: &[u8],
         sink: &mut impl RowSink,
     ) -> Result<(), (Role, Problem, String)> {
@@ -142,10 +147,10 @@ impl Table {
         for role in Role::ALL {
             let is_name = !matches!(role, Role::Outcome | Role::Count);
             let problem = match cell(role as usize) {
-                Cell::Nested(_) => Problem::WrongType,
-                // A decimal number as a name would be spelled differently by every program.
-                Cell::Decimal(_) | Cell::Truth(_) if is_name => Problem::WrongType,
-                Cell::Missing if self.layout.has(role) && role != Role::Annotator => {
+                JsonCell::Nested(_) => Problem::WrongType,
+                // Programs format the same decimal number differently, so it cannot be a name.
+                JsonCell::Decimal(_) | JsonCell::Boolean(_) if is_name => Problem::WrongType,
+                JsonCell::Missing if self.layout.has(role) && role != Role::Annotator => {
                     Problem::Missing
                 }
                 _ => continue,
@@ -159,81 +164,81 @@ impl Table {
 }
 
 /// A value of a row.
-enum Cell<'a> {
-    /// The key is absent, or its value is null.
+enum JsonCell<'a> {
+    /// An absent key, or null.
     Missing,
     Text(Cow<'a, str>),
     Decimal(String),
-    Truth(bool),
-    /// An object or a list, by its brackets.
+    Boolean(bool),
+    /// An object or a list, abbreviated.
     Nested(&'static str),
 }
 
-impl Cell<'_> {
+impl JsonCell<'_> {
     fn text(&self) -> &str {
         match self {
-            Cell::Text(text) => text,
-            Cell::Decimal(text) => text,
-            Cell::Truth(true) => "true",
-            Cell::Truth(false) => "false",
-            Cell::Missing => "",
-            Cell::Nested(brackets) => brackets,
+            JsonCell::Text(text) => text,
+            JsonCell::Decimal(text) => text,
+            JsonCell::Boolean(true) => "true",
+            JsonCell::Boolean(false) => "false",
+            JsonCell::Missing => "",
+            JsonCell::Nested(brackets) => brackets,
         }
     }
 }
 
-impl<'de> Deserialize<'de> for Cell<'de> {
+impl<'de> Deserialize<'de> for JsonCell<'de> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(CellVisitor)
+        deserializer.deserialize_any(JsonCellVisitor)
     }
 }
 
-struct CellVisitor;
+struct JsonCellVisitor;
 
-impl<'de> Visitor<'de> for CellVisitor {
-    type Value = Cell<'de>;
+impl<'de> Visitor<'de> for JsonCellVisitor {
+    type Value = JsonCell<'de>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a value")
     }
     fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Self::Value, E> {
-        Ok(Cell::Text(text.into()))
+        Ok(JsonCell::Text(text.into()))
     }
     fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
-        Ok(Cell::Text(text.to_owned().into()))
+        Ok(JsonCell::Text(text.to_owned().into()))
     }
     fn visit_i64<E>(self, number: i64) -> Result<Self::Value, E> {
-        Ok(Cell::Text(number.to_string().into()))
+        Ok(JsonCell::Text(number.to_string().into()))
     }
     fn visit_u64<E>(self, number: u64) -> Result<Self::Value, E> {
-        Ok(Cell::Text(number.to_string().into()))
+        Ok(JsonCell::Text(number.to_string().into()))
     }
     fn visit_f64<E>(self, number: f64) -> Result<Self::Value, E> {
-        Ok(Cell::Decimal(number.to_string()))
+        Ok(JsonCell::Decimal(number.to_string()))
     }
-    fn visit_bool<E>(self, truth: bool) -> Result<Self::Value, E> {
-        Ok(Cell::Truth(truth))
+    fn visit_bool<E>(self, value: bool) -> Result<Self::Value, E> {
+        Ok(JsonCell::Boolean(value))
     }
     fn visit_unit<E>(self) -> Result<Self::Value, E> {
-        Ok(Cell::Missing)
+        Ok(JsonCell::Missing)
     }
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
         while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-        Ok(Cell::Nested("{…}"))
+        Ok(JsonCell::Nested("{…}"))
     }
     fn visit_seq<A: serde::de::SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
         while seq.next_element::<IgnoredAny>()?.is_some() {}
-        Ok(Cell::Nested("[…]"))
+        Ok(JsonCell::Nested("[…]"))
     }
 }
 
-/// Picks the wanted values out of an object and passes over the rest.
+/// Deserialises the values with roles and skips the others.
 struct RowSeed<'a> {
     layout: &'a Layout,
 }
 
 impl<'de> DeserializeSeed<'de> for RowSeed<'_> {
-    type Value = [Cell<'de>; ROLES];
+    type Value = [JsonCell<'de>; ROLES];
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
         deserializer.deserialize_map(self)
@@ -241,7 +246,7 @@ impl<'de> DeserializeSeed<'de> for RowSeed<'_> {
 }
 
 impl<'de> Visitor<'de> for RowSeed<'_> {
-    type Value = [Cell<'de>; ROLES];
+    type Value = [JsonCell<'de>; ROLES];
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("an object")
@@ -249,13 +254,13 @@ impl<'de> Visitor<'de> for RowSeed<'_> {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
         let refuse = |key: &str, why: &str| Err(A::Error::custom(format_args!("`{key}` {why}")));
-        let mut cells = [const { Cell::Missing }; ROLES];
+        let mut cells = [const { JsonCell::Missing }; ROLES];
         let mut seen = [false; ROLES];
-        while let Some(Cell::Text(key)) = map.next_key()? {
+        while let Some(JsonCell::Text(key)) = map.next_key()? {
             let is_key =
-                |place: &Option<usize>| place.is_some_and(|place| self.layout.names[place] == key);
-            match self.layout.place.iter().position(is_key) {
-                Some(role) if seen[role] => return refuse(&key, "is there twice"),
+                |index: &Option<usize>| index.is_some_and(|index| self.layout.names[index] == key);
+            match self.layout.index.iter().position(is_key) {
+                Some(role) if seen[role] => return refuse(&key, "appears twice"),
                 Some(role) => {
                     cells[role] = map.next_value()?;
                     seen[role] = true;
@@ -263,7 +268,7 @@ impl<'de> Visitor<'de> for RowSeed<'_> {
                 None if !self.layout.names.iter().any(|name| *name == key)
                     && self.layout.would_use(&key) =>
                 {
-                    return refuse(&key, "must stand in the first rows too, if only as null");
+                    return refuse(&key, "must be in the first rows too, at least as null");
                 }
                 None => {
                     map.next_value::<IgnoredAny>()?;
@@ -274,6 +279,7 @@ impl<'de> Visitor<'de> for RowSeed<'_> {
     }
 }
 
+/// The keys of an object.
 struct Keys(Vec<String>);
 
 impl<'de> Deserialize<'de> for Keys {

@@ -1,39 +1,41 @@
-//! A table of votes that is in memory already, as Arrow batches: handed over by another program
-//! without a file between. It is read as an Arrow file would be, and as often as needed.
+//! Tables in memory, as Arrow record batches. They are read like an Arrow file.
 //!
-//! Batches are cut so that all threads have work; cutting copies nothing.
+//! Large batches are sliced, without copying, so that all threads have work.
 
 use std::sync::Arc;
 
 use arrow_array::RecordBatch;
 use arrow_schema::{ArrowError, SchemaRef};
 
-use super::pump::FileReport;
-use super::rows::RowSink;
-use super::{ReadOptions, TableHead, ipc};
+use super::batches::BatchSink;
+use super::ipc;
+use super::options::ReadOptions;
+use super::parallel::FileReport;
 use crate::error::Result;
+use crate::table_head::TableHead;
 
-/// Rows that are handed to a thread at once.
-const PIECE: usize = 1 << 16;
+/// Maximum number of rows in a batch, the unit of work of a thread.
+const MAX_BATCH_ROWS: usize = 1 << 16;
 
 /// A table in memory.
 #[derive(Debug)]
 pub struct MemoryTable {
     name: Arc<str>,
     schema: SchemaRef,
-    pieces: Vec<RecordBatch>,
+    batches: Vec<RecordBatch>,
 }
 
 impl MemoryTable {
-    /// A table that messages call `name`. All batches have the schema `schema`.
+    /// Creates a table, called `name` in messages. All batches must have the schema `schema`.
     #[must_use]
     pub fn new(name: &str, schema: SchemaRef, batches: &[RecordBatch]) -> Self {
-        let cut = |batch: &RecordBatch| {
-            let starts = (0..batch.num_rows()).step_by(PIECE);
-            let piece = |start: usize| batch.slice(start, PIECE.min(batch.num_rows() - start));
-            starts.map(piece).collect::<Vec<_>>()
+        let slices = |batch: &RecordBatch| {
+            let starts = (0..batch.num_rows()).step_by(MAX_BATCH_ROWS);
+            let slice =
+                |start: usize| batch.slice(start, MAX_BATCH_ROWS.min(batch.num_rows() - start));
+            starts.map(slice).collect::<Vec<_>>()
         };
-        Self { name: name.into(), schema, pieces: batches.iter().flat_map(cut).collect() }
+        Self { name: name.into(), schema, batches: batches.iter().flat_map(slices).collect() }
     }
 
     /// The schema.
@@ -42,19 +44,16 @@ impl MemoryTable {
         &self.schema
     }
 
-    pub(super) fn name(&self) -> &Arc<str> {
-        &self.name
-    }
-
-    pub(super) fn read<S: RowSink>(
+    pub(super) fn read<S: BatchSink>(
         &self,
         options: &ReadOptions,
         sinks: &mut [S],
     ) -> Result<(FileReport, TableHead)> {
-        let (report, head) = ipc::read(&self.name, &self.schema, options, sinks, |columns| {
-            let pieces = self.pieces.iter();
-            Ok(pieces.map(move |batch| -> Result<_, ArrowError> { batch.project(&columns) }))
-        })?;
+        let (report, head) =
+            ipc::read_batches(&self.name, &self.schema, options, sinks, |columns| {
+                let batches = self.batches.iter();
+                Ok(batches.map(move |batch| -> Result<_, ArrowError> { batch.project(&columns) }))
+            })?;
         Ok((report, TableHead { stream: true, ..head }))
     }
 }
@@ -74,7 +73,7 @@ mod tests {
         let [left, right] = items;
         let batch = RecordBatch::try_from_iter([("left", left), ("right", right), ("y", y)]);
         let batch = batch.unwrap();
-        // Two batches, as a library that keeps its tables in chunks hands them over.
+        // Two batches, as from a library that stores tables in chunks.
         let batches = [batch.slice(0, 2), batch.slice(2, batch.num_rows() - 2)];
         let table = Arc::new(MemoryTable::new("votes", batch.schema(), &batches));
         let options = ReadOptions { threads: 2, ..ReadOptions::default() };
@@ -82,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn all_ways_to_hold_labels_say_the_same() {
+    fn all_column_types_give_the_same_votes() {
         let (left, right) = (["1", "2", "3", "1"], ["2", "3", "1", "2"]);
         let y = || Arc::new(Float64Array::from(vec![1.0, -1.0, 0.0, 1.0])) as ArrayRef;
         let whole = |labels: [&str; 4]| -> ArrayRef {
@@ -102,15 +101,15 @@ mod tests {
         }
     }
 
-    /// Votes of which most were seen before, with items that come late and are called as outcomes
-    /// are. A column of counts makes every row take the general way.
+    /// Most votes repeat earlier ones; some items appear late and have the names of outcomes. A
+    /// column of counts disables the fast path.
     #[test]
-    fn the_short_way_leads_to_the_same() {
+    fn the_fast_path_gives_the_same_votes() {
         let names: Vec<String> = (0..40).map(|k| format!("item-{k}")).collect();
         let mut state = 1_u64;
-        let mut draw = |most: usize| {
+        let mut draw = |bound: usize| {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695);
-            (state >> 33) as usize % most
+            (state >> 33) as usize % bound
         };
         let mut rows: Vec<[String; 4]> = Vec::new();
         for row in 0..6000 {
@@ -119,8 +118,8 @@ mod tests {
             if row > 3000 && draw(50) == 0 {
                 left = ["b", "7", "B"][draw(3)].to_owned();
             }
-            let said = ["left", "right", "tie", "-1", &right][draw(5)].to_owned();
-            rows.push([left, right, said, format!("annotator-{}", draw(7))]);
+            let outcome = ["left", "right", "tie", "-1", &right][draw(5)].to_owned();
+            rows.push([left, right, outcome, format!("annotator-{}", draw(7))]);
         }
         let column = |k: usize| rows.iter().map(move |row| row[k].as_str());
         let make: [fn(Vec<&str>) -> ArrayRef; 4] = [
@@ -159,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bad_row_is_counted_over_all_batches() {
+    fn row_numbers_count_all_batches() {
         let label = |labels: [&'static str; 4]| Arc::new(StringArray::from(labels.to_vec())) as _;
         let y = Arc::new(Float64Array::from(vec![1.0, 1.0, 1.0, f64::NAN]));
         let error = read([label(["a", "b", "c", "a"]), label(["b", "c", "a", "c"])], y);

@@ -1,4 +1,4 @@
-//! Parquet: row groups are the pieces, text columns stay dictionaries.
+//! Parquet: chunks are row groups, and text columns are read as dictionaries.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read};
@@ -14,66 +14,82 @@ use parquet::arrow::arrow_reader::{
 use parquet::errors::{ParquetError, Result as ParquetResult};
 use parquet::file::reader::{ChunkReader, Length};
 
-use super::batches::{Memo, Table};
-use super::pump::{self, FileReport, PieceReport, Pieces};
-use super::rows::RowSink;
-use super::shield::{damaged, decode};
-use super::{Format, Progress, ReadOptions, TableHead};
+use super::batches::{BatchParser, BatchSink, FastPathCache};
+use super::catch_panics::{damaged, decode};
+use super::options::ReadOptions;
+use super::parallel::{self, ChunkReport, ChunkSource, FileReport};
+use super::progress::Progress;
+use super::source::OpenedFile;
 use crate::error::{Error, Result};
+use crate::format::Format;
+use crate::table_head::TableHead;
 
-const FORMAT: &str = "Parquet";
+const FORMAT: &str = Format::Parquet.title();
 
-/// Rows decoded at a time: few enough for the columns to stay in the cache.
+/// Rows decoded at a time: few enough for the columns to fit in the processor's cache.
 const BATCH_ROWS: usize = 1 << 13;
 
-pub(super) fn read<S: RowSink>(
-    file: &Arc<str>,
-    handle: &File,
-    part: Option<&[usize]>,
+/// Reads a file, or only some of its row groups.
+pub(super) fn read<S: BatchSink>(
+    file: OpenedFile,
+    row_groups: Option<&[usize]>,
     options: &ReadOptions,
     progress: &Progress,
     sinks: &mut [S],
 ) -> Result<(FileReport, TableHead)> {
+    let name = Arc::clone(&file.name);
+    let handle = file.into_file()?;
+    let file = &name;
     let corrupt = |error: ParquetError| damaged(file, FORMAT, error);
-    let (shared, metadata) = open(file, handle)?;
-    let table = Table::new(file, metadata.schema(), &options.columns, S::WHOLE)?;
+    let (shared, metadata) = open(file, &handle)?;
+    let parser = BatchParser::new(file, metadata.schema(), &options.columns, S::WHOLE_ROWS)?;
     let schema = Some(Arc::clone(metadata.schema()));
-    let head = TableHead { schema, ..TableHead::new(file, Format::Parquet, &table.layout) };
-    let metadata = if S::WHOLE {
+    let head = TableHead { schema, ..TableHead::new(file, Format::Parquet, &parser.layout) };
+    let metadata = if S::WHOLE_ROWS {
         metadata
     } else {
-        decode(file, FORMAT, || Ok(with_dictionaries(metadata, &table.wanted)))?
+        decode(file, FORMAT, || Ok(with_dictionaries(metadata, &parser.projection)))?
     };
-    let mask = ProjectionMask::roots(metadata.parquet_schema(), table.wanted.iter().copied());
+    let mask = ProjectionMask::roots(metadata.parquet_schema(), parser.projection.iter().copied());
     let groups = 0..metadata.metadata().num_row_groups();
-    let report = pump::run(RowGroups(groups), sinks, options.on_error, 0, |&mut group, sink| {
-        if part.is_some_and(|part| !part.contains(&group)) {
-            // Another reads it; its rows are numbered all the same.
-            let rows = metadata.metadata().row_group(group).num_rows().max(0) as u64;
-            return Ok(PieceReport { rows, span: rows, ..PieceReport::default() });
-        }
-        let builder =
-            ParquetRecordBatchReaderBuilder::new_with_metadata(shared.clone(), metadata.clone());
-        let builder = builder
-            .with_row_groups(vec![group])
-            .with_projection(mask.clone())
-            .with_batch_size(BATCH_ROWS);
-        let mut reader = decode(file, FORMAT, || builder.build().map_err(corrupt))?;
-        let mut next =
-            || decode(file, FORMAT, || reader.next().transpose().map_err(|e| corrupt(e.into())));
-        let (mut report, mut memo) = (PieceReport::default(), Memo::default());
-        while let Some(batch) = next()? {
-            sink.batch(&table, &batch, &mut memo, &mut report)?;
-        }
-        progress.advance(metadata.metadata().row_group(group).compressed_size().max(0) as u64);
-        Ok(report)
-    })?;
+    let report = parallel::read_chunks(
+        RowGroups(groups),
+        sinks,
+        options.on_error,
+        0,
+        |&mut group, sink| {
+            if row_groups.is_some_and(|wanted| !wanted.contains(&group)) {
+                // Rows of skipped row groups still count in the positions of later rows.
+                let rows = metadata.metadata().row_group(group).num_rows().max(0) as u64;
+                return Ok(ChunkReport { rows, span: rows, ..ChunkReport::default() });
+            }
+            let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(
+                shared.clone(),
+                metadata.clone(),
+            );
+            let builder = builder
+                .with_row_groups(vec![group])
+                .with_projection(mask.clone())
+                .with_batch_size(BATCH_ROWS);
+            let mut reader = decode(file, FORMAT, || builder.build().map_err(corrupt))?;
+            let mut next = || {
+                decode(file, FORMAT, || reader.next().transpose().map_err(|e| corrupt(e.into())))
+            };
+            let (mut report, mut cache) = (ChunkReport::default(), FastPathCache::default());
+            while let Some(batch) = next()? {
+                sink.batch(&parser, &batch, &mut cache, &mut report)?;
+            }
+            progress.advance(metadata.metadata().row_group(group).compressed_size().max(0) as u64);
+            Ok(report)
+        },
+    )?;
     Ok((report, head))
 }
 
-/// The sizes of a file's row groups, compressed as they are.
-pub(super) fn row_group_bytes(file: &Arc<str>, handle: &File) -> Result<Vec<u64>> {
-    let (_, metadata) = open(file, handle)?;
+/// The compressed sizes of a file's row groups.
+pub(super) fn row_group_bytes(file: OpenedFile) -> Result<Vec<u64>> {
+    let name = Arc::clone(&file.name);
+    let (_, metadata) = open(&name, &file.into_file()?)?;
     let groups = metadata.metadata().row_groups().iter();
     Ok(groups.map(|group| group.compressed_size().max(0) as u64).collect())
 }
@@ -88,12 +104,12 @@ fn open(file: &Arc<str>, handle: &File) -> Result<(SharedFile, ArrowReaderMetada
     Ok((shared, metadata))
 }
 
-/// Asks for the wanted text columns as dictionaries, which is how Parquet stores them.
-fn with_dictionaries(metadata: ArrowReaderMetadata, wanted: &[usize]) -> ArrowReaderMetadata {
-    let fields = metadata.schema().fields().iter().enumerate().map(|(place, field)| {
+/// Requests the projected text columns as dictionaries, which is how Parquet stores them.
+fn with_dictionaries(metadata: ArrowReaderMetadata, projection: &[usize]) -> ArrowReaderMetadata {
+    let fields = metadata.schema().fields().iter().enumerate().map(|(index, field)| {
         let is_text =
             matches!(field.data_type(), DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View);
-        if !is_text || !wanted.contains(&place) {
+        if !is_text || !projection.contains(&index) {
             return Arc::clone(field);
         }
         let kind = DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8));
@@ -101,14 +117,14 @@ fn with_dictionaries(metadata: ArrowReaderMetadata, wanted: &[usize]) -> ArrowRe
     });
     let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
     let options = ArrowReaderOptions::new().with_schema(schema);
-    // A column that cannot be had as a dictionary is read as plain text: slower, the same votes.
+    // If a column cannot be read as a dictionary, plain text gives the same votes more slowly.
     ArrowReaderMetadata::try_new(Arc::clone(metadata.metadata()), options).unwrap_or(metadata)
 }
 
 struct RowGroups(Range<usize>);
 
-impl Pieces for RowGroups {
-    type Piece = usize;
+impl ChunkSource for RowGroups {
+    type Chunk = usize;
 
     fn next(&mut self, group: &mut usize) -> Result<bool> {
         let next = self.0.next();
@@ -117,7 +133,7 @@ impl Pieces for RowGroups {
     }
 }
 
-/// A file that several threads read at places of their own, without a shared cursor.
+/// A file that several threads read at different positions, without a shared cursor.
 #[derive(Clone)]
 struct SharedFile {
     file: Arc<File>,

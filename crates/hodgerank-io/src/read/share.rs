@@ -1,34 +1,36 @@
-//! Reading a part of the input: some of its files, or some row groups of a Parquet file.
+//! Reading a share of the input: some of its files, or some row groups of a Parquet file.
 //!
-//! What a part holds is counted as if all were read: rows keep their numbers. Whether several
-//! parts go together is for whoever hears of them all to check ([`crate::Input::check`]).
+//! Row numbers are those of the whole file. Checks that need all shares are left to the caller
+//! ([`crate::Input::check`]).
 
 use std::sync::Arc;
 
-use super::source::{Content, Format, Source, Sources};
-use super::{Progress, parquet};
+use super::parquet;
+use super::progress::Progress;
+use super::source::{Opened, Source, Sources};
 use crate::error::{Error, Result};
+use crate::format::Format;
 
-/// A file to read, whole or in part.
+/// A file to read completely or in part.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Share {
     /// The file.
     pub path: String,
-    /// The row groups to read of a Parquet file; all where this is not said.
+    /// The row groups of a Parquet file to read; `None` for all.
     pub row_groups: Option<Vec<usize>>,
 }
 
-/// How large a file is.
+/// The size of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Measured {
+pub struct FileSize {
     /// Bytes on disk.
     pub bytes: u64,
-    /// Bytes of each row group of a Parquet file that can be read in any order.
+    /// Bytes of each row group, for a Parquet file that is not compressed as a whole.
     pub row_groups: Option<Vec<u64>>,
 }
 
 impl Sources {
-    /// Files, or parts of them, to read as often as needed.
+    /// Files or parts of files, which can be read more than once.
     #[must_use]
     pub fn shares(shares: &[Share]) -> Self {
         let source = |Share { path, row_groups }: &Share| Source::File {
@@ -40,32 +42,28 @@ impl Sources {
     }
 }
 
-/// Opens a file to see how large it is, and what it can be split into.
+/// Measures a file and the row groups that it can be divided into.
 ///
 /// # Errors
-/// If it is no file that can be opened again and again, is empty, or is damaged at its ends.
-pub fn measure(path: &str, format: Option<Format>) -> Result<Measured> {
-    let streams = || Error::Formats {
-        problem: format!("{path}: standard input and pipes cannot be shared out"),
-        help: "write the votes to files first".to_owned(),
-    };
+/// [`Error::NotShareable`] for a stream; other errors if the file cannot be opened, is empty, or is
+/// damaged at its start or end.
+pub fn measure(path: &str, format: Option<Format>) -> Result<FileSize> {
     if path == "-" {
-        return Err(streams());
+        return Err(Error::NotShareable { file: path.into() });
     }
     let metadata = std::fs::metadata(path);
     let metadata = metadata.map_err(|source| Error::Open { file: path.into(), source })?;
     if !metadata.is_file() && !metadata.is_dir() {
-        return Err(streams());
+        return Err(Error::NotShareable { file: path.into() });
     }
     let source = Source::File { path: path.to_owned(), copy: None, row_groups: None };
-    let opened = source.open(format, &Arc::new(Progress::default()))?;
-    let row_groups = match opened.content {
-        Content::Parquet(handle) if !opened.compressed => {
-            Some(parquet::row_group_bytes(&opened.name, &handle)?)
+    let row_groups = match source.open(format, &Arc::new(Progress::default()))? {
+        Opened::File(file) if file.format == Format::Parquet && !file.compressed => {
+            Some(parquet::row_group_bytes(file)?)
         }
         _ => None,
     };
-    Ok(Measured { bytes: metadata.len(), row_groups })
+    Ok(FileSize { bytes: metadata.len(), row_groups })
 }
 
 #[cfg(test)]
@@ -101,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn row_groups_are_read_apart_and_rows_keep_their_numbers() {
+    fn row_groups_are_read_separately_and_rows_keep_their_numbers() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("votes.parquet");
         std::fs::write(&path, votes()).unwrap();
@@ -118,24 +116,24 @@ mod tests {
             assert_eq!(input.rejected.total, 1);
             assert_eq!(input.rejected.first[0].position, crate::Position::Row(7));
         }
-        // Others read everything: no vote here, and no error.
+        // No votes, but no error either: other processes read the rest.
         assert_eq!(read(path, Some(&[])).unwrap().studies.len(), 0);
     }
 
     #[test]
-    fn what_cannot_be_split_is_one_piece() {
+    fn other_files_have_no_row_groups() {
         let folder = tempfile::tempdir().unwrap();
         let text = folder.path().join("votes.csv");
         std::fs::write(&text, "winner,loser\na,b\n").unwrap();
         let measured = measure(text.to_str().unwrap(), None).unwrap();
-        assert_eq!(measured, Measured { bytes: 17, row_groups: None });
+        assert_eq!(measured, FileSize { bytes: 17, row_groups: None });
         let packed = folder.path().join("votes.parquet.gz");
         let file = std::fs::File::create(&packed).unwrap();
         let mut encoder = flate2::write::GzEncoder::new(file, flate2::Compression::fast());
         encoder.write_all(&votes()).unwrap();
         encoder.finish().unwrap();
         assert_eq!(measure(packed.to_str().unwrap(), None).unwrap().row_groups, None);
-        assert!(matches!(measure("-", None), Err(Error::Formats { .. })));
+        assert!(matches!(measure("-", None), Err(Error::NotShareable { .. })));
         let missing = folder.path().join("missing.csv");
         assert!(matches!(measure(missing.to_str().unwrap(), None), Err(Error::Open { .. })));
         std::fs::write(&text, "").unwrap();

@@ -1,88 +1,84 @@
-//! Text in blocks of whole records, cut where a record really ends.
+//! Text in blocks of complete records.
 //!
-//! A newline inside a quoted field ends no record, so the cutter follows the quotes from the start
-//! of each block, which is always the start of a record. It jumps from quote to quote; a block
-//! without any is cut at its last newline after one look.
+//! A newline inside a quoted field does not end a record. Each block starts at a record, and quotes
+//! are followed from there, skipping from quote to quote; a block without quotes ends at its last
+//! newline.
 
 use std::io::Read;
 use std::sync::Arc;
 
 use memchr::{memchr, memrchr};
 
-use super::pump::Pieces;
+use super::parallel::ChunkSource;
 use super::source::{BYTE_ORDER_MARK, BoxedRead};
-use crate::error::{BadRow, Error, Position, Problem, Result, shorten};
+use crate::error::{BadRow, Error, Position, Problem, Result, WrongEncoding, shorten};
 
-/// Large enough to make the lock cheap, small enough to stay in the cache.
-const BLOCK: usize = 1 << 20;
-/// A record longer than this is a quote that was never closed, not a record.
-const LONGEST_RECORD: usize = 64 << 20;
+/// Large enough for the lock to be cheap, small enough for the processor's cache.
+const BLOCK_BYTES: usize = 1 << 20;
+/// A longer record is an error: most likely a quote was never closed.
+const MAX_RECORD_BYTES: usize = 64 << 20;
 
 /// How records of a text format end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Records {
+pub(super) enum RecordSyntax {
     /// At every newline.
     Lines,
-    /// At newlines outside of double quotes; fields are separated by this byte.
+    /// At newlines outside double quotes; fields are separated by this byte.
     Quoted(u8),
 }
 
-/// A text file, cut into blocks.
+/// A text file, divided into blocks.
 pub(super) struct TextBlocks {
     file: Arc<str>,
     reader: BoxedRead,
-    records: Records,
-    /// The beginning of a record that the last block could not hold.
+    syntax: RecordSyntax,
+    /// Text that has been read but not returned: the start of the next block.
     rest: Vec<u8>,
     at_end: bool,
-    mark: &'static [u8],
+    byte_order_mark: &'static [u8],
 }
 
 impl TextBlocks {
-    /// Begins to read; passes over a byte-order mark and refuses text in two-byte characters.
+    /// Starts to read. Skips a byte-order mark and rejects UTF-16.
     pub(super) fn start(file: &Arc<str>, reader: BoxedRead) -> Result<Self> {
         let mut blocks = Self {
             file: Arc::clone(file),
             reader,
-            records: Records::Lines,
+            syntax: RecordSyntax::Lines,
             rest: Vec::new(),
             at_end: false,
-            mark: b"",
+            byte_order_mark: b"",
         };
-        blocks.fill(BLOCK)?;
+        blocks.fill(BLOCK_BYTES)?;
         if blocks.rest.starts_with(&[0xff, 0xfe]) || blocks.rest.starts_with(&[0xfe, 0xff]) {
-            return Err(Error::WrongFormat {
-                file: Arc::clone(file),
-                expected: "UTF-8 text",
-                found: "it is UTF-16; save it as UTF-8 (in a spreadsheet: CSV UTF-8)".to_owned(),
-            });
+            return Err(Error::Encoding { file: Arc::clone(file), encoding: WrongEncoding::Utf16 });
         }
         if blocks.rest.starts_with(BYTE_ORDER_MARK) {
             blocks.rest.drain(..BYTE_ORDER_MARK.len());
-            blocks.mark = BYTE_ORDER_MARK;
+            blocks.byte_order_mark = BYTE_ORDER_MARK;
         }
         Ok(blocks)
     }
 
-    /// The byte-order mark of the file, or nothing.
-    pub(super) fn mark(&self) -> &'static [u8] {
-        self.mark
+    /// The byte-order mark of the file; empty if it has none.
+    pub(super) fn byte_order_mark(&self) -> &'static [u8] {
+        self.byte_order_mark
     }
 
-    /// What has been read and not yet handed out: the header, and a good deal more.
-    pub(super) fn ahead(&self) -> &[u8] {
+    /// Text that has been read but not returned: at first the header and up to a block of rows.
+    pub(super) fn buffered(&self) -> &[u8] {
         &self.rest
     }
 
-    /// Says how records end, which is known only after a look at the header.
-    pub(super) fn set_records(&mut self, records: Records) {
-        self.records = records;
+    /// Sets how records end, which can depend on the header.
+    pub(super) fn set_syntax(&mut self, syntax: RecordSyntax) {
+        self.syntax = syntax;
     }
 
-    /// Takes the first record (the header) off, with its line ending.
+    /// Removes and returns the next record (the header), with its line end.
     pub(super) fn take_record(&mut self) -> Result<Vec<u8>> {
         loop {
-            if let Some(end) = first_border(&self.rest, self.records) {
+            if let Some(end) = first_record_end(&self.rest, self.syntax) {
                 return Ok(self.rest.drain(..end).collect());
             }
             if self.at_end {
@@ -93,7 +89,7 @@ impl TextBlocks {
         }
     }
 
-    /// Reads on until `rest` holds `target` bytes or the file ends.
+    /// Reads until `rest` has `target` bytes or the file ends.
     fn fill(&mut self, target: usize) -> Result<()> {
         let missing = target.saturating_sub(self.rest.len());
         let limited = &mut self.reader.by_ref().take(missing as u64);
@@ -104,17 +100,17 @@ impl TextBlocks {
     }
 
     fn check_length(&self) -> Result<()> {
-        if self.rest.len() < LONGEST_RECORD { Ok(()) } else { Err(self.unclosed()) }
+        if self.rest.len() < MAX_RECORD_BYTES { Ok(()) } else { Err(self.unclosed()) }
     }
 
     fn unclosed(&self) -> Error {
-        let opened = match self.records {
-            Records::Quoted(delimiter) => open_quote(&self.rest, delimiter).unwrap_or(0),
-            Records::Lines => 0,
+        let opened = match self.syntax {
+            RecordSyntax::Quoted(delimiter) => open_quote(&self.rest, delimiter).unwrap_or(0),
+            RecordSyntax::Lines => 0,
         };
         let line = 1 + memchr::memchr_iter(b'\n', &self.rest[..opened]).count() as u64;
         let start = memrchr(b'\n', &self.rest[..opened]).map_or(0, |newline| newline + 1);
-        let problem = if matches!(self.records, Records::Lines) {
+        let problem = if matches!(self.syntax, RecordSyntax::Lines) {
             Problem::BadJson("a line longer than 64 MiB".to_owned())
         } else {
             Problem::UnclosedQuote
@@ -130,14 +126,14 @@ impl TextBlocks {
     }
 }
 
-impl Pieces for TextBlocks {
-    type Piece = Vec<u8>;
+impl ChunkSource for TextBlocks {
+    type Chunk = Vec<u8>;
 
     fn next(&mut self, block: &mut Vec<u8>) -> Result<bool> {
-        self.fill(BLOCK.max(self.rest.len()))?;
+        self.fill(BLOCK_BYTES.max(self.rest.len()))?;
         loop {
-            if let Some(end) = last_border(&self.rest, self.records) {
-                // The reader goes on in the block's old buffer: nothing is allocated.
+            if let Some(end) = last_record_end(&self.rest, self.syntax) {
+                // `rest` gets the block's old buffer: nothing is allocated.
                 block.clear();
                 block.extend_from_slice(&self.rest[end..]);
                 std::mem::swap(block, &mut self.rest);
@@ -145,8 +141,8 @@ impl Pieces for TextBlocks {
                 return Ok(true);
             }
             if self.at_end {
-                let unclosed = matches!(self.records,
-                    Records::Quoted(delimiter) if open_quote(&self.rest, delimiter).is_some());
+                let unclosed = matches!(self.syntax,
+                    RecordSyntax::Quoted(delimiter) if open_quote(&self.rest, delimiter).is_some());
                 if unclosed {
                     return Err(self.unclosed());
                 }
@@ -160,43 +156,43 @@ impl Pieces for TextBlocks {
     }
 }
 
-/// Where the last whole record of `text` ends.
-fn last_border(text: &[u8], records: Records) -> Option<usize> {
-    let mut border = None;
-    outside_quotes(text, records, |start, end| {
+/// The end of the last complete record of `text`.
+fn last_record_end(text: &[u8], syntax: RecordSyntax) -> Option<usize> {
+    let mut end_of_record = None;
+    outside_quotes(text, syntax, |start, end| {
         if let Some(newline) = memrchr(b'\n', &text[start..end]) {
-            border = Some(start + newline + 1);
+            end_of_record = Some(start + newline + 1);
         }
         true
     });
-    border
+    end_of_record
 }
 
-/// Where the first record of `text` ends.
-fn first_border(text: &[u8], records: Records) -> Option<usize> {
-    let mut border = None;
-    outside_quotes(text, records, |start, end| {
-        border = memchr(b'\n', &text[start..end]).map(|newline| start + newline + 1);
-        border.is_none()
+/// The end of the first record of `text`.
+fn first_record_end(text: &[u8], syntax: RecordSyntax) -> Option<usize> {
+    let mut end_of_record = None;
+    outside_quotes(text, syntax, |start, end| {
+        end_of_record = memchr(b'\n', &text[start..end]).map(|newline| start + newline + 1);
+        end_of_record.is_none()
     });
-    border
+    end_of_record
 }
 
-/// The quote that is open at the end of `text`, if one is.
+/// The position of a quote that is still open at the end of `text`.
 fn open_quote(text: &[u8], delimiter: u8) -> Option<usize> {
-    outside_quotes(text, Records::Quoted(delimiter), |_, _| true)
+    outside_quotes(text, RecordSyntax::Quoted(delimiter), |_, _| true)
 }
 
-/// Calls `visit` with each stretch of `text` outside of quotes, until it returns `false`. Returns
-/// the place of a quote that is still open at the end.
+/// Calls `visit` with each range of `text` outside quotes, until it returns `false`. Returns the
+/// position of a quote that is still open at the end.
 ///
-/// A quote opens a field only where a field starts; elsewhere it is an ordinary character.
+/// A quote has a meaning only at the start of a field; elsewhere it is an ordinary character.
 fn outside_quotes(
     text: &[u8],
-    records: Records,
+    syntax: RecordSyntax,
     mut visit: impl FnMut(usize, usize) -> bool,
 ) -> Option<usize> {
-    let Records::Quoted(delimiter) = records else {
+    let RecordSyntax::Quoted(delimiter) = syntax else {
         visit(0, text.len());
         return None;
     };
@@ -220,7 +216,8 @@ fn outside_quotes(
     None
 }
 
-/// The quote that closes a field whose text begins at `from`; doubled quotes are part of the text.
+/// The position of the quote that closes a field whose text starts at `from`; doubled quotes are
+/// part of the text.
 pub(super) fn closing_quote(text: &[u8], from: usize) -> Option<usize> {
     let mut at = from;
     loop {
@@ -236,10 +233,10 @@ pub(super) fn closing_quote(text: &[u8], from: usize) -> Option<usize> {
 mod tests {
     use super::*;
 
-    const CSV: Records = Records::Quoted(b',');
+    const CSV: RecordSyntax = RecordSyntax::Quoted(b',');
 
     #[test]
-    fn borders_are_not_fooled() {
+    fn record_ends() {
         for (text, first, last) in [
             ("a,b\nc,d\ne", Some(4), Some(8)),
             ("\"a\nb\",c\nd", Some(8), Some(8)),
@@ -248,10 +245,10 @@ mod tests {
             ("\"a\n\n\n", None, None),
             ("", None, None),
         ] {
-            assert_eq!(first_border(text.as_bytes(), CSV), first, "{text:?}");
-            assert_eq!(last_border(text.as_bytes(), CSV), last, "{text:?}");
+            assert_eq!(first_record_end(text.as_bytes(), CSV), first, "{text:?}");
+            assert_eq!(last_record_end(text.as_bytes(), CSV), last, "{text:?}");
         }
-        assert_eq!(last_border(b"{\"a\n\n", Records::Lines), Some(5));
+        assert_eq!(last_record_end(b"{\"a\n\n", RecordSyntax::Lines), Some(5));
         assert_eq!(open_quote(b"a,\"b\nc", b','), Some(2));
         assert_eq!(open_quote(b"a,b\"\nc", b','), None);
     }

@@ -1,5 +1,5 @@
-//! Where results go: standard output, or a file that is written beside its place and then renamed.
-//! Names that end in `.gz` or `.zst` are compressed.
+//! Outputs: standard output, or a file that is written under a temporary name and then renamed.
+//! Files whose names end in `.gz` or `.zst` are compressed.
 
 use std::io::{self, BufWriter, Stdout, Write};
 use std::path::{Path, PathBuf};
@@ -9,21 +9,21 @@ use tempfile::NamedTempFile;
 
 use crate::error::{Error, Result};
 
-/// An output that is being written. Without [`Output::finish`] a file leaves no trace.
+/// An output that is being written. A file that is dropped before [`Output::finish`] is removed.
 pub struct Output {
     name: Arc<str>,
     encoder: Encoder,
 }
 
 enum Encoder {
-    Plain(Target),
-    Gzip(flate2::write::GzEncoder<Target>),
-    Zstd(zstd::Encoder<'static, Target>),
+    Plain(Destination),
+    Gzip(flate2::write::GzEncoder<Destination>),
+    Zstd(zstd::Encoder<'static, Destination>),
 }
 
-enum Target {
+enum Destination {
     Standard(BufWriter<Stdout>),
-    /// A pipe or a device: there is nothing to rename onto it.
+    /// A pipe or a device, which cannot be replaced by renaming.
     Special(BufWriter<std::fs::File>),
     File(BufWriter<NamedTempFile>, PathBuf),
 }
@@ -32,11 +32,11 @@ impl Output {
     /// Standard output.
     #[must_use]
     pub fn standard() -> Self {
-        let target = Target::Standard(BufWriter::new(io::stdout()));
-        Self { name: "standard output".into(), encoder: Encoder::Plain(target) }
+        let destination = Destination::Standard(BufWriter::new(io::stdout()));
+        Self { name: "standard output".into(), encoder: Encoder::Plain(destination) }
     }
 
-    /// A file; `-` is standard output. Nothing appears at `path` before [`Output::finish`].
+    /// Creates a file; `-` is standard output. Nothing appears at `path` before [`Output::finish`].
     ///
     /// # Errors
     /// If the folder does not exist or cannot be written to.
@@ -45,25 +45,26 @@ impl Output {
             return Ok(Self::standard());
         }
         let name: Arc<str> = path.into();
-        let encoder = Self::open(Path::new(path)).and_then(|target| Encoder::new(path, target));
-        let encoder = encoder.map_err(|source| Error::Write { file: Arc::clone(&name), source })?;
+        let encoder =
+            Self::open(Path::new(path)).and_then(|destination| Encoder::new(path, destination));
+        let encoder = encoder.map_err(|source| Error::write(&name, source))?;
         Ok(Self { name, encoder })
     }
 
-    fn open(path: &Path) -> io::Result<Target> {
+    fn open(path: &Path) -> io::Result<Destination> {
         match std::fs::metadata(path) {
             Ok(existing) if existing.is_dir() => {
                 return Err(io::Error::other("it is a folder; name a file in it"));
             }
             Ok(existing) if !existing.is_file() => {
                 let device = std::fs::OpenOptions::new().write(true).open(path)?;
-                return Ok(Target::Special(BufWriter::new(device)));
+                return Ok(Destination::Special(BufWriter::new(device)));
             }
             _ => {}
         }
-        // A link is followed, so that what it points to is replaced and the link stays.
-        let place = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-        let folder = match place.parent() {
+        // Links are resolved, so that the file they point to is replaced and not the link.
+        let path = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        let folder = match path.parent() {
             Some(folder) if !folder.as_os_str().is_empty() => folder,
             _ => Path::new("."),
         };
@@ -71,68 +72,68 @@ impl Output {
         builder.prefix(".hodgerank-");
         #[cfg(unix)]
         {
-            // As an ordinary new file would have them; the user's mask still applies.
+            // The permissions of an ordinary new file; the user's mask still applies.
             use std::os::unix::fs::PermissionsExt as _;
             builder.permissions(std::fs::Permissions::from_mode(0o666));
         }
-        let beside = builder.tempfile_in(folder)?;
-        Ok(Target::File(BufWriter::with_capacity(1 << 16, beside), place))
+        let temporary = builder.tempfile_in(folder)?;
+        Ok(Destination::File(BufWriter::with_capacity(1 << 16, temporary), path))
     }
 
-    /// Completes the output: the file appears under its name, or replaces the old one, at once.
+    /// Completes the output: the file appears under its name, or replaces the old one, atomically.
     ///
     /// # Errors
     /// If the last bytes cannot be written or the file cannot be renamed.
     pub fn finish(self) -> Result<()> {
         let Self { name, encoder } = self;
-        let target = match encoder {
-            Encoder::Plain(target) => Ok(target),
+        let destination = match encoder {
+            Encoder::Plain(destination) => Ok(destination),
             Encoder::Gzip(encoder) => encoder.finish(),
             Encoder::Zstd(encoder) => encoder.finish(),
         };
-        target.and_then(Target::finish).map_err(|source| Error::Write { file: name, source })
+        destination.and_then(Destination::finish).map_err(|source| Error::write(&name, source))
     }
 
-    /// What messages call it.
+    /// The name of the output in messages.
     pub(super) fn name(&self) -> Arc<str> {
         Arc::clone(&self.name)
     }
 
-    /// An error of this output, for failures of writers on top of it.
+    /// Wraps an error of a writer that writes to this output.
     #[must_use]
     pub fn error(&self, source: io::Error) -> Error {
-        Error::Write { file: Arc::clone(&self.name), source }
+        Error::write(&self.name, source)
     }
 }
 
 impl Encoder {
-    fn new(path: &str, target: Target) -> io::Result<Self> {
+    fn new(path: &str, destination: Destination) -> io::Result<Self> {
         let path = path.to_ascii_lowercase();
         Ok(if path.ends_with(".gz") {
-            Self::Gzip(flate2::write::GzEncoder::new(target, flate2::Compression::default()))
+            Self::Gzip(flate2::write::GzEncoder::new(destination, flate2::Compression::default()))
         } else if path.ends_with(".zst") {
-            Self::Zstd(zstd::Encoder::new(target, zstd::DEFAULT_COMPRESSION_LEVEL)?)
+            Self::Zstd(zstd::Encoder::new(destination, zstd::DEFAULT_COMPRESSION_LEVEL)?)
         } else {
-            Self::Plain(target)
+            Self::Plain(destination)
         })
     }
 
     fn as_write(&mut self) -> &mut dyn Write {
         match self {
-            Self::Plain(target) => target.as_write(),
+            Self::Plain(destination) => destination.as_write(),
             Self::Gzip(encoder) => encoder,
             Self::Zstd(encoder) => encoder,
         }
     }
 }
 
-impl Target {
+impl Destination {
     fn finish(self) -> io::Result<()> {
         match self {
             Self::Standard(mut out) => out.flush(),
             Self::Special(mut out) => out.flush(),
-            Self::File(out, place) => match out.into_inner() {
-                Ok(file) => file.persist(place).map(drop).map_err(|error| error.error),
+            Self::File(out, path) => match out.into_inner() {
+                Ok(file) => file.persist(path).map(drop).map_err(|error| error.error),
                 Err(error) => Err(error.into_error()),
             },
         }
@@ -147,7 +148,7 @@ impl Target {
     }
 }
 
-impl Write for Target {
+impl Write for Destination {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.as_write().write(bytes)
     }
@@ -191,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_is_no_file() {
+    fn folders_are_rejected() {
         let folder = tempfile::tempdir().unwrap();
         assert!(Output::create(folder.path().to_str().unwrap()).is_err());
         assert!(Output::create(folder.path().join("no/such.csv").to_str().unwrap()).is_err());

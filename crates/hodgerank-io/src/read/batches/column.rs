@@ -1,4 +1,4 @@
-//! One column of a batch, cell by cell.
+//! Access to the cells of a batch's column, whatever its type.
 
 use std::borrow::Cow;
 
@@ -7,34 +7,35 @@ use arrow_array::{Array, ArrayRef, LargeStringArray, StringArray, StringViewArra
 use arrow_buffer::NullBuffer;
 use arrow_schema::DataType;
 
-/// One column of a batch, whatever its type.
-pub(super) enum Column<'a> {
+/// A column of a batch.
+pub(super) enum BatchColumn<'a> {
     Absent,
-    Text(Texts<'a>, Nulls<'a>),
+    Text(TextColumn<'a>, Nulls<'a>),
     Whole(Box<dyn Fn(usize) -> i128 + 'a>, Nulls<'a>),
     Decimal(Box<dyn Fn(usize) -> f64 + 'a>, Nulls<'a>),
     Truth(Box<dyn Fn(usize) -> bool + 'a>, Nulls<'a>),
-    /// Keys (meaningless where the row is null) and the values behind them.
+    /// Keys (arbitrary for null rows) into a dictionary of values.
     Dictionary {
         keys: Cow<'a, [i32]>,
         array: &'a ArrayRef,
         nulls: Nulls<'a>,
-        values: Box<Column<'a>>,
+        values: Box<BatchColumn<'a>>,
         dictionary: &'a ArrayRef,
     },
 }
 
-/// Which rows are null; none where no row is.
+/// Which rows are null; `None` if no row is.
 pub(super) type Nulls<'a> = Option<&'a NullBuffer>;
 
-/// Text of any layout. Labels are most of what is read, so no call goes through a pointer.
-pub(super) enum Texts<'a> {
+/// A text column of any layout. An enum and not a trait object: labels are most of the data, and
+/// calls through a pointer would be slow.
+pub(super) enum TextColumn<'a> {
     Small(&'a StringArray),
     Large(&'a LargeStringArray),
     View(&'a StringViewArray),
 }
 
-impl<'a> Texts<'a> {
+impl<'a> TextColumn<'a> {
     #[inline]
     pub(super) fn value(&self, row: usize) -> &'a str {
         match self {
@@ -45,7 +46,7 @@ impl<'a> Texts<'a> {
     }
 }
 
-impl<'a> Column<'a> {
+impl<'a> BatchColumn<'a> {
     pub(super) fn new(array: &'a ArrayRef) -> Result<Self, String> {
         let nulls = array.nulls();
         macro_rules! whole {
@@ -55,9 +56,9 @@ impl<'a> Column<'a> {
             }};
         }
         Ok(match array.data_type() {
-            DataType::Utf8 => Self::Text(Texts::Small(array.as_string()), nulls),
-            DataType::LargeUtf8 => Self::Text(Texts::Large(array.as_string()), nulls),
-            DataType::Utf8View => Self::Text(Texts::View(array.as_string_view()), nulls),
+            DataType::Utf8 => Self::Text(TextColumn::Small(array.as_string()), nulls),
+            DataType::LargeUtf8 => Self::Text(TextColumn::Large(array.as_string()), nulls),
+            DataType::Utf8View => Self::Text(TextColumn::View(array.as_string_view()), nulls),
             DataType::Int8 => whole!(types::Int8Type),
             DataType::Int16 => whole!(types::Int16Type),
             DataType::Int32 => whole!(types::Int32Type),
@@ -84,7 +85,7 @@ impl<'a> Column<'a> {
                 let values = Box::new(Self::new(dictionary)?);
                 let keys = match array.as_dictionary_opt::<types::Int32Type>() {
                     Some(keyed) => Cow::Borrowed(&keyed.keys().values()[..]),
-                    // Keys of an empty dictionary cannot be normalised; every row of it is null.
+                    // `normalized_keys` panics for an empty dictionary, whose rows are all null.
                     None if dictionary.is_empty() => vec![0; array.len()].into(),
                     None => any.normalized_keys().into_iter().map(|key| key as i32).collect(),
                 };
@@ -94,7 +95,7 @@ impl<'a> Column<'a> {
         })
     }
 
-    /// The cell as text; `None` where it is null or the column absent.
+    /// The cell as text; `None` if it is null or the column is absent.
     pub(super) fn text<'s>(&'s self, row: usize, scratch: &'s mut String) -> Option<&'s str> {
         use std::fmt::Write as _;
         scratch.clear();

@@ -1,7 +1,7 @@
-//! Decoders of binary formats can panic on damaged data. Here such a panic becomes an error.
+//! Turns panics of decoders on damaged data into errors.
 //!
-//! The panic hook is changed once for the whole program, and only so far that it stays silent on a
-//! thread that is inside a decoder; every other panic goes to the hook that was there before.
+//! The panic hook is replaced once per process. The new hook is silent for a thread that is inside a
+//! decoder and calls the previous hook for every other panic.
 
 use std::any::Any;
 use std::cell::Cell;
@@ -15,7 +15,8 @@ thread_local! {
     static DECODING: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Runs a decoder of `format` data. What it was working on must not be used after an error.
+/// Runs a decoder of `format` data. Whatever the decoder has modified must not be used after an
+/// error.
 pub(super) fn decode<T>(
     file: &Arc<str>,
     format: &str,
@@ -36,14 +37,14 @@ pub(super) fn decode<T>(
     done.unwrap_or_else(|payload| Err(damaged(file, format, message(&*payload))))
 }
 
-/// An error of a file whose content contradicts its format.
+/// The error for content that violates its format.
 pub(super) fn damaged(file: &Arc<str>, format: &str, why: impl std::fmt::Display) -> Error {
     Error::read(file, io::Error::other(format!("the {format} data is damaged: {why}")))
 }
 
 fn message(payload: &(dyn Any + Send)) -> &str {
     let text = payload.downcast_ref::<String>().map(String::as_str);
-    text.or(payload.downcast_ref::<&str>().copied()).unwrap_or("the decoder gave up")
+    text.or(payload.downcast_ref::<&str>().copied()).unwrap_or("the decoder failed")
 }
 
 #[cfg(test)]
@@ -51,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_panic_is_an_error_of_the_file() {
+    fn a_panic_becomes_an_error() {
         let file: Arc<str> = "f.parquet".into();
         let done: Result<()> = decode(&file, "Parquet", || panic!("index {} too large", 7));
         let text = done.unwrap_err().to_string();

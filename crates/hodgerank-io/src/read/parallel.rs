@@ -1,75 +1,76 @@
-//! Several threads pulling pieces of one file and counting them.
+//! Distributes one file over several threads.
 //!
-//! Pieces are taken in order under a lock, so when some piece holds the first bad row, every piece
-//! before it is already in someone's hands: the error reported is always the first of the file,
-//! whatever the number of threads.
+//! Chunks are fetched in order under a lock. When a chunk has a bad row, all chunks before it have
+//! been fetched already and are still processed, so the reported error is always the first one in
+//! the file, whatever the number of threads.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::OnError;
-use crate::error::{BadRow, Error, Position, Result};
+use super::options::OnError;
+use crate::error::{BadRow, Error, Result};
 use crate::study::Rejected;
 
-/// A file as a sequence of pieces that can be counted independently.
-pub(super) trait Pieces: Send {
-    /// A piece, and the buffers to fetch the next one into.
-    type Piece: Default + Send;
+/// A file as a sequence of chunks that can be processed independently.
+pub(super) trait ChunkSource: Send {
+    /// A chunk; its buffers are reused for the next one.
+    type Chunk: Default + Send;
 
-    /// Fetches the next piece; `false` at the end of the file.
-    fn next(&mut self, piece: &mut Self::Piece) -> Result<bool>;
+    /// Fetches the next chunk; returns `false` at the end of the file.
+    fn next(&mut self, chunk: &mut Self::Chunk) -> Result<bool>;
 }
 
-/// What came of one piece.
+/// The result of one chunk.
 #[derive(Debug, Default)]
-pub(super) struct PieceReport {
-    /// Rows, counted or not.
+pub(super) struct ChunkReport {
+    /// Number of rows, including rejected ones.
     pub(super) rows: u64,
-    /// Lines or rows by which later positions are moved on.
+    /// Number of lines or rows, to be added to the positions in later chunks.
     pub(super) span: u64,
-    /// Rows that were not counted.
+    /// Rejected rows, with positions relative to the chunk.
     pub(super) rejected: Rejected,
 }
 
-impl PieceReport {
-    /// Notes a bad row. Its description is made only while there is room to list it.
+impl ChunkReport {
+    /// Adds a bad row. `describe` is called only while the list has room.
     pub(super) fn reject(&mut self, describe: impl FnOnce() -> BadRow) {
         self.rejected.total += 1;
-        if self.rejected.first.len() < Rejected::LISTED {
+        if self.rejected.first.len() < Rejected::MAX_LISTED {
             self.rejected.first.push(describe());
         }
     }
 }
 
-/// What came of a file.
+/// The result of a file.
 #[derive(Debug, Default)]
 pub(super) struct FileReport {
     pub(super) rows: u64,
     pub(super) rejected: Rejected,
 }
 
-/// Counts all pieces with one thread for each sink; one alone gets them in order. `first` is the position before the first row.
-pub(super) fn run<P: Pieces, S: Send>(
-    pieces: P,
+/// Processes all chunks, with one thread for each sink. A single sink receives them in order.
+/// `first` is the number of lines before the first row.
+pub(super) fn read_chunks<C: ChunkSource, S: Send>(
+    chunks: C,
     sinks: &mut [S],
     on_error: OnError,
     first: u64,
-    count: impl Fn(&mut P::Piece, &mut S) -> Result<PieceReport> + Sync,
+    process: impl Fn(&mut C::Chunk, &mut S) -> Result<ChunkReport> + Sync,
 ) -> Result<FileReport> {
-    let source = Mutex::new((pieces, 0_usize));
+    let source = Mutex::new((chunks, 0_usize));
     let stop = AtomicBool::new(false);
     let worker = |sink: &mut S| {
         let mut reports = Vec::new();
-        let mut piece = P::Piece::default();
+        let mut chunk = C::Chunk::default();
         while !stop.load(Ordering::Relaxed) {
             let (number, fetched) = {
                 let mut guard = source.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-                let (pieces, next) = &mut *guard;
-                // Checked again under the lock: pieces after a failed one must not be taken.
+                let (chunks, next) = &mut *guard;
+                // Checked again under the lock: no chunk after a failed one may be fetched.
                 if stop.load(Ordering::Relaxed) {
                     break;
                 }
-                let fetched = pieces.next(&mut piece);
+                let fetched = chunks.next(&mut chunk);
                 if fetched.is_err() {
                     stop.store(true, Ordering::Relaxed);
                 }
@@ -78,10 +79,10 @@ pub(super) fn run<P: Pieces, S: Send>(
             };
             let report = match fetched {
                 Ok(false) => break,
-                Ok(true) => count(&mut piece, sink),
+                Ok(true) => process(&mut chunk, sink),
                 Err(error) => Err(error),
             };
-            let bad = |report: &PieceReport| report.rejected.total > 0;
+            let bad = |report: &ChunkReport| report.rejected.total > 0;
             if report.as_ref().map_or(true, |r| on_error == OnError::Stop && bad(r)) {
                 stop.store(true, Ordering::Relaxed);
             }
@@ -89,7 +90,7 @@ pub(super) fn run<P: Pieces, S: Send>(
         }
         reports
     };
-    let mut reports: Vec<(usize, Result<PieceReport>)> = match sinks {
+    let mut reports: Vec<(usize, Result<ChunkReport>)> = match sinks {
         [only] => worker(only),
         several => std::thread::scope(|scope| {
             let workers: Vec<_> =
@@ -99,50 +100,42 @@ pub(super) fn run<P: Pieces, S: Send>(
         }),
     };
     reports.sort_unstable_by_key(|&(number, _)| number);
-    gather(reports, on_error, first)
+    merge(reports, on_error, first)
 }
 
-fn gather(
-    reports: Vec<(usize, Result<PieceReport>)>,
+/// Merges the reports of all chunks, sorted by chunk, and makes positions relative to the file.
+fn merge(
+    reports: Vec<(usize, Result<ChunkReport>)>,
     on_error: OnError,
     first: u64,
 ) -> Result<FileReport> {
     let mut file = FileReport::default();
-    let mut before = first;
+    let mut offset = first;
     for (_, report) in reports {
-        let report = report.map_err(|error| moved(error, before))?;
+        let report = report.map_err(|error| shifted(error, offset))?;
         for mut row in report.rejected.first {
-            row.position = row.position.after(before);
+            row.position = row.position.shifted(offset);
             if on_error == OnError::Stop {
                 return Err(Box::new(row).into());
             }
-            if file.rejected.first.len() < Rejected::LISTED {
+            if file.rejected.first.len() < Rejected::MAX_LISTED {
                 file.rejected.first.push(row);
             }
         }
         file.rejected.total += report.rejected.total;
         file.rows += report.rows;
-        before += report.span;
+        offset += report.span;
     }
     Ok(file)
 }
 
-/// Errors that end the whole file know their place inside a piece only.
-fn moved(error: Error, before: u64) -> Error {
+/// Makes the position of an error relative to the file.
+fn shifted(error: Error, offset: u64) -> Error {
     match error {
         Error::Row(mut row) => {
-            row.position = row.position.after(before);
+            row.position = row.position.shifted(offset);
             Error::Row(row)
         }
         other => other,
-    }
-}
-
-impl Position {
-    fn after(self, before: u64) -> Self {
-        match self {
-            Self::Line(line) => Self::Line(before + line),
-            Self::Row(row) => Self::Row(before + row),
-        }
     }
 }

@@ -1,0 +1,186 @@
+//! Votes counted while rows are read, one counter per thread.
+
+use hodgerank::{Labels, Study, Tally, natural_order};
+
+use crate::columns::{Layout, Role};
+use crate::error::{Problem, Result};
+use crate::parse::{Cells, Interpretation, ParsedRow, could_be_outcome};
+use crate::study::{Input, OutcomesSeen, Rejected};
+use crate::table_head::TableHead;
+
+/// The votes that one thread has counted.
+#[derive(Debug, Default)]
+pub(crate) struct Counter {
+    by: Labels,
+    studies: Vec<StudyCounts>,
+    /// The study of the empty `by` value: the only study if there is no `by` column.
+    unnamed: Option<usize>,
+    outcomes: OutcomesSeen,
+    /// Number of items whose names are also outcomes ([`could_be_outcome`]).
+    outcome_like_items: usize,
+}
+
+/// The votes of one study that one thread has counted.
+#[derive(Debug, Default)]
+struct StudyCounts {
+    items: Labels,
+    tally: Tally,
+    annotators: Labels,
+    rows: u64,
+}
+
+impl Counter {
+    /// Counts a row, or returns the role of a bad cell and its problem.
+    #[inline]
+    pub(crate) fn count(
+        &mut self,
+        layout: &Layout,
+        cells: &Cells<'_>,
+    ) -> Result<(), (Role, Problem)> {
+        let cell = |role: Role| cells[role as usize];
+        let row = ParsedRow::new(layout, cells)?;
+        if let Some(interpretation) = row.interpretation {
+            self.note(interpretation, cell(Role::Outcome));
+        }
+        let study = self.study(cell(Role::By));
+        let left = self.item(study, row.left);
+        let right = self.item(study, row.right);
+        self.studies[study].add(left, right, row.y, row.count, cell(Role::Annotator));
+        Ok(())
+    }
+
+    /// The index of a `by` value's study; the value is empty if there is no `by` column.
+    fn study(&mut self, by: &[u8]) -> usize {
+        if let Some(study) = self.unnamed
+            && by.is_empty()
+        {
+            return study;
+        }
+        let study = intern(&mut self.by, by) as usize;
+        if study == self.studies.len() {
+            self.studies.push(StudyCounts::default());
+        }
+        if by.is_empty() {
+            self.unnamed = Some(study);
+        }
+        study
+    }
+
+    #[inline]
+    fn item(&mut self, study: usize, name: &[u8]) -> u32 {
+        let items = &mut self.studies[study].items;
+        if let Some(id) = items.get(name) {
+            return id;
+        }
+        if could_be_outcome(name) {
+            self.outcome_like_items += 1;
+        }
+        intern(items, name)
+    }
+
+    #[inline]
+    fn note(&mut self, interpretation: Interpretation, text: &[u8]) {
+        let noted = match interpretation {
+            Interpretation::AmbiguousLabel => &mut self.outcomes.ambiguous_label,
+            Interpretation::WordOrNumber => &mut self.outcomes.plain,
+            Interpretation::Label | Interpretation::Tie => return,
+        };
+        // The smallest, so that the message does not depend on how threads share the rows.
+        if noted.as_ref().is_none_or(|known| text < known.as_bytes()) {
+            *noted = Some(String::from_utf8_lossy(text).into_owned());
+        }
+    }
+
+    /// The index of an item; only for input without a `by` column.
+    #[inline]
+    pub(crate) fn item_id(&self, name: &[u8]) -> Option<u32> {
+        self.studies.first()?.items.get(name)
+    }
+
+    /// Whether an annotator is empty or already counted; only for input without a `by` column.
+    #[inline]
+    pub(crate) fn knows_annotator(&self, name: &[u8]) -> bool {
+        let known = |study: &StudyCounts| study.annotators.get(name).is_some();
+        name.is_empty() || self.studies.first().is_some_and(known)
+    }
+
+    /// Number of items whose names are also outcomes; grows as rows are counted.
+    pub(crate) fn outcome_like_items(&self) -> usize {
+        self.outcome_like_items
+    }
+
+    /// Counts one vote on known items by a known annotator; only for input without a `by` column.
+    #[inline]
+    pub(crate) fn count_by_id(&mut self, left: u32, right: u32, y: f64) {
+        let study = &mut self.studies[0];
+        study.rows += 1;
+        study.tally.add(left, right, y, 1);
+    }
+
+    /// Merges the counts of all threads. The result does not depend on how threads shared the rows.
+    pub(crate) fn finish(
+        counters: Vec<Self>,
+        has_by: bool,
+        rejected: Rejected,
+        tables: Vec<TableHead>,
+    ) -> Input {
+        let mut outcomes = OutcomesSeen::default();
+        counters.iter().for_each(|counter| outcomes.merge(&counter.outcomes));
+        let mut values = Labels::new();
+        let mut parts: Vec<Vec<StudyCounts>> = Vec::new();
+        for counter in counters {
+            for (name, counted) in counter.by.iter().zip(counter.studies) {
+                let study = values.intern(name) as usize;
+                if study == parts.len() {
+                    parts.push(Vec::new());
+                }
+                parts[study].push(counted);
+            }
+        }
+        let mut studies: Vec<Study> = values
+            .iter()
+            .zip(parts)
+            .map(|(by, parts)| StudyCounts::merge(parts, has_by.then(|| by.to_owned())))
+            .collect();
+        studies.sort_by(|a, b| {
+            natural_order(a.by.as_deref().unwrap_or(""), b.by.as_deref().unwrap_or(""))
+        });
+        Input { studies, rejected, tables, outcomes }
+    }
+}
+
+impl StudyCounts {
+    #[inline]
+    fn add(&mut self, left: u32, right: u32, y: f64, count: u64, annotator: &[u8]) {
+        self.rows += 1;
+        self.tally.add(left, right, y, count);
+        if !annotator.is_empty() {
+            intern(&mut self.annotators, annotator);
+        }
+    }
+
+    fn merge(parts: Vec<Self>, by: Option<String>) -> Study {
+        let items: Labels = parts.iter().flat_map(|part| part.items.iter()).collect();
+        let annotators: Labels = parts.iter().flat_map(|part| part.annotators.iter()).collect();
+        let (items, _) = items.sorted();
+        let new_ids: Vec<Vec<u32>> = parts
+            .iter()
+            .map(|part| {
+                let new_id = |name: &str| items.get(name.as_bytes()).expect("collected above");
+                part.items.iter().map(new_id).collect()
+            })
+            .collect();
+        let rows = parts.iter().map(|part| part.rows).sum();
+        let comparisons = parts.iter().map(|part| part.tally.votes()).sum();
+        let tallies = parts.into_iter().map(|part| part.tally).collect();
+        let groups = Tally::finish(tallies, &new_ids);
+        Study { by, items, groups, rows, comparisons, annotators }
+    }
+}
+
+/// The index of a name; adds the name if it is new.
+#[inline]
+fn intern(labels: &mut Labels, name: &[u8]) -> u32 {
+    // Readers pass valid UTF-8 only, so the conversion is exact.
+    labels.get(name).unwrap_or_else(|| labels.intern(&String::from_utf8_lossy(name)))
+}

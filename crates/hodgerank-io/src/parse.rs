@@ -1,0 +1,245 @@
+//! From a row's cells to a vote: items, outcome and count.
+
+use crate::columns::{Layout, ROLES, Role};
+use crate::error::Problem;
+use crate::outcome::OutcomeAs;
+
+/// A row's cells, indexed by [`Role`]: valid UTF-8; cells of absent columns are empty and ignored.
+pub(crate) type Cells<'a> = [&'a [u8]; ROLES];
+
+/// The vote of a row.
+pub(crate) struct ParsedRow<'a> {
+    pub(crate) left: &'a [u8],
+    pub(crate) right: &'a [u8],
+    /// How much `left` is preferred to `right`.
+    pub(crate) y: f64,
+    /// How the outcome was read, if there is an outcome column.
+    pub(crate) interpretation: Option<Interpretation>,
+    pub(crate) count: u64,
+}
+
+impl<'a> ParsedRow<'a> {
+    /// Parses a row's cells, or returns the role of a bad cell and its problem.
+    #[inline]
+    pub(crate) fn new(layout: &Layout, cells: &Cells<'a>) -> Result<Self, (Role, Problem)> {
+        let cell = |role: Role| cells[role as usize];
+        let (left, right) = (cell(Role::Left), cell(Role::Right));
+        for (role, name) in [(Role::Left, left), (Role::Right, right)] {
+            if name.is_empty() {
+                return Err((role, Problem::EmptyItem));
+            }
+        }
+        if left == right {
+            return Err((Role::Right, Problem::SelfComparison));
+        }
+        let (y, interpretation) = if layout.has(Role::Outcome) {
+            let text = cell(Role::Outcome);
+            let parsed = parse_outcome(layout.outcome_as, text, text == left, text == right);
+            let parsed = parsed.map_err(|problem| {
+                (Role::Outcome, if text.is_empty() { Problem::Missing } else { problem })
+            })?;
+            (parsed.y, Some(parsed.interpretation))
+        } else {
+            (1.0, None)
+        };
+        let count = if layout.has(Role::Count) {
+            parse_count(cell(Role::Count)).map_err(|problem| (Role::Count, problem))?
+        } else {
+            1
+        };
+        if layout.has(Role::By) && cell(Role::By).is_empty() {
+            return Err((Role::By, Problem::Missing));
+        }
+        Ok(Self { left, right, y, interpretation, count })
+    }
+}
+
+/// Parses a whole number from 0. Accepts `3.0` too: tables with missing values store integers as floats.
+fn parse_count(text: &[u8]) -> Result<u64, Problem> {
+    /// 2⁵³: the largest weight for which one vote more or less is still a different `f64`.
+    const MAX_COUNT: f64 = 9_007_199_254_740_992.0;
+    let text = std::str::from_utf8(trim(text)).map_err(|_| Problem::BadUtf8)?;
+    if text.is_empty() {
+        return Err(Problem::Missing);
+    }
+    match text.parse::<f64>() {
+        Ok(count) if count >= 0.0 && count.fract() == 0.0 && count <= MAX_COUNT => Ok(count as u64),
+        _ => Err(Problem::BadCount),
+    }
+}
+
+/// An outcome and how it was read.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct ParsedOutcome {
+    pub(crate) y: f64,
+    pub(crate) interpretation: Interpretation,
+}
+
+/// How an outcome was read. A column must not mix ambiguous labels with words or numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Interpretation {
+    /// A label that is no word or number, or has the same meaning as one.
+    Label,
+    /// A label that would have another meaning as a word or number.
+    AmbiguousLabel,
+    /// A word for one side, or a number.
+    WordOrNumber,
+    /// A tie.
+    Tie,
+}
+
+/// Parses the outcome of a vote. `is_left` and `is_right` say whether `text` is the label of the
+/// left or right item.
+#[inline]
+pub(crate) fn parse_outcome(
+    outcome_as: OutcomeAs,
+    text: &[u8],
+    is_left: bool,
+    is_right: bool,
+) -> Result<ParsedOutcome, Problem> {
+    let unknown = || Problem::UnknownOutcome(outcome_as);
+    match outcome_as {
+        OutcomeAs::Auto if is_left || is_right => {
+            let y = if is_left { 1.0 } else { -1.0 };
+            let other = word_or_number(text).ok();
+            let ambiguous = other.is_some_and(|other| other.y != y);
+            let interpretation =
+                if ambiguous { Interpretation::AmbiguousLabel } else { Interpretation::Label };
+            Ok(ParsedOutcome { y, interpretation })
+        }
+        OutcomeAs::Auto => word_or_number(text),
+        OutcomeAs::Label if is_left => {
+            Ok(ParsedOutcome { y: 1.0, interpretation: Interpretation::Label })
+        }
+        OutcomeAs::Label if is_right => {
+            Ok(ParsedOutcome { y: -1.0, interpretation: Interpretation::Label })
+        }
+        OutcomeAs::Label => word(text)
+            .filter(|&y| y == 0.0)
+            .map(|y| ParsedOutcome { y, interpretation: Interpretation::Tie })
+            .ok_or_else(unknown),
+        OutcomeAs::Word => word(text)
+            .map(|y| ParsedOutcome { y, interpretation: Interpretation::WordOrNumber })
+            .ok_or_else(unknown),
+        OutcomeAs::Number => number(text, outcome_as)
+            .map(|y| ParsedOutcome { y, interpretation: Interpretation::WordOrNumber }),
+        OutcomeAs::Selected => {
+            let y = match trim(text) {
+                b"1" | b"1.0" | b"true" | b"True" | b"TRUE" => 1.0,
+                b"0" | b"0.0" | b"false" | b"False" | b"FALSE" => -1.0,
+                _ => return Err(unknown()),
+            };
+            Ok(ParsedOutcome { y, interpretation: Interpretation::WordOrNumber })
+        }
+    }
+}
+
+/// Whether an item's name is also a word or number that the outcome column accepts.
+pub(crate) fn could_be_outcome(name: &[u8]) -> bool {
+    word_or_number(name).is_ok()
+}
+
+fn word_or_number(text: &[u8]) -> Result<ParsedOutcome, Problem> {
+    let y = match word(text) {
+        Some(y) => y,
+        None => number(text, OutcomeAs::Auto)?,
+    };
+    Ok(ParsedOutcome {
+        y,
+        interpretation: if y == 0.0 { Interpretation::Tie } else { Interpretation::WordOrNumber },
+    })
+}
+
+fn word(text: &[u8]) -> Option<f64> {
+    // Exact spellings first: they are by far the most frequent.
+    match text {
+        b"left" | b"a" | b"model_a" => return Some(1.0),
+        b"right" | b"b" | b"model_b" => return Some(-1.0),
+        b"tie" | b"tie (bothbad)" | b"both_bad" => return Some(0.0),
+        _ => {}
+    }
+    const MAX_WORD_BYTES: usize = 16;
+    let text = trim(text);
+    let mut lower = [0; MAX_WORD_BYTES];
+    let lower = lower.get_mut(..text.len())?;
+    lower.copy_from_slice(text);
+    lower.make_ascii_lowercase();
+    match &*lower {
+        b"left" | b"a" | b"model_a" | b"model a" => Some(1.0),
+        b"right" | b"b" | b"model_b" | b"model b" => Some(-1.0),
+        b"tie" | b"tie (bothbad)" | b"both_bad" | b"bothbad" | b"both" | b"neither" | b"draw"
+        | b"equal" => Some(0.0),
+        _ => None,
+    }
+}
+
+fn number(text: &[u8], outcome_as: OutcomeAs) -> Result<f64, Problem> {
+    let parsed = std::str::from_utf8(trim(text)).ok().and_then(|text| text.parse::<f64>().ok());
+    match parsed {
+        Some(y) if y.is_finite() => Ok(y),
+        Some(_) => Err(Problem::NonFinite),
+        None => Err(Problem::UnknownOutcome(outcome_as)),
+    }
+}
+
+pub(crate) fn trim(text: &[u8]) -> &[u8] {
+    text.trim_ascii()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn auto(text: &str, left: &str, right: &str) -> Result<f64, Problem> {
+        let text = text.as_bytes();
+        let reading =
+            parse_outcome(OutcomeAs::Auto, text, text == left.as_bytes(), text == right.as_bytes());
+        reading.map(|parsed| parsed.y)
+    }
+
+    #[test]
+    fn words_labels_and_numbers() {
+        for (text, y) in [
+            ("left", 1.0),
+            ("Right", -1.0),
+            ("A", 1.0),
+            ("model_b", -1.0),
+            ("tie (bothbad)", 0.0),
+            (" TIE ", 0.0),
+            ("x", 1.0),
+            ("y", -1.0),
+            ("-2.5", -2.5),
+            ("0", 0.0),
+        ] {
+            assert_eq!(auto(text, "x", "y"), Ok(y), "{text}");
+        }
+        assert_eq!(auto("nan", "x", "y"), Err(Problem::NonFinite));
+        assert_eq!(auto("1e999", "x", "y"), Err(Problem::NonFinite));
+        assert!(matches!(auto("lefft", "x", "y"), Err(Problem::UnknownOutcome(_))));
+        assert!(matches!(auto("", "x", "y"), Err(Problem::UnknownOutcome(_))));
+        assert!(auto("a very long text that is no word at all", "x", "y").is_err());
+    }
+
+    #[test]
+    fn ambiguous_labels_are_detected() {
+        let interpretation = |text: &[u8], is_left, is_right| {
+            parse_outcome(OutcomeAs::Auto, text, is_left, is_right)
+                .map(|parsed| parsed.interpretation)
+        };
+        assert_eq!(interpretation(b"1", true, false), Ok(Interpretation::Label));
+        assert_eq!(interpretation(b"1", false, true), Ok(Interpretation::AmbiguousLabel));
+        assert_eq!(interpretation(b"1", false, false), Ok(Interpretation::WordOrNumber));
+        assert_eq!(interpretation(b"tie", false, false), Ok(Interpretation::Tie));
+        assert_eq!(interpretation(b"cat", false, true), Ok(Interpretation::Label));
+    }
+
+    #[test]
+    fn selected_is_not_a_number() {
+        let y =
+            |text| parse_outcome(OutcomeAs::Selected, text, false, false).map(|parsed| parsed.y);
+        assert_eq!(y(b"1"), Ok(1.0));
+        assert_eq!(y(b"0"), Ok(-1.0));
+        assert_eq!(y(b"false"), Ok(-1.0));
+        assert!(y(b"2").is_err());
+    }
+}

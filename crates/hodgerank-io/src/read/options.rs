@@ -1,0 +1,38 @@
+//! How files are read.
+
+use crate::columns::ColumnNames;
+use crate::format::Format;
+
+/// What to do with a row that cannot be read as a vote.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
+pub enum OnError {
+    /// End with an error that names file, line, column and value.
+    #[default]
+    Stop,
+    /// Leave the row out, count it and list the first ten.
+    Skip,
+}
+
+/// How to read.
+///
+/// | name | default | purpose |
+/// |---|---|---|
+/// | `columns` | found by name | which columns to use |
+/// | `format` | from content and name | the format of the files |
+/// | `delimiter` | `,` (`;` or tab if the header has no comma) | field separator of CSV |
+/// | `on_error` | stop | what to do with a bad row |
+/// | `threads` | all cores | number of reading threads; never changes the result |
+#[derive(Debug, Clone, Default)]
+pub struct ReadOptions {
+    /// Which columns to use.
+    pub columns: ColumnNames,
+    /// The format of the files; `None` to detect it from content and name.
+    pub format: Option<Format>,
+    /// Field separator of CSV files; `None` to detect it from the header.
+    pub delimiter: Option<u8>,
+    /// What to do with a row that cannot be read as a vote.
+    pub on_error: OnError,
+    /// Number of reading threads; 0 for all cores.
+    pub threads: usize,
+}
