@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use hodgerank::fit::FitOptions;
 use hodgerank_io::write::Output;
-use hodgerank_report::document::Document;
+use hodgerank_report::document::ReportPage;
 use hodgerank_report::figure;
-use hodgerank_report::findings::{Findings, Ranked};
+use hodgerank_report::findings::{ReportInput, StudyFindings};
 use hodgerank_report::study::{self, Limits};
 
 use crate::annotators;
@@ -120,8 +120,9 @@ pub fn write(
     let mut pages = Vec::with_capacity(studies.len());
     for (k, judged) in studies.iter().enumerate() {
         let RankedStudy { items, graph, fit, table } = judged;
-        let ranked = Ranked { items, graph, fit, table };
-        let findings = watch.watch(Work::Step("looking"), || Findings::new(ranked, options))??;
+        let ranked = ReportInput { items, graph, fit, table };
+        let findings =
+            watch.watch(Work::Step("looking"), || StudyFindings::new(ranked, options))??;
         pages.push(study::page(&findings, &limits));
         if let Some(folder) = figures {
             let folder = folder_of(folder, k, table.by.as_deref());
@@ -129,8 +130,8 @@ pub fn write(
             watch.watch(Work::Step("drawing"), || figure::write(&charts, &folder))??;
         }
     }
-    let document = Document {
-        schema: Document::SCHEMA,
+    let document = ReportPage {
+        schema: ReportPage::SCHEMA,
         title,
         program: format!("hodgerank {}", env!("CARGO_PKG_VERSION")),
         studies: pages,

@@ -16,7 +16,7 @@ use hodgerank::solve::bregman::{self, BregmanOptions};
 use hodgerank::solve::inverse_scale_space::{self, InverseScaleSpaceOptions};
 use hodgerank::solve::{HuberLassoOptions, L2Options, huber_lasso, l2};
 use hodgerank::{ComparisonGraph, Groups};
-use hodgerank_report::chart::{Axis, Chart, Colour, LegendEntry, Mark, Shape, Sign};
+use hodgerank_report::chart::{Axis, Chart, Colour, LegendEntry, Mark, PointShape, Sign};
 use rayon::prelude::*;
 
 use crate::columns::{counts, mean, numbers, table};
@@ -245,7 +245,8 @@ fn scatter(
     let truth = truth(repetition);
     let (low, high) = crate::columns::range(truth.iter().copied());
     let mut marks = vec![draw::line(Colour::Muted, &[(low, low), (high, high)], "no error")];
-    let shapes = [Shape::Circle, Shape::Square, Shape::Triangle, Shape::Diamond];
+    let shapes =
+        [PointShape::Circle, PointShape::Square, PointShape::Triangle, PointShape::Diamond];
     let mut legend = vec![LegendEntry::new("no error", Colour::Muted, Sign::Line)];
     let mut all = truth.clone();
     for (m, name) in METHODS.iter().enumerate() {

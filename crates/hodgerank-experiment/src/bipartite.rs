@@ -18,7 +18,7 @@
 use hodgerank::fit::{Fit, Method};
 use hodgerank::select::OutlierRule;
 use hodgerank::simulate::designs;
-use hodgerank_report::chart::{Axis, Chart, Colour, LegendEntry, Shape, Sign};
+use hodgerank_report::chart::{Axis, Chart, Colour, LegendEntry, PointShape, Sign};
 
 use crate::columns::{counts, mean, numbers, range, table, texts};
 use crate::draw::{chart, points};
@@ -219,7 +219,7 @@ fn scores(design: &Design, fits: &[Fit]) -> Chart {
                 format!("{name}: item {}, {what}, {score:.4}", item + 1)
             })
             .collect();
-        marks.push(points(*colour, Shape::Circle, &places, words));
+        marks.push(points(*colour, PointShape::Circle, &places, words));
     }
     let names = fits.iter().map(|fit| fit.method.as_str().to_owned()).collect();
     let all = fits.iter().flat_map(|fit| fit.scores.iter().copied());
@@ -235,7 +235,7 @@ fn scores(design: &Design, fits: &[Fit]) -> Chart {
     let mut chart = chart(&id, &title, &alt, x, y, marks);
     chart.legend = kinds
         .iter()
-        .map(|(colour, what)| LegendEntry::new(*what, *colour, Sign::Point(Shape::Circle)))
+        .map(|(colour, what)| LegendEntry::new(*what, *colour, Sign::Point(PointShape::Circle)))
         .collect();
     chart
 }

@@ -1,7 +1,7 @@
 //! Charts that several experiments share.
 
 use hodgerank_report::chart::{
-    Anchor, Axis, Chart, Colour, Curve, Hover, LegendEntry, Mark, Ramp, Shape, Sign, Ticks,
+    Anchor, Axis, Chart, Colour, Hover, LegendEntry, LineCurve, Mark, PointShape, Ramp, Sign, Ticks,
 };
 
 /// The colour of what is wrong.
@@ -31,7 +31,7 @@ pub(crate) fn line(colour: Colour, points: &[(f64, f64)], hover: &str) -> Mark {
         colour,
         width: 1.5,
         dashed: false,
-        curve: Curve::Straight,
+        curve: LineCurve::Straight,
         x: points.iter().map(|p| p.0).collect(),
         y: points.iter().map(|p| p.1).collect(),
         hover: hover.to_owned(),
@@ -40,7 +40,7 @@ pub(crate) fn line(colour: Colour, points: &[(f64, f64)], hover: &str) -> Mark {
 
 pub(crate) fn points(
     colour: Colour,
-    shape: Shape,
+    shape: PointShape,
     places: &[(f64, f64)],
     words: Vec<String>,
 ) -> Mark {
@@ -125,7 +125,7 @@ pub(crate) fn bump(
         colour: Colour::Kind((lead[item] as usize - 1) as u8 % 8),
         width: 2.0,
         dashed: false,
-        curve: Curve::Smooth,
+        curve: LineCurve::Smooth,
         x: (0..methods.len()).map(|m| m as f64).collect(),
         y: ranks.iter().map(|of_method| f64::from(of_method[item])).collect(),
         hover: items[item].clone(),
@@ -135,7 +135,7 @@ pub(crate) fn bump(
         anchor,
         x: vec![end as f64 + shift; items.len()],
         y: ranks[end].iter().map(|&rank| f64::from(rank)).collect(),
-        text: items.iter().map(|item| hodgerank_report::chart::short(item, 12)).collect(),
+        text: items.iter().map(|item| hodgerank_report::chart::short_label(item, 12)).collect(),
     };
     let last = methods.len() - 1;
     let mut marks: Vec<Mark> = (0..items.len()).map(line).collect();

@@ -5,7 +5,7 @@
 
 use hodgerank::ComparisonGraph;
 use hodgerank::fit::Fit;
-use hodgerank_report::chart::{Axis, Chart, Colour, Hover, LegendEntry, Mark, Shape, Sign};
+use hodgerank_report::chart::{Axis, Chart, Colour, Hover, LegendEntry, Mark, PointShape, Sign};
 
 use crate::draw::{OUTLIER, chart, points};
 
@@ -99,10 +99,10 @@ impl OutlierMap<'_> {
         let (first, second) = self.names();
         let (bands, (order, place)) = (self.bands(), self.places());
         let kinds = [
-            (Agreement::Neither, Shape::Plus, "neither".to_owned()),
-            (Agreement::Both, Shape::Circle, "both".to_owned()),
-            (Agreement::OnlyFirst, Shape::Triangle, format!("only {first}")),
-            (Agreement::OnlySecond, Shape::Diamond, format!("only {second}")),
+            (Agreement::Neither, PointShape::Plus, "neither".to_owned()),
+            (Agreement::Both, PointShape::Circle, "both".to_owned()),
+            (Agreement::OnlyFirst, PointShape::Triangle, format!("only {first}")),
+            (Agreement::OnlySecond, PointShape::Diamond, format!("only {second}")),
         ];
         let mut marks = Vec::new();
         // The strongest on top.
@@ -124,7 +124,7 @@ impl OutlierMap<'_> {
         }
         let names: Vec<String> = order
             .iter()
-            .map(|&item| hodgerank_report::chart::short(&self.items[item], 12))
+            .map(|&item| hodgerank_report::chart::short_label(&self.items[item], 12))
             .collect();
         let x = Axis::labels("item 2, the other", names.clone());
         let y = Axis::labels("item 1, preferred", names);
@@ -140,7 +140,7 @@ impl OutlierMap<'_> {
             let name = if band == BANDS { "the rest".to_owned() } else { share(band) };
             LegendEntry::new(&name, Colour::Step(STEPS[band]), Sign::Bar)
         };
-        let sign = |(_, shape, name): &(_, Shape, String)| {
+        let sign = |(_, shape, name): &(_, PointShape, String)| {
             LegendEntry::new(format!("flagged by {name}"), Colour::Ink, Sign::Point(*shape))
         };
         chart.legend = (0..=BANDS).map(band).chain(kinds.iter().map(sign)).collect();
@@ -177,7 +177,7 @@ impl OutlierMap<'_> {
         }
         let names: Vec<String> = order
             .iter()
-            .map(|&item| hodgerank_report::chart::short(&self.items[item], 12))
+            .map(|&item| hodgerank_report::chart::short_label(&self.items[item], 12))
             .collect();
         let x = Axis::labels("", vec!["preferred".to_owned(), "the other".to_owned()]);
         let y = Axis::labels("item, best by l2 on top", names);

@@ -110,7 +110,7 @@ fn pgm(bytes: &[u8]) -> std::result::Result<Picture, String> {
         samples.map(|bytes| value(sample(bytes))).collect()
     };
     let grey = grey?;
-    if grey.len() < pixels { Err(short()) } else { Ok(Picture { width, grey }) }
+    if grey.len() < pixels { Err(short_label()) } else { Ok(Picture { width, grey }) }
 }
 
 /// The next number, after blanks and comments (`#` to the end of the line).

@@ -1,21 +1,21 @@
 //! The rules in one chart.
 
-use hodgerank_report::chart::{Axis, Chart, Colour, LegendEntry, Shape, Sign};
+use hodgerank_report::chart::{Axis, Chart, Colour, LegendEntry, PointShape, Sign};
 
 use super::{Mean, Rule};
 use crate::draw::{chart, points};
 
 /// Its name, how it is drawn, and its value.
-type Measure = (&'static str, Colour, Shape, fn(&Mean) -> f64);
+type Measure = (&'static str, Colour, PointShape, fn(&Mean) -> f64);
 
 /// F1, precision and recall of each rule; the best F1 on top.
 pub(super) fn draw(rules: &[Rule], means: &[Mean]) -> Chart {
     let mut order: Vec<usize> = (0..rules.len()).filter(|&k| means[k].f1.is_finite()).collect();
     order.sort_by(|&a, &b| means[b].f1.total_cmp(&means[a].f1));
     let measures: [Measure; 3] = [
-        ("precision", Colour::Kind(2), Shape::Triangle, |mean| mean.precision),
-        ("recall", Colour::Kind(3), Shape::Square, |mean| mean.recall),
-        ("F1", Colour::Kind(0), Shape::Circle, |mean| mean.f1),
+        ("precision", Colour::Kind(2), PointShape::Triangle, |mean| mean.precision),
+        ("recall", Colour::Kind(3), PointShape::Square, |mean| mean.recall),
+        ("F1", Colour::Kind(0), PointShape::Circle, |mean| mean.f1),
     ];
     let (mut marks, mut legend) = (Vec::new(), Vec::new());
     for (name, colour, shape, of) in measures {
