@@ -1,49 +1,46 @@
-// Thousands of tiny points: painting each of them would hold up the slider. They fall on a grid of
-// small squares, and squares side by side become one piece of the path.
+// Draws thousands of tiny points on a grid of small squares: painting each point separately would
+// make the slider slow. Adjacent squares become one rectangle of the path.
 
-/** Points from this number on are a crowd, if they are tiny. */
-const MANY = 1500;
-const TINY = 2.5;
-/** Side of a square, in pixels. */
+/** Marks with at least this number of points, all smaller than this radius, are drawn on a grid. */
+const MIN_POINTS = 1500;
+const MAX_RADIUS = 2.5;
+/** Side of a square in pixels. */
 const SIDE = 2;
 
-/** Whether points are drawn as a crowd. */
-export function isCrowd(mark) {
-  return mark.y.length >= MANY && mark.size < TINY;
+/** Whether points are drawn on a grid. */
+export function isDense(mark) {
+  return mark.y.length >= MIN_POINTS && mark.size < MAX_RADIUS;
 }
 
-/**
- * Lays points out on the grid. The result gives the path of those points for which
- * `isThere(place)` holds.
- */
-export function crowd(x, y) {
+/** Returns a function from a predicate `isShown(index)` to the path of the points that satisfy it. */
+export function rasterPath(x, y) {
   const cellOf = (pixels) => Math.floor(pixels / SIDE);
   const columns = x.map(cellOf);
   const rows = y.map(cellOf);
-  const most = (cells) => cells.reduce((a, b) => Math.max(a, b), 0);
-  const wide = most(columns) + 2;
-  const filled = new Uint8Array(wide * (most(rows) + 1));
-  return (isThere) => {
+  const max = (cells) => cells.reduce((a, b) => Math.max(a, b), 0);
+  const width = max(columns) + 2;
+  const filled = new Uint8Array(width * (max(rows) + 1));
+  return (isShown) => {
     filled.fill(0);
-    for (let place = 0; place < columns.length; place += 1) {
-      if (columns[place] >= 0 && rows[place] >= 0 && isThere(place)) {
-        filled[rows[place] * wide + columns[place]] = 1;
+    for (let index = 0; index < columns.length; index += 1) {
+      if (columns[index] >= 0 && rows[index] >= 0 && isShown(index)) {
+        filled[rows[index] * width + columns[index]] = 1;
       }
     }
-    return runs(filled, wide);
+    return runs(filled, width);
   };
 }
 
 /** One rectangle for each run of filled squares in a row; the last column is always empty. */
-function runs(filled, wide) {
-  const pieces = [];
+function runs(filled, width) {
+  const rectangles = [];
   let start = filled.indexOf(1);
   while (start >= 0) {
     const end = filled.indexOf(0, start);
-    const [left, top] = [(start % wide) * SIDE, Math.floor(start / wide) * SIDE];
+    const [left, top] = [(start % width) * SIDE, Math.floor(start / width) * SIDE];
     const length = (end - start) * SIDE;
-    pieces.push(`M${left} ${top}h${length}v${SIDE}h${-length}z`);
+    rectangles.push(`M${left} ${top}h${length}v${SIDE}h${-length}z`);
     start = filled.indexOf(1, end);
   }
-  return pieces.join("");
+  return rectangles.join("");
 }

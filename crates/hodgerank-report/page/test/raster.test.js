@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { crowd, isCrowd } from "../crowd.js";
+import { isDense, rasterPath } from "../raster.js";
 
-/** Every square that a path covers, as "column,row". */
+/** Returns every square that a path covers, as "column,row". */
 function squares(d) {
   const found = new Set();
   for (const [, left, top, length] of d.matchAll(/M(\d+) (\d+)h(\d+)v2h-\d+z/g)) {
@@ -15,30 +15,30 @@ function squares(d) {
   return [...found].sort();
 }
 
-test("points side by side become one piece", () => {
-  const path = crowd([0.5, 2.2, 4.9, 10, 0], [0, 1, 1.9, 0, 7]);
+test("adjacent points become one rectangle", () => {
+  const path = rasterPath([0.5, 2.2, 4.9, 10, 0], [0, 1, 1.9, 0, 7]);
   assert.equal(
     path(() => true),
     "M0 0h6v2h-6zM10 0h2v2h-2zM0 6h2v2h-2z",
   );
 });
 
-test("only points that are there are drawn, each square once", () => {
+test("only shown points are drawn, each square once", () => {
   const [x, y] = [[], []];
-  for (let place = 0; place < 4000; place += 1) {
-    x.push((place * 7919) % 331);
-    y.push((place * 104729) % 217);
+  for (let index = 0; index < 4000; index += 1) {
+    x.push((index * 7919) % 331);
+    y.push((index * 104729) % 217);
   }
-  const path = crowd(x, y);
+  const path = rasterPath(x, y);
   for (const step of [1, 2, 7]) {
-    const isThere = (place) => place % step === 0;
+    const isShown = (index) => index % step === 0;
     const wanted = new Set();
-    for (const place of x.keys()) {
-      if (isThere(place)) {
-        wanted.add(`${Math.floor(x[place] / 2)},${Math.floor(y[place] / 2)}`);
+    for (const index of x.keys()) {
+      if (isShown(index)) {
+        wanted.add(`${Math.floor(x[index] / 2)},${Math.floor(y[index] / 2)}`);
       }
     }
-    assert.deepEqual(squares(path(isThere)), [...wanted].sort());
+    assert.deepEqual(squares(path(isShown)), [...wanted].sort());
   }
   assert.equal(
     path(() => false),
@@ -46,9 +46,9 @@ test("only points that are there are drawn, each square once", () => {
   );
 });
 
-test("few or large points are no crowd", () => {
+test("few or large points are not drawn on a grid", () => {
   const mark = (length, size) => ({ y: new Array(length).fill(0), size });
-  assert.ok(isCrowd(mark(5000, 1.6)));
-  assert.ok(!isCrowd(mark(100, 1.6)));
-  assert.ok(!isCrowd(mark(5000, 5)));
+  assert.ok(isDense(mark(5000, 1.6)));
+  assert.ok(!isDense(mark(100, 1.6)));
+  assert.ok(!isDense(mark(5000, 5)));
 });
