@@ -52,7 +52,7 @@ impl From<hodgerank_experiment::Error> for Failure {
             Error::NoData => {
                 Self::usage(problem, "add --data DIR; docs/experiments.md says what must be in it")
             }
-            Error::Picture { .. } => Self::usage(problem, "without --image one is generated"),
+            Error::Image { .. } => Self::usage(problem, "without --image one is generated"),
             Error::PublishedTable { .. } => Self::usage(
                 problem,
                 "docs/experiments.md says what must be in the folder of --data",

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use hodgerank::{AnnotatorReport, FitOptions, RankedStudy};
 use hodgerank_io::write::Output;
-use hodgerank_report::document::Document;
+use hodgerank_report::document::ReportPage;
 use hodgerank_report::figure;
-use hodgerank_report::findings::Findings;
+use hodgerank_report::findings::{ReportInput, StudyFindings};
 use hodgerank_report::study::{Limits, figures as charts, page};
 
 use crate::annotators;
@@ -118,8 +118,8 @@ pub fn write(
     for (k, study) in studies.iter().enumerate() {
         let annotators = annotators.get(k).map(Vec::as_slice);
         let warnings = warnings(study);
-        let findings = observer
-            .run(Task::Step("analysing"), || Findings::new(study, annotators, &warnings))??;
+        let input = ReportInput::new(study, annotators, &warnings);
+        let findings = observer.run(Task::Step("analysing"), || StudyFindings::new(input))??;
         pages.push(page(&findings, &limits));
         if let Some(folder) = figures {
             let folder = folder_of(folder, k, study.by.as_deref());
@@ -127,8 +127,8 @@ pub fn write(
             observer.run(Task::Step("drawing"), || figure::write(&charts, &folder))??;
         }
     }
-    let document = Document {
-        schema: Document::SCHEMA,
+    let document = ReportPage {
+        schema: ReportPage::SCHEMA,
         title,
         program: format!("hodgerank {}", env!("CARGO_PKG_VERSION")),
         studies: pages,

@@ -1,14 +1,14 @@
-//! Fig. bias: how far LASSO, LBI and ISS are off from the true γ and θ.
+//! Bias of LASSO, LBI and ISS: their estimates of γ and θ compared with the truth.
 //!
 //! | paper | here |
 //! |---|---|
 //! | n = 10, m = 100, θ* ~ U(0, 1), σ = 0.1, κ = 100 | the same |
-//! | outliers: not said | 10 votes off by ±1 |
-//! | λ and t: not said | λ = 2σ√(log m), the λ̄ of the theorems for μ = η = 1; t = 1/λ |
+//! | outliers: not given | 10 votes with an offset of ±1 |
+//! | λ and t: not given | λ = 2σ√(log m), the λ̄ of the theorems for μ = η = 1; t = 1/λ |
 //!
-//! Bias is the mean of sign(γ*)(γ̂ − γ*) over the true outliers and over repetitions: noise of a
-//! vote stays in its γ̂ with every method, and its mean is zero. The oracle knows the outliers and
-//! fits the other votes. Cost: some milliseconds a repetition.
+//! Bias is the mean of sign(γ*)(γ̂ − γ*) over the true outliers and over repetitions: with every method
+//! γ̂ contains the vote's noise, whose mean is zero. The oracle knows the outliers and fits the other
+//! votes. A repetition takes a few milliseconds.
 
 use hodgerank::path::StopAt;
 use hodgerank::simulate::{Noise, SimulateOptions, Simulation, designs};
@@ -16,29 +16,31 @@ use hodgerank::solve::bregman::{self, BregmanOptions};
 use hodgerank::solve::inverse_scale_space::{self, InverseScaleSpaceOptions};
 use hodgerank::solve::{HuberLassoOptions, L2Options, huber_lasso, l2};
 use hodgerank::{ComparisonGraph, Groups};
-use hodgerank_report::chart::{Axis, Chart, Colour, LegendEntry, Mark, Shape, Sign};
+use hodgerank_report::chart::{Axis, Chart, Colour, LegendEntry, Mark, PointShape, Sign};
 use rayon::prelude::*;
 
-use crate::columns::{counts, mean, numbers, table};
-use crate::draw::{self, chart};
+use crate::charts::{self, chart};
+use crate::columns::{counts, numbers, table, texts};
 use crate::error::Result;
-use crate::progress::Steps;
-use crate::study::KnownStudy;
-use crate::{Claim, Findings, Progress, Settings};
+use crate::findings::{Claim, Findings};
+use crate::labelled_study::LabelledStudy;
+use crate::progress::{ProgressCallback, StepCounter};
+use crate::settings::Settings;
+use crate::statistics::{mean, range};
 
 const ITEMS: usize = 10;
 const VOTES: u64 = 100;
 const SIGMA: f64 = 0.1;
 const SHARE: f64 = 0.1;
-const SIZE: f64 = 1.0;
+const OFFSET: f64 = 1.0;
 const KAPPA: f64 = 100.0;
-/// The oracle comes first.
-const METHODS: [&str; 4] = ["oracle", "lasso", "lbi", "iss"];
+/// Estimators, as named in the data; the oracle is first.
+const ESTIMATORS: [&str; 4] = ["oracle", "lasso", "lbi", "iss"];
 const LASSO: usize = 1;
-/// "Much smaller", in figures.
-const MUCH: f64 = 0.2;
+/// A bias is "much smaller" than that of LASSO if it is below this share of it.
+const MAX_RELATIVE_BIAS: f64 = 0.2;
 
-/// γ on the true outliers and θ: the truth and what each method says.
+/// True γ of the outliers and true θ, and the estimates of both.
 struct Repetition {
     gamma: Vec<f64>,
     theta: Vec<f64>,
@@ -54,29 +56,30 @@ struct Estimate {
 ///
 /// # Errors
 /// If a solver fails.
-pub fn run(settings: &Settings, progress: &Progress<'_>) -> Result<Findings> {
+pub fn run(settings: &Settings, progress: &ProgressCallback<'_>) -> Result<Findings> {
     let count: u64 = if settings.full { 1000 } else { 50 };
-    let steps = Steps::new(count as usize, progress);
+    let steps = StepCounter::new(count as usize, progress);
     let one = |k: u64| {
         let done = repetition(settings.seed.wrapping_add(k));
-        steps.one_more();
+        steps.advance();
         done
     };
     let repetitions: Vec<Repetition> =
         (0..count).into_par_iter().map(one).collect::<Result<_>>()?;
-    let figures: Vec<Figures> = (0..METHODS.len()).map(|m| figures(&repetitions, m)).collect();
+    let errors: Vec<EstimateErrors> =
+        (0..ESTIMATORS.len()).map(|m| errors(&repetitions, m)).collect();
     Ok(Findings {
         title: format!(
-            "Bias of γ and θ: n = {ITEMS}, m = {VOTES}, σ = {SIGMA}, {:.0}% of the votes off by \
-             ±{SIZE}, κ = {KAPPA}, λ = 1/t = {:.3}, {count} repetitions",
+            "Bias of γ and θ: n = {ITEMS}, m = {VOTES}, σ = {SIGMA}, {:.0}% of the votes with an \
+             offset of ±{OFFSET}, κ = {KAPPA}, λ = 1/t = {:.3}, {count} repetitions",
             100.0 * SHARE,
             lambda()
         ),
-        claims: claims(&figures),
+        claims: claims(&errors),
         tables: vec![
-            ("bias".to_owned(), summary(&figures)),
-            ("bias-gamma".to_owned(), long(&repetitions, |r| &r.gamma, |e| &e.gamma)),
-            ("bias-theta".to_owned(), long(&repetitions, |r| &r.theta, |e| &e.theta)),
+            ("bias".to_owned(), summary(&errors)),
+            ("bias-gamma".to_owned(), long_table(&repetitions, |r| &r.gamma, |e| &e.gamma)),
+            ("bias-theta".to_owned(), long_table(&repetitions, |r| &r.theta, |e| &e.theta)),
         ],
         charts: vec![
             scatter("bias-gamma", "γ of the outliers", &repetitions[0], |r| &r.gamma, |e| &e.gamma),
@@ -102,10 +105,10 @@ fn repetition(seed: u64) -> Result<Repetition> {
     let mut simulation = Simulation::new(&options)?;
     let mut votes: Vec<_> = simulation.by_ref().collect();
     let clean: Vec<f64> = votes.iter().map(|vote| vote.y).collect();
-    designs::add_offsets(&mut votes, SHARE, SIZE, seed);
-    let study = KnownStudy::new(ITEMS, &votes)?;
+    designs::add_offsets(&mut votes, SHARE, OFFSET, seed);
+    let study = LabelledStudy::new(ITEMS, &votes)?;
     let graph = &study.graph;
-    // Groups have the smaller item on the left; so must γ*.
+    // Distinct votes have the item with the smaller number on the left; γ* must follow.
     let outliers: Vec<(usize, f64)> = votes
         .iter()
         .zip(&clean)
@@ -141,7 +144,7 @@ fn repetition(seed: u64) -> Result<Repetition> {
     })
 }
 
-fn without_bad(study: &KnownStudy) -> Result<ComparisonGraph> {
+fn without_bad(study: &LabelledStudy) -> Result<ComparisonGraph> {
     let groups: Groups = study.graph.groups().reweighted(&study.good);
     Ok(ComparisonGraph::new(study.graph.items(), groups)?)
 }
@@ -150,15 +153,18 @@ fn residuals(graph: &ComparisonGraph, theta: &[f64]) -> Vec<f64> {
     graph.groups().y.iter().zip(graph.gradient(theta)).map(|(y, fit)| y - fit).collect()
 }
 
-/// What a method is off by.
-struct Figures {
+/// Errors of an estimator over all repetitions.
+struct EstimateErrors {
     bias: f64,
+    /// Root mean square error of γ.
     gamma_error: f64,
+    /// Root mean square error of θ.
     theta_error: f64,
+    /// Root mean square difference between θ and that of the oracle.
     from_oracle: f64,
 }
 
-fn figures(repetitions: &[Repetition], method: usize) -> Figures {
+fn errors(repetitions: &[Repetition], method: usize) -> EstimateErrors {
     let gammas = || {
         let of =
             |r: &'_ Repetition| r.gamma.clone().into_iter().zip(r.estimates[method].gamma.clone());
@@ -169,7 +175,7 @@ fn figures(repetitions: &[Repetition], method: usize) -> Figures {
     let oracle = repetitions
         .iter()
         .flat_map(|r| r.estimates[0].theta.iter().zip(&r.estimates[method].theta));
-    Figures {
+    EstimateErrors {
         bias: mean(gammas().map(|(truth, found)| truth.signum() * (found - truth))),
         gamma_error: mean(gammas().map(|(truth, found)| square(&truth, &found))).sqrt(),
         theta_error: mean(thetas.map(|(a, b)| square(a, b))).sqrt(),
@@ -177,19 +183,19 @@ fn figures(repetitions: &[Repetition], method: usize) -> Figures {
     }
 }
 
-fn claims(figures: &[Figures]) -> Vec<Claim> {
-    let lasso = &figures[LASSO];
+fn claims(errors: &[EstimateErrors]) -> Vec<Claim> {
+    let lasso = &errors[LASSO];
     let smaller = |m: usize| {
-        let (name, own) = (METHODS[m], figures[m].bias);
+        let (name, own) = (ESTIMATORS[m], errors[m].bias);
         Claim::new(
             format!("the bias of {name} on γ is below a fifth of LASSO's"),
             format!("{name} {own:+.4}, LASSO {:+.4}", lasso.bias),
-            own.abs() < MUCH * lasso.bias.abs(),
+            own.abs() < MAX_RELATIVE_BIAS * lasso.bias.abs(),
         )
         .in_paper("LBI shows much smaller bias than LASSO")
     };
-    let near = |m: usize| {
-        let (name, own) = (METHODS[m], &figures[m]);
+    let closer = |m: usize| {
+        let (name, own) = (ESTIMATORS[m], &errors[m]);
         Claim::new(
             format!("{name} is closer to the oracle's scores than LASSO is"),
             format!(
@@ -200,42 +206,42 @@ fn claims(figures: &[Figures]) -> Vec<Claim> {
         )
         .in_paper("the error of LBI is mainly noise that the oracle has too")
     };
-    vec![smaller(2), smaller(3), near(2), near(3)]
+    vec![smaller(2), smaller(3), closer(2), closer(3)]
 }
 
-fn summary(figures: &[Figures]) -> hodgerank_io::write::Table {
+fn summary(errors: &[EstimateErrors]) -> hodgerank_io::write::Table {
     table([
-        ("method", crate::columns::texts(METHODS)),
-        ("gamma_bias", numbers(figures.iter().map(|f| f.bias))),
-        ("gamma_rms_error", numbers(figures.iter().map(|f| f.gamma_error))),
-        ("theta_rms_error", numbers(figures.iter().map(|f| f.theta_error))),
-        ("theta_rms_from_oracle", numbers(figures.iter().map(|f| f.from_oracle))),
+        ("method", texts(ESTIMATORS)),
+        ("gamma_bias", numbers(errors.iter().map(|e| e.bias))),
+        ("gamma_rms_error", numbers(errors.iter().map(|e| e.gamma_error))),
+        ("theta_rms_error", numbers(errors.iter().map(|e| e.theta_error))),
+        ("theta_rms_from_oracle", numbers(errors.iter().map(|e| e.from_oracle))),
     ])
 }
 
-/// One row for each number estimated.
-fn long(
+/// Returns a table with one row for each estimated number.
+fn long_table(
     repetitions: &[Repetition],
     truth: impl Fn(&Repetition) -> &Vec<f64>,
     found: impl Fn(&Estimate) -> &Vec<f64>,
 ) -> hodgerank_io::write::Table {
     let truth = &truth;
-    let places = || {
-        let of = move |(k, r)| (0..truth(r).len()).map(move |place| (k, r, place));
+    let rows = || {
+        let of = move |(k, r)| (0..truth(r).len()).map(move |index| (k, r, index));
         repetitions.iter().enumerate().flat_map(of)
     };
     let mut table = table([
-        ("repetition", counts(places().map(|(k, ..)| k as u64))),
-        ("place", counts(places().map(|(.., place)| place as u64))),
-        ("truth", numbers(places().map(|(_, r, place)| truth(r)[place]))),
+        ("repetition", counts(rows().map(|(k, ..)| k as u64))),
+        ("place", counts(rows().map(|(.., index)| index as u64))),
+        ("truth", numbers(rows().map(|(_, r, index)| truth(r)[index]))),
     ]);
-    for (m, name) in METHODS.iter().enumerate() {
-        table.push(*name, numbers(places().map(|(_, r, place)| found(&r.estimates[m])[place])));
+    for (m, name) in ESTIMATORS.iter().enumerate() {
+        table.push(*name, numbers(rows().map(|(_, r, index)| found(&r.estimates[m])[index])));
     }
     table
 }
 
-/// Estimates over the truth in one repetition; the line is where they should lie.
+/// Plots the estimates of one repetition against the truth, with a line of perfect estimates.
 fn scatter(
     id: &str,
     title: &str,
@@ -244,27 +250,32 @@ fn scatter(
     found: impl Fn(&Estimate) -> &Vec<f64>,
 ) -> Chart {
     let truth = truth(repetition);
-    let (low, high) = crate::columns::range(truth.iter().copied());
-    let mut marks = vec![draw::line(Colour::Muted, &[(low, low), (high, high)], "no error")];
-    let shapes = [Shape::Circle, Shape::Square, Shape::Triangle, Shape::Diamond];
+    let (low, high) = range(truth.iter().copied());
+    let mut marks = vec![charts::line(Colour::Muted, &[(low, low), (high, high)], "no error")];
+    let shapes =
+        [PointShape::Circle, PointShape::Square, PointShape::Triangle, PointShape::Diamond];
     let mut legend = vec![LegendEntry::new("no error", Colour::Muted, Sign::Line)];
     let mut all = truth.clone();
-    for (m, name) in METHODS.iter().enumerate() {
+    for (m, name) in ESTIMATORS.iter().enumerate() {
         let own = found(&repetition.estimates[m]);
         all.extend(own);
-        let places: Vec<_> = truth.iter().copied().zip(own.iter().copied()).collect();
-        let words = places.iter().map(|(t, f)| format!("{name}: {f:.3}, truth {t:.3}")).collect();
+        let positions: Vec<_> = truth.iter().copied().zip(own.iter().copied()).collect();
+        let words =
+            positions.iter().map(|(t, f)| format!("{name}: {f:.3}, truth {t:.3}")).collect();
         let colour = Colour::Kind(m as u8);
-        let mut estimates = draw::points(colour, shapes[m], &places, words);
-        // Estimates that are the same must all be seen: the first is the largest.
+        let mut estimates = charts::points(colour, shapes[m], &positions, words);
+        // Points get smaller, so that identical estimates remain visible.
         if let Mark::Points { size, .. } = &mut estimates {
             *size = 7.0 - 1.3 * m as f64;
         }
         marks.push(estimates);
         legend.push(LegendEntry::new(*name, colour, Sign::Point(shapes[m])));
     }
-    let alt =
-        format!("{} values of one repetition, estimated by {}.", truth.len(), METHODS.join(", "));
+    let alt = format!(
+        "{} values of one repetition, estimated by {}.",
+        truth.len(),
+        ESTIMATORS.join(", ")
+    );
     let x = Axis::numbers("truth", truth.iter().copied());
     let mut chart = chart(id, title, &alt, x, Axis::numbers("estimate", all), marks);
     chart.legend = legend;

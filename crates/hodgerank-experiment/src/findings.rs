@@ -1,41 +1,41 @@
-//! What an experiment found, free of where it is printed.
+//! The results of an experiment, independent of how they are printed.
 
 use hodgerank_io::write::Table;
 use hodgerank_report::chart::Chart;
 
-/// What an experiment found.
+/// The results of an experiment.
 #[derive(Debug, Clone)]
 pub struct Findings {
-    /// What was done, with its sizes.
+    /// A one-line description with the sizes used.
     pub title: String,
-    /// What was claimed, and what came out.
+    /// The claims, and whether they hold.
     pub claims: Vec<Claim>,
-    /// The data: the stem of a file's name, and what it holds.
+    /// Data tables and the stems of their file names.
     pub tables: Vec<(String, Table)>,
-    /// The figures.
+    /// The charts.
     pub charts: Vec<Chart>,
 }
 
-/// A claim beside what was found.
+/// A claim and what was found.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Claim {
     /// What should hold.
     pub claim: String,
-    /// What was found, in figures.
+    /// The measured values.
     pub found: String,
-    /// Whether it holds.
+    /// Whether the claim holds.
     pub holds: bool,
-    /// What the paper itself says, where it does.
+    /// What the paper says about it, if anything.
     pub paper: Option<String>,
 }
 
 impl Claim {
-    /// A claim of our own.
+    /// Returns a claim that is not from the paper.
     pub(crate) fn new(claim: impl Into<String>, found: impl Into<String>, holds: bool) -> Self {
         Self { claim: claim.into(), found: found.into(), holds, paper: None }
     }
 
-    /// The same with the paper's words or figures.
+    /// Adds the paper's statement.
     pub(crate) fn in_paper(mut self, paper: impl Into<String>) -> Self {
         self.paper = Some(paper.into());
         self

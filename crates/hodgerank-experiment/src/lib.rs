@@ -1,124 +1,57 @@
-//! The paper's experiments, repeated: what it claims beside what is found.
+//! The paper's experiments: what it claims and what this implementation finds.
 //!
 //! [`run`] repeats an [`Experiment`] with [`Settings`] and returns its [`Findings`]: claims, data
-//! tables and descriptions of charts. Nothing is written or drawn here. Small settings take some
-//! seconds each; [`Settings::full`] takes those of the paper.
+//! tables and descriptions of charts. It writes and draws nothing. Small settings take a few seconds
+//! each; [`Settings::full`] uses the paper's sizes.
 //!
 //! | module | experiment |
 //! |---|---|
-//! | [`bias`] | how far estimates of γ and θ are off |
-//! | [`c2`] | how often C2 holds on random graphs |
-//! | [`auc`] | Experiment I: outliers found, beside the truth |
-//! | [`image`] | Experiment II: a picture from spoilt differences |
-//! | [`speedup`] | Experiment IV: parallel iterations |
+//! | [`bias`] | bias of the estimates of γ and θ |
+//! | [`c2`] | how often condition C2 holds on random graphs |
+//! | [`auc`] | Experiment I: outlier detection on simulated studies |
+//! | [`image`] | Experiment II: an image reconstructed from noisy differences |
+//! | [`speedup`] | Experiment IV: parallel speed-up |
 //! | [`tables`] | real studies with all methods |
 //! | [`bipartite`] | faces and shoes: two clusters |
-//! | [`selection`] | how many votes to flag |
+//! | [`selection`] | rules for the number of votes to flag |
 //!
-//! Random numbers come from ChaCha8 streams of [`Settings::seed`]; findings other than times are the
-//! same for any number of threads.
+//! Random numbers come from ChaCha8 streams of [`Settings::seed`]. Findings other than times do not
+//! depend on the number of threads.
 
 pub mod auc;
 pub mod bias;
 pub mod bipartite;
 pub mod c2;
+mod charts;
 mod columns;
-mod draw;
 pub mod error;
+mod experiment;
 mod findings;
 pub mod image;
+mod labelled_study;
 mod methods;
 mod outlier_map;
 mod progress;
 pub mod selection;
+mod settings;
 pub mod speedup;
-mod study;
+mod statistics;
 pub mod tables;
 
 pub use error::{Error, Result};
+pub use experiment::Experiment;
 pub use findings::{Claim, Findings};
-pub use progress::Progress;
-
-use std::path::PathBuf;
-use std::str::FromStr;
-
-/// An experiment by its name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[expect(missing_docs, reason = "the table above says it")]
-pub enum Experiment {
-    Bias,
-    C2,
-    Auc,
-    Image,
-    Speedup,
-    Tables,
-    Faces,
-    Shoes,
-    Selection,
-}
-
-impl Experiment {
-    /// All of them, in the order of the paper.
-    pub const ALL: [Self; 9] = [
-        Self::Bias,
-        Self::C2,
-        Self::Auc,
-        Self::Image,
-        Self::Speedup,
-        Self::Tables,
-        Self::Faces,
-        Self::Shoes,
-        Self::Selection,
-    ];
-
-    /// Its name on the command line and of its folder.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Bias => "bias",
-            Self::C2 => "c2",
-            Self::Auc => "auc",
-            Self::Image => "image",
-            Self::Speedup => "speedup",
-            Self::Tables => "tables",
-            Self::Faces => "faces",
-            Self::Shoes => "shoes",
-            Self::Selection => "selection",
-        }
-    }
-}
-
-impl FromStr for Experiment {
-    type Err = String;
-
-    fn from_str(name: &str) -> std::result::Result<Self, String> {
-        let names = || Self::ALL.map(Self::as_str).join(", ");
-        let named = Self::ALL.into_iter().find(|experiment| experiment.as_str() == name);
-        named.ok_or_else(|| format!("expected one of {}", names()))
-    }
-}
-
-/// How an experiment is run.
-#[derive(Debug, Clone, Default)]
-pub struct Settings {
-    /// Whether to take the paper's sizes instead of small ones.
-    pub full: bool,
-    /// Seed of the random numbers.
-    pub seed: u64,
-    /// Folder of the real studies, for `tables`.
-    pub data: Option<PathBuf>,
-    /// Picture for `image`; a generated one otherwise.
-    pub image: Option<PathBuf>,
-}
+pub use progress::ProgressCallback;
+pub use settings::Settings;
 
 /// Repeats an experiment.
 ///
 /// # Errors
-/// If a file is missing or makes no sense, or a solver fails.
+/// If a file is missing or invalid, or a solver fails.
 pub fn run(
     experiment: Experiment,
     settings: &Settings,
-    progress: &Progress<'_>,
+    progress: &ProgressCallback<'_>,
 ) -> Result<Findings> {
     match experiment {
         Experiment::Bias => bias::run(settings, progress),

@@ -1,21 +1,23 @@
-//! Which votes are suspicious: a map over pairs of items, and arrows for the most suspicious.
+//! Flagged votes of two methods: a map over pairs of items, and arrows.
 //!
-//! A vote that prefers item 1 to item 2 stands at (item 2, item 1). Items stand in the order of
-//! least squares, the worst first, so that a vote against that order lies below the diagonal.
+//! A vote that prefers item 1 to item 2 is at (item 2, item 1). Items are in the order of least
+//! squares, the worst first, so that a vote against that order is below the diagonal.
 
 use hodgerank::ComparisonGraph;
 use hodgerank::fit::Fit;
-use hodgerank_report::chart::{Axis, Chart, Colour, Hover, LegendEntry, Mark, Shape, Sign};
+use hodgerank_report::chart::{
+    Axis, Chart, Colour, Hover, LegendEntry, Mark, PointShape, Sign, short_label,
+};
 
-use crate::draw::{OUTLIER, chart, points};
+use crate::charts::{OUTLIER, chart, points};
 
-/// Bands of suspicion: the first 5% of the votes, the next 5%, …, the rest.
-const BAND: f64 = 0.05;
+/// Votes are coloured in bands: the most suspicious 5% of the votes, the next 5%, …, the rest.
+const BAND_SHARE: f64 = 0.05;
 const BANDS: usize = 5;
-/// Steps of colour for the bands, strong to weak.
-const STEPS: [u8; BANDS + 1] = [9, 7, 5, 3, 2, 0];
+/// Colour steps of the bands, strong to weak.
+const BAND_COLOURS: [u8; BANDS + 1] = [9, 7, 5, 3, 2, 0];
 
-/// How two methods agree on a group.
+/// Which of two methods flag a distinct vote.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Agreement {
     Both,
@@ -24,11 +26,11 @@ enum Agreement {
     Neither,
 }
 
-/// Two methods on one study, and the names of the items.
+/// The fits of two methods on a study.
 pub(crate) struct OutlierMap<'a> {
     pub(crate) graph: &'a ComparisonGraph,
     pub(crate) items: &'a [String],
-    /// Scores of least squares.
+    /// Least squares scores.
     pub(crate) l2: &'a [f64],
     pub(crate) first: &'a Fit,
     pub(crate) second: &'a Fit,
@@ -44,7 +46,7 @@ impl OutlierMap<'_> {
         }
     }
 
-    /// Groups that both flag, only the first and only the second.
+    /// Returns how many distinct votes both flag, only the first, and only the second.
     pub(crate) fn counts(&self) -> [usize; 3] {
         let of = |wanted| {
             let groups = 0..self.graph.groups().len();
@@ -53,7 +55,8 @@ impl OutlierMap<'_> {
         [Agreement::Both, Agreement::OnlyFirst, Agreement::OnlySecond].map(of)
     }
 
-    /// Preferred item and the other; a tie prefers the worse one, compared with the scores.
+    /// Returns the preferred item and the other one. A tie counts as a preference for the item with
+    /// the lower score.
     fn sides(&self, g: usize) -> (usize, usize) {
         let groups = self.graph.groups();
         let (left, right) = (groups.left[g] as usize, groups.right[g] as usize);
@@ -61,23 +64,27 @@ impl OutlierMap<'_> {
         if is_right { (right, left) } else { (left, right) }
     }
 
-    /// The place of each item, worst by least squares first.
-    fn places(&self) -> (Vec<usize>, Vec<f64>) {
+    /// Returns the items from worst to best by least squares, and the position of each item.
+    fn order(&self) -> (Vec<usize>, Vec<f64>) {
         let mut order: Vec<usize> = (0..self.items.len()).collect();
         order.sort_by(|&a, &b| self.l2[a].total_cmp(&self.l2[b]));
-        let mut place = vec![0.0; order.len()];
-        order.iter().enumerate().for_each(|(k, &item)| place[item] = k as f64);
-        (order, place)
+        let mut position = vec![0.0; order.len()];
+        order.iter().enumerate().for_each(|(k, &item)| position[item] = k as f64);
+        (order, position)
     }
 
-    /// The band of each group by the order in which the path of the first method takes them.
+    fn labels(&self, order: &[usize]) -> Vec<String> {
+        order.iter().map(|&item| short_label(&self.items[item], 12)).collect()
+    }
+
+    /// Returns the band of each distinct vote, by the order in which the first method flags them.
     fn bands(&self) -> Vec<usize> {
         let groups = self.graph.groups();
         let mut bands = vec![BANDS; groups.len()];
         let mut votes = 0.0;
         for entry in &self.first.entries {
             let g = entry.group as usize;
-            bands[g] = ((votes / (BAND * groups.votes())) as usize).min(BANDS);
+            bands[g] = ((votes / (BAND_SHARE * groups.votes())) as usize).min(BANDS);
             votes += groups.weight[g];
         }
         bands
@@ -94,18 +101,18 @@ impl OutlierMap<'_> {
         format!("{} {word} {}: {} votes", self.items[one], self.items[two], groups.weight[g])
     }
 
-    /// The map: colours by band, shapes by agreement.
+    /// Returns the map: colours show the band, shapes which method flags the vote.
     pub(crate) fn map(&self, id: &str, title: &str) -> Chart {
         let (first, second) = self.names();
-        let (bands, (order, place)) = (self.bands(), self.places());
+        let (bands, (order, position)) = (self.bands(), self.order());
         let kinds = [
-            (Agreement::Neither, Shape::Plus, "neither".to_owned()),
-            (Agreement::Both, Shape::Circle, "both".to_owned()),
-            (Agreement::OnlyFirst, Shape::Triangle, format!("only {first}")),
-            (Agreement::OnlySecond, Shape::Diamond, format!("only {second}")),
+            (Agreement::Neither, PointShape::Plus, "neither".to_owned()),
+            (Agreement::Both, PointShape::Circle, "both".to_owned()),
+            (Agreement::OnlyFirst, PointShape::Triangle, format!("only {first}")),
+            (Agreement::OnlySecond, PointShape::Diamond, format!("only {second}")),
         ];
         let mut marks = Vec::new();
-        // The strongest on top.
+        // The most suspicious are drawn last, on top.
         for band in (0..=BANDS).rev() {
             for (agreement, shape, _) in &kinds {
                 let wanted = |&g: &usize| bands[g] == band && self.agreement(g) == *agreement;
@@ -115,43 +122,40 @@ impl OutlierMap<'_> {
                 }
                 let at = |&g: &usize| {
                     let (one, two) = self.sides(g);
-                    (place[two], place[one])
+                    (position[two], position[one])
                 };
-                let places: Vec<_> = own.iter().map(at).collect();
+                let positions: Vec<_> = own.iter().map(at).collect();
                 let words = own.iter().map(|&g| self.hover(g)).collect();
-                marks.push(points(Colour::Step(STEPS[band]), *shape, &places, words));
+                marks.push(points(Colour::Step(BAND_COLOURS[band]), *shape, &positions, words));
             }
         }
-        let names: Vec<String> = order
-            .iter()
-            .map(|&item| hodgerank_report::chart::short(&self.items[item], 12))
-            .collect();
+        let names = self.labels(&order);
         let x = Axis::labels("item 2, the other", names.clone());
         let y = Axis::labels("item 1, preferred", names);
         let [both, only_first, only_second] = self.counts();
         let alt = format!(
-            "Each point is a vote for item 1 over item 2. {both} groups of votes are flagged by \
-             both methods, {only_first} by {first} alone, {only_second} by {second} alone."
+            "Each point is a distinct vote for item 1 over item 2. {both} distinct votes are \
+             flagged by both methods, {only_first} only by {first}, {only_second} only by {second}."
         );
         let mut chart = chart(id, title, &alt, x, y, marks);
         chart.aspect = 1.0;
-        let share = |band: usize| format!("top {:.0}%", 100.0 * BAND * (band + 1) as f64);
+        let share = |band: usize| format!("top {:.0}%", 100.0 * BAND_SHARE * (band + 1) as f64);
         let band = |band: usize| {
             let name = if band == BANDS { "the rest".to_owned() } else { share(band) };
-            LegendEntry::new(&name, Colour::Step(STEPS[band]), Sign::Bar)
+            LegendEntry::new(&name, Colour::Step(BAND_COLOURS[band]), Sign::Bar)
         };
-        let sign = |(_, shape, name): &(_, Shape, String)| {
+        let sign = |(_, shape, name): &(_, PointShape, String)| {
             LegendEntry::new(format!("flagged by {name}"), Colour::Ink, Sign::Point(*shape))
         };
         chart.legend = (0..=BANDS).map(band).chain(kinds.iter().map(sign)).collect();
         chart
     }
 
-    /// Flagged votes as arrows from the item they prefer to the other; upwards is against the order
-    /// of least squares.
+    /// Returns flagged votes as arrows from the preferred item to the other. Arrows that point up are
+    /// against the order of least squares.
     pub(crate) fn arrows(&self, id: &str, title: &str) -> Chart {
         let (first, second) = self.names();
-        let (order, place) = self.places();
+        let (order, position) = self.order();
         let kinds = [
             (Agreement::Both, Colour::Kind(0), "both".to_owned()),
             (Agreement::OnlyFirst, OUTLIER, format!("only {first}")),
@@ -162,7 +166,7 @@ impl OutlierMap<'_> {
             let wanted = |&g: &usize| self.agreement(g) == *agreement;
             let own: Vec<usize> = (0..self.graph.groups().len()).filter(wanted).collect();
             let end = |take: fn((usize, usize)) -> usize| {
-                own.iter().map(|&g| place[take(self.sides(g))]).collect::<Vec<f64>>()
+                own.iter().map(|&g| position[take(self.sides(g))]).collect::<Vec<f64>>()
             };
             marks.push(Mark::Segments {
                 colour: *colour,
@@ -175,16 +179,12 @@ impl OutlierMap<'_> {
                 hover: Hover::Words { words: own.iter().map(|&g| self.hover(g)).collect() },
             });
         }
-        let names: Vec<String> = order
-            .iter()
-            .map(|&item| hodgerank_report::chart::short(&self.items[item], 12))
-            .collect();
         let x = Axis::labels("", vec!["preferred".to_owned(), "the other".to_owned()]);
-        let y = Axis::labels("item, best by l2 on top", names);
+        let y = Axis::labels("item, best by l2 at the top", self.labels(&order));
         let (against, all) = self.against_l2();
         let alt = format!(
-            "{all} flagged groups of votes as arrows; {against} of them go against the order of least \
-             squares."
+            "{all} flagged distinct votes as arrows; {against} of them contradict the order of \
+             least squares."
         );
         let mut chart = chart(id, title, &alt, x, y, marks);
         let sign = |(_, colour, name): &(_, Colour, String)| {
@@ -194,7 +194,8 @@ impl OutlierMap<'_> {
         chart
     }
 
-    /// Flagged groups, ties aside, that go against least squares, and all of them.
+    /// Returns how many flagged distinct votes contradict least squares, and how many are flagged,
+    /// not counting ties.
     pub(crate) fn against_l2(&self) -> (usize, usize) {
         let flagged =
             |&g: &usize| self.agreement(g) != Agreement::Neither && self.graph.groups().y[g] != 0.0;

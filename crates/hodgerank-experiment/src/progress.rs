@@ -1,24 +1,25 @@
-//! How far an experiment has come.
+//! Progress of an experiment.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Told of steps done and steps in all, from any thread.
-pub type Progress<'a> = dyn Fn(u64, u64) + Sync + 'a;
+/// Called with the number of completed steps and of all steps, from any thread.
+pub type ProgressCallback<'a> = dyn Fn(u64, u64) + Sync + 'a;
 
-/// Counts steps and tells of them.
-pub(crate) struct Steps<'a> {
+/// Counts completed steps and reports them.
+pub(crate) struct StepCounter<'a> {
     done: AtomicU64,
     all: u64,
-    progress: &'a Progress<'a>,
+    progress: &'a ProgressCallback<'a>,
 }
 
-impl<'a> Steps<'a> {
-    pub(crate) fn new(all: usize, progress: &'a Progress<'a>) -> Self {
+impl<'a> StepCounter<'a> {
+    pub(crate) fn new(all: usize, progress: &'a ProgressCallback<'a>) -> Self {
         progress(0, all as u64);
         Self { done: AtomicU64::new(0), all: all as u64, progress }
     }
 
-    pub(crate) fn one_more(&self) {
+    /// Counts one more completed step.
+    pub(crate) fn advance(&self) {
         let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
         (self.progress)(done, self.all);
     }

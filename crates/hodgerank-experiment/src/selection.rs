@@ -1,15 +1,17 @@
 //! The evidence for `--outliers auto`: simulated studies in which the bad votes are known.
 //!
-//! Each rule that says how many votes to flag is tried on each kind of study.
+//! Each rule for the number of votes to flag is applied to each kind of study.
 //!
-//! | figure | meaning |
+//! | measure | meaning |
 //! |---|---|
-//! | flagged (clean) | share of the votes flagged where none is bad; close to 0 is right |
-//! | F1 | harmonic mean of precision and recall; beside it the best that any cut by someone who knows the true scores reaches |
-//! | τ | Kendall's τ of the ranking to the truth |
+//! | flagged (clean) | share of the votes flagged in studies without bad votes; should be near 0 |
+//! | F1 | harmonic mean of precision and recall; also the best F1 of any threshold on the residuals of the true scores |
+//! | τ | Kendall's τ between the ranking and the truth |
 //!
-//! Small settings take one seed of each kind, full ones three, and the rule `cv` on studies of the first seed that it can take. Studies begin at seed 1000 + seed:
-//! smaller ones were used to tune the rule. `docs/selection.md` discusses the figures.
+//! Small settings use one seed for each kind of study, full ones three. The rule `cv` is applied in
+//! full settings only, to studies of the first seed that are small enough for it. Seeds start at
+//! 1000 + seed, because smaller ones were used to tune the rule. `docs/selection.md` discusses the
+//! results.
 
 mod figure;
 mod studies;
@@ -22,17 +24,19 @@ use hodgerank::{FitOptions, Method, kendall};
 use hodgerank_io::write::Table;
 use rayon::prelude::*;
 
-use crate::columns::{counts, mean, numbers, table, texts};
+use crate::columns::{counts, numbers, table, texts};
 use crate::error::Result;
-use crate::progress::Steps;
-use crate::study::KnownStudy;
-use crate::{Claim, Findings, Progress, Settings};
-use studies::Kind;
+use crate::findings::{Claim, Findings};
+use crate::labelled_study::LabelledStudy;
+use crate::progress::{ProgressCallback, StepCounter};
+use crate::settings::Settings;
+use crate::statistics::mean;
+use studies::StudyKind;
 
-/// Smaller seeds were used to tune the automatic rule; evidence must come from others.
+/// Smaller seeds were used to tune the automatic rule; the evidence uses others.
 const FIRST_SEED: u64 = 1000;
 
-/// A rule with the method that follows it.
+/// An outlier rule and the method that applies it.
 struct Rule {
     name: &'static str,
     method: Method,
@@ -43,7 +47,7 @@ const fn rule(name: &'static str, method: Method, outliers: OutlierRule) -> Rule
     Rule { name, method, outliers }
 }
 
-/// The rules; `auto` comes first, least squares last but for `cv`, which cannot take all studies.
+/// The rules: `auto` first; `cv`, which cannot be applied to all studies, last.
 fn rules(with_cv: bool) -> Vec<Rule> {
     let iss = Method::InverseScaleSpace;
     let scaled = OutlierRule::Scaled { m: 1.35 };
@@ -63,9 +67,9 @@ fn rules(with_cv: bool) -> Vec<Rule> {
     rules
 }
 
-/// What a rule achieved, a mean over studies. Not a number where there is nothing to measure.
+/// Quality of a rule on a study, or a mean over studies; NaN where undefined.
 #[derive(Debug, Clone, Copy)]
-struct Score {
+struct Quality {
     f1: f64,
     precision: f64,
     recall: f64,
@@ -73,33 +77,42 @@ struct Score {
     tau: f64,
 }
 
-const NOTHING: Score =
-    Score { f1: f64::NAN, precision: f64::NAN, recall: f64::NAN, flagged: f64::NAN, tau: f64::NAN };
+const UNDEFINED: Quality = Quality {
+    f1: f64::NAN,
+    precision: f64::NAN,
+    recall: f64::NAN,
+    flagged: f64::NAN,
+    tau: f64::NAN,
+};
 
-/// A kind's mean scores, one for each rule, and what could be had at best.
-struct Outcome {
+/// Results on a kind of study.
+struct KindResult {
+    /// Number of bad votes.
     bad: f64,
+    /// The best F1 that any rule can reach.
     best_f1: f64,
-    scores: Vec<Score>,
+    /// Mean quality of each rule.
+    quality: Vec<Quality>,
 }
 
 /// Repeats the experiment.
 ///
 /// # Errors
 /// If a solver fails.
-pub fn run(settings: &Settings, progress: &Progress<'_>) -> Result<Findings> {
+pub fn run(settings: &Settings, progress: &ProgressCallback<'_>) -> Result<Findings> {
     let kinds = studies::kinds();
     let rules = rules(settings.full);
     let seeds = if settings.full { 3 } else { 1 };
     let first = FIRST_SEED.wrapping_add(settings.seed);
-    let steps = Steps::new(kinds.len(), progress);
-    let one = |kind: &Kind| {
-        let outcome = outcome(kind, &rules, first, seeds);
-        steps.one_more();
-        outcome
+    let steps = StepCounter::new(kinds.len(), progress);
+    let one = |kind: &StudyKind| {
+        let result = result_of(kind, &rules, first, seeds);
+        steps.advance();
+        result
     };
-    let outcomes: Vec<Outcome> = kinds.par_iter().map(one).collect::<Result<_>>()?;
-    let means: Vec<Mean> = (0..rules.len()).map(|rule| Mean::of(&outcomes, rule)).collect();
+    let results: Vec<KindResult> = kinds.par_iter().map(one).collect::<Result<_>>()?;
+    let means: Vec<RuleMeans> =
+        (0..rules.len()).map(|rule| RuleMeans::new(&results, rule)).collect();
     Ok(Findings {
         title: format!(
             "Rules for how many votes to flag: {} kinds of studies, seeds {first} to {}",
@@ -109,58 +122,58 @@ pub fn run(settings: &Settings, progress: &Progress<'_>) -> Result<Findings> {
         claims: claims(&rules, &means),
         tables: vec![
             ("selection".to_owned(), summary(&rules, &means)),
-            ("selection-studies".to_owned(), long(&rules, &kinds, &outcomes)),
+            ("selection-studies".to_owned(), long_table(&rules, &kinds, &results)),
         ],
         charts: vec![figure::draw(&rules, &means)],
     })
 }
 
-/// Simulates the kind once for each seed and fits by every rule.
-fn outcome(kind: &Kind, rules: &[Rule], first: u64, seeds: u64) -> Result<Outcome> {
-    let mut studies: Vec<Vec<Score>> = Vec::new();
+/// Simulates a kind of study once for each seed and applies every rule.
+fn result_of(kind: &StudyKind, rules: &[Rule], first: u64, seeds: u64) -> Result<KindResult> {
+    let mut studies: Vec<Vec<Quality>> = Vec::new();
     let (mut bad, mut best) = (0.0, Vec::new());
     for seed in first..first + seeds {
         let options = SimulateOptions { seed, ..kind.options.clone() };
         let mut simulation = Simulation::new(&options)?;
         let votes: Vec<SimulatedVote> = simulation.by_ref().collect();
         let truth = simulation.truth();
-        let study = KnownStudy::new(options.items, &votes)?;
+        let study = LabelledStudy::new(options.items, &votes)?;
         bad += study.bad.iter().sum::<f64>();
         best.push(best_f1(&votes, truth));
-        let of_rule = |rule: &Rule| -> Result<Score> {
-            let left_out = votes.len() > MAX_VOTES || seed != first;
-            if left_out && matches!(rule.outliers, OutlierRule::CrossValidation(_)) {
-                return Ok(NOTHING);
+        let of_rule = |rule: &Rule| -> Result<Quality> {
+            let is_skipped = votes.len() > MAX_VOTES || seed != first;
+            if is_skipped && matches!(rule.outliers, OutlierRule::CrossValidation(_)) {
+                return Ok(UNDEFINED);
             }
             let (method, outliers) = (Some(rule.method), rule.outliers);
             let found = fit(&study.graph, &FitOptions::new().method(method).outliers(outliers))?;
-            Ok(score(&study, &found.flagged, kendall::tau(&found.scores, truth)))
+            Ok(quality(&study, &found.flagged, kendall::tau(&found.scores, truth)))
         };
         studies.push(rules.iter().map(of_rule).collect::<Result<_>>()?);
     }
-    let over = |rule: usize, of: fn(&Score) -> f64| mean(studies.iter().map(|s| of(&s[rule])));
-    let scores = (0..rules.len()).map(|rule| Score {
-        f1: over(rule, |s| s.f1),
-        precision: over(rule, |s| s.precision),
-        recall: over(rule, |s| s.recall),
-        flagged: over(rule, |s| s.flagged),
-        tau: over(rule, |s| s.tau),
+    let over = |rule: usize, of: fn(&Quality) -> f64| mean(studies.iter().map(|s| of(&s[rule])));
+    let quality = (0..rules.len()).map(|rule| Quality {
+        f1: over(rule, |q| q.f1),
+        precision: over(rule, |q| q.precision),
+        recall: over(rule, |q| q.recall),
+        flagged: over(rule, |q| q.flagged),
+        tau: over(rule, |q| q.tau),
     });
-    Ok(Outcome { bad, best_f1: mean(best), scores: scores.collect() })
+    Ok(KindResult { bad, best_f1: mean(best), quality: quality.collect() })
 }
 
-/// A vote inherits the flag of its group, in part where the group is flagged in part.
-fn score(study: &KnownStudy, flagged: &[f64], tau: f64) -> Score {
+/// Measures the flags of a fit. If a distinct vote is partly flagged, each of its votes counts as
+/// flagged to that extent.
+fn quality(study: &LabelledStudy, flagged: &[f64], tau: f64) -> Quality {
     let weight = &study.graph.groups().weight;
     let hits: f64 = (0..weight.len()).map(|g| study.bad[g] * flagged[g] / weight[g]).sum();
     let (bad, flagged) = (study.bad.iter().sum::<f64>(), flagged.iter().sum::<f64>());
     let f1 = if bad > 0.0 { 2.0 * hits / (flagged + bad) } else { f64::NAN };
     let votes = study.graph.groups().votes();
-    Score { f1, precision: hits / flagged, recall: hits / bad, flagged: flagged / votes, tau }
+    Quality { f1, precision: hits / flagged, recall: hits / bad, flagged: flagged / votes, tau }
 }
 
-/// The best F1 of any cut by someone who knows the true scores: of the votes with the largest true
-/// residuals, the best number to flag.
+/// Returns the best F1 of any threshold on the residuals of the true scores.
 fn best_f1(votes: &[SimulatedVote], truth: &[f64]) -> f64 {
     let residual = |vote: &SimulatedVote| {
         (vote.y - (truth[vote.left as usize] - truth[vote.right as usize])).abs()
@@ -176,8 +189,8 @@ fn best_f1(votes: &[SimulatedVote], truth: &[f64]) -> f64 {
     best
 }
 
-/// A rule's figures over all kinds of studies.
-struct Mean {
+/// Means of a rule over all kinds of studies.
+struct RuleMeans {
     clean_flagged: f64,
     clean_worst: f64,
     f1: f64,
@@ -187,27 +200,27 @@ struct Mean {
     tau: f64,
 }
 
-impl Mean {
-    fn of(outcomes: &[Outcome], rule: usize) -> Self {
-        let (clean, bad): (Vec<_>, Vec<_>) = outcomes.iter().partition(|o| o.bad == 0.0);
-        let flagged = || clean.iter().map(|outcome| outcome.scores[rule].flagged);
-        let over = |of: fn(&Score) -> f64| mean(bad.iter().map(|o| of(&o.scores[rule])));
+impl RuleMeans {
+    fn new(results: &[KindResult], rule: usize) -> Self {
+        let (clean, bad): (Vec<_>, Vec<_>) = results.iter().partition(|r| r.bad == 0.0);
+        let flagged = || clean.iter().map(|result| result.quality[rule].flagged);
+        let over = |of: fn(&Quality) -> f64| mean(bad.iter().map(|r| of(&r.quality[rule])));
         Self {
             clean_flagged: mean(flagged()),
             clean_worst: flagged().fold(0.0, f64::max),
-            f1: over(|s| s.f1),
-            share_of_best: mean(bad.iter().map(|o| o.scores[rule].f1 / o.best_f1)),
-            precision: over(|s| s.precision),
-            recall: over(|s| s.recall),
-            tau: mean(outcomes.iter().map(|o| o.scores[rule].tau)),
+            f1: over(|q| q.f1),
+            share_of_best: mean(bad.iter().map(|r| r.quality[rule].f1 / r.best_f1)),
+            precision: over(|q| q.precision),
+            recall: over(|q| q.recall),
+            tau: mean(results.iter().map(|r| r.quality[rule].tau)),
         }
     }
 }
 
-fn claims(rules: &[Rule], means: &[Mean]) -> Vec<Claim> {
-    // `cv` is left out: it sees other studies.
+fn claims(rules: &[Rule], means: &[RuleMeans]) -> Vec<Claim> {
+    // `cv` is not comparable: it is applied to fewer studies.
     let others = || rules.iter().zip(means).skip(1).filter(|(rule, _)| rule.name != "cv");
-    let best = |what: &str, of: fn(&Mean) -> f64| {
+    let best = |what: &str, of: fn(&RuleMeans) -> f64| {
         let next = others().max_by(|a, b| of(a.1).total_cmp(&of(b.1)));
         let (name, value) = next.map_or(("none", f64::NAN), |(rule, m)| (rule.name, of(m)));
         Claim::new(
@@ -217,7 +230,7 @@ fn claims(rules: &[Rule], means: &[Mean]) -> Vec<Claim> {
         )
     };
     let clean = Claim::new(
-        "auto leaves clean votes alone: below 0.1% flagged in the mean",
+        "auto flags less than 0.1% of the votes of clean studies on average",
         format!(
             "mean {:.3}%, worst {:.3}%",
             100.0 * means[0].clean_flagged,
@@ -225,11 +238,11 @@ fn claims(rules: &[Rule], means: &[Mean]) -> Vec<Claim> {
         ),
         means[0].clean_flagged < 1e-3,
     );
-    vec![clean, best("F1", |m| m.f1), best("τ to the truth", |m| m.tau)]
+    vec![clean, best("F1", |m| m.f1), best("τ with the truth", |m| m.tau)]
 }
 
-fn summary(rules: &[Rule], means: &[Mean]) -> Table {
-    let column = |of: fn(&Mean) -> f64| numbers(means.iter().map(of));
+fn summary(rules: &[Rule], means: &[RuleMeans]) -> Table {
+    let column = |of: fn(&RuleMeans) -> f64| numbers(means.iter().map(of));
     table([
         ("rule", texts(rules.iter().map(|rule| rule.name))),
         ("clean_flagged_mean", column(|m| m.clean_flagged)),
@@ -242,28 +255,29 @@ fn summary(rules: &[Rule], means: &[Mean]) -> Table {
     ])
 }
 
-/// One row for each kind of study and rule.
-fn long(rules: &[Rule], kinds: &[Kind], outcomes: &[Outcome]) -> Table {
+/// Returns a table with one row for each kind of study and rule.
+fn long_table(rules: &[Rule], kinds: &[StudyKind], results: &[KindResult]) -> Table {
     let rows = || {
-        let of = |(kind, outcome)| rules.iter().enumerate().map(move |rule| (kind, outcome, rule));
-        kinds.iter().zip(outcomes).flat_map(of)
+        let of = |(kind, result)| rules.iter().enumerate().map(move |rule| (kind, result, rule));
+        kinds.iter().zip(results).flat_map(of)
     };
-    let column = |of: fn(&Score) -> f64| {
-        numbers(
-            rows().map(|(_, outcome, (rule, _)): (&Kind, &Outcome, _)| of(&outcome.scores[rule])),
-        )
-    };
+    let column =
+        |of: fn(&Quality) -> f64| {
+            numbers(rows().map(|(_, result, (rule, _)): (&StudyKind, &KindResult, _)| {
+                of(&result.quality[rule])
+            }))
+        };
     table([
         ("items", counts(rows().map(|(kind, ..)| kind.options.items as u64))),
         ("votes", counts(rows().map(|(kind, ..)| kind.options.votes))),
         ("noise", texts(rows().map(|(kind, ..)| kind.noise))),
         ("bad_votes", texts(rows().map(|(kind, ..)| kind.bad_votes.clone()))),
         ("rule", texts(rows().map(|(.., (_, rule))| rule.name))),
-        ("best_f1", numbers(rows().map(|(_, outcome, _)| outcome.best_f1))),
-        ("f1", column(|s| s.f1)),
-        ("precision", column(|s| s.precision)),
-        ("recall", column(|s| s.recall)),
-        ("flagged", column(|s| s.flagged)),
-        ("tau", column(|s| s.tau)),
+        ("best_f1", numbers(rows().map(|(_, result, _)| result.best_f1))),
+        ("f1", column(|q| q.f1)),
+        ("precision", column(|q| q.precision)),
+        ("recall", column(|q| q.recall)),
+        ("flagged", column(|q| q.flagged)),
+        ("tau", column(|q| q.tau)),
     ])
 }

@@ -1,19 +1,19 @@
-//! Experiment IV: how much faster Algorithm 4 (parallel LBI) runs on more threads.
+//! Experiment IV: speed-up of Algorithm 4 (parallel LBI).
 //!
-//! SN = 10n² votes, 20% turned round. The paper keeps votes apart; here equal votes are merged into
-//! groups, which is exact and has a tenth of the work. Both are measured: `apart` as in the paper,
-//! `merged` as users have it.
+//! SN = 10n² votes, 20% reversed. The paper does not merge equal votes; here they are merged into
+//! distinct votes, which is exact and needs a tenth of the work. Both are measured: `apart` as in the
+//! paper, `merged` as users run it.
 //!
 //! | paper | here |
 //! |---|---|
 //! | n = 1000 and 2000, 20 runs, 1 to 16 threads | the same on 1 thread, 2, … all; small: n = 300, 5 runs |
-//! | iterations: not said | [`STEPS`] steps, times without the set-up |
+//! | iterations: not given | [`STEPS`] steps, times without the set-up |
 //!
-//! T(N) is the time of the steps alone: that of a path of 1 + [`STEPS`] steps less that of one step,
-//! which has the same set-up (least squares, the largest eigenvalue). Votes are counted as they are
-//! drawn and put side by side at the end, so that memory stays at 40 bytes a vote.
+//! T(N) is the time of the steps alone: that of a path of 1 + [`STEPS`] steps minus that of one step,
+//! which has the same set-up (least squares, the largest eigenvalue). Votes are counted while they
+//! are drawn and expanded at the end, which needs 40 bytes per vote: 1.6 GB for n = 2000.
 //!
-//! Cost: n = 2000 takes 1.6 GB. Failure modes: a busy machine; the quartiles tell.
+//! Times on a busy machine are unreliable; the quartiles show it.
 
 use std::time::Instant;
 
@@ -24,21 +24,24 @@ use hodgerank::{ComparisonGraph, Groups, Tally};
 use hodgerank_io::write::Table;
 use hodgerank_report::chart::{Chart, Colour, LegendEntry, Mark, Sign};
 
-use crate::columns::{counts, numbers, quantile, table, texts};
-use crate::draw::{axis, chart, line};
+use crate::charts::{axis, chart, line};
+use crate::columns::{counts, numbers, table, texts};
 use crate::error::Result;
-use crate::progress::Steps;
-use crate::{Claim, Findings, Progress, Settings};
+use crate::findings::{Claim, Findings};
+use crate::progress::{ProgressCallback, StepCounter};
+use crate::settings::Settings;
+use crate::statistics::quantile;
 
 /// Steps that are timed.
 pub const STEPS: usize = 40;
 const FLIPS: f64 = 0.2;
-/// What two threads must gain over one where votes are kept apart.
-const GAIN: f64 = 1.8;
+/// Minimum speed-up of two threads over one if votes are not merged.
+const MIN_SPEEDUP: f64 = 1.8;
 
-/// Times of one way of keeping the votes, of one size.
+/// Times for one size, with or without merging.
 struct Times {
     items: usize,
+    /// `apart` or `merged`.
     how: &'static str,
     groups: usize,
     /// Seconds of each run, for 1, 2, … threads.
@@ -46,7 +49,7 @@ struct Times {
 }
 
 impl Times {
-    /// Speed-up of each run on this many threads: the median time of one thread over its own.
+    /// Returns the speed-up of each run: the median time of one thread divided by the run's time.
     fn speedups(&self, threads: usize) -> Vec<f64> {
         let one = quantile(&self.seconds[0], 0.5);
         self.seconds[threads - 1].iter().map(|seconds| one / seconds).collect()
@@ -61,14 +64,14 @@ impl Times {
 ///
 /// # Errors
 /// If a solver fails or threads cannot be started.
-pub fn run(settings: &Settings, progress: &Progress<'_>) -> Result<Findings> {
+pub fn run(settings: &Settings, progress: &ProgressCallback<'_>) -> Result<Findings> {
     let (sizes, runs): (&[usize], usize) =
         if settings.full { (&[1000, 2000], 20) } else { (&[300], 5) };
-    let most = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    let pools: Vec<rayon::ThreadPool> = (1..=most)
+    let max_threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let pools: Vec<rayon::ThreadPool> = (1..=max_threads)
         .map(|threads| rayon::ThreadPoolBuilder::new().num_threads(threads).build())
         .collect::<std::result::Result<_, _>>()?;
-    let steps = Steps::new(sizes.len() * 2 * runs, progress);
+    let steps = StepCounter::new(sizes.len() * 2 * runs, progress);
     let mut times = Vec::new();
     for &items in sizes {
         let merged = votes(items, settings.seed)?;
@@ -81,15 +84,15 @@ pub fn run(settings: &Settings, progress: &Progress<'_>) -> Result<Findings> {
     Ok(Findings {
         title: format!(
             "Experiment IV: speed-up of parallel LBI, SN = 10n², 20% outliers, {STEPS} steps, \
-             {runs} runs, 1 to {most} threads"
+             {runs} runs, 1 to {max_threads} threads"
         ),
-        claims: claims(&times, most),
+        claims: claims(&times, max_threads),
         tables: vec![("speedup".to_owned(), data(&times))],
         charts: sizes.iter().map(|&items| draw(&times, items)).collect(),
     })
 }
 
-/// 10n² votes, merged as they come.
+/// Simulates 10n² votes and merges them.
 fn votes(items: usize, seed: u64) -> Result<Groups> {
     let votes = 10 * (items * items) as u64;
     let options = SimulateOptions { items, votes, flips: FLIPS, seed, ..Default::default() };
@@ -105,17 +108,17 @@ fn measure(
     how: &'static str,
     runs: usize,
     pools: &[rayon::ThreadPool],
-    steps: &Steps<'_>,
+    steps: &StepCounter<'_>,
 ) -> Result<Times> {
     let mut seconds = vec![Vec::new(); pools.len()];
     for _ in 0..runs {
-        // Thread counts take turns, so that a busy minute hits all of them.
+        // Thread counts alternate, so that a busy period affects all of them.
         for (pool, seconds) in pools.iter().zip(&mut seconds) {
             let set_up = pool.install(|| seconds_of(graph, 1))?;
             let whole = pool.install(|| seconds_of(graph, 1 + STEPS))?;
             seconds.push((whole - set_up).max(f64::MIN_POSITIVE));
         }
-        steps.one_more();
+        steps.advance();
     }
     Ok(Times { items: graph.items(), how, groups: graph.groups().len(), seconds })
 }
@@ -128,21 +131,24 @@ fn seconds_of(graph: &ComparisonGraph, max_steps: usize) -> Result<f64> {
     Ok(started.elapsed().as_secs_f64())
 }
 
-fn claims(times: &[Times], most: usize) -> Vec<Claim> {
+fn claims(times: &[Times], max_threads: usize) -> Vec<Claim> {
     let claim = |times: &Times| {
         let Times { items, how, groups, .. } = times;
-        let threads = most.min(2);
-        let quarters = [0.25, 0.75].map(|share| quantile(&times.speedups(threads), share));
+        let threads = max_threads.min(2);
+        let quartiles = [0.25, 0.75].map(|share| quantile(&times.speedups(threads), share));
         let one = quantile(&times.seconds[0], 0.5) / STEPS as f64;
         let found = format!(
             "{:.2} (quartiles {:.2} to {:.2}) on {threads} threads; a step takes {:.2} ms on one",
             times.median(threads),
-            quarters[0],
-            quarters[1],
+            quartiles[0],
+            quartiles[1],
             1e3 * one
         );
-        let claim = format!("n = {items}, {how} ({groups} groups): at least {GAIN} on two threads");
-        Claim::new(claim, found, times.median(threads) >= GAIN)
+        let claim = format!(
+            "n = {items}, {how} ({groups} distinct votes): speed-up of at least {MIN_SPEEDUP} on two \
+             threads"
+        );
+        Claim::new(claim, found, times.median(threads) >= MIN_SPEEDUP)
             .in_paper("speed-up almost linear up to 16 threads")
     };
     let mut claims: Vec<Claim> =
@@ -154,11 +160,11 @@ fn claims(times: &[Times], most: usize) -> Vec<Claim> {
         claims.push(Claim::new(
             format!("n = {}: merging equal votes gains more than all threads", apart.items),
             format!(
-                "{gain:.1} times on one thread; {:.2} on {most} threads; merged alone {:.2}",
-                apart.median(most),
-                merged.median(most)
+                "merging gains {gain:.1}; {max_threads} threads gain {:.2}, or {:.2} if merged",
+                apart.median(max_threads),
+                merged.median(max_threads)
             ),
-            gain > apart.median(most),
+            gain > apart.median(max_threads),
         ));
     }
     claims
@@ -184,19 +190,20 @@ fn data(times: &[Times]) -> Table {
     ])
 }
 
-/// Medians as lines, quartiles as upright pieces.
+/// Plots medians as lines and quartiles as vertical segments.
 fn draw(times: &[Times], items: usize) -> Chart {
     let own: Vec<&Times> = times.iter().filter(|times| times.items == items).collect();
-    let most = own.first().map_or(1, |times| times.seconds.len());
-    let ideal: Vec<(f64, f64)> = (1..=most).map(|n| (n as f64, n as f64)).collect();
+    let max_threads = own.first().map_or(1, |times| times.seconds.len());
+    let ideal: Vec<(f64, f64)> = (1..=max_threads).map(|n| (n as f64, n as f64)).collect();
     let mut marks = vec![line(Colour::Muted, &ideal, "linear")];
     let mut legend = vec![LegendEntry::new("linear", Colour::Muted, Sign::Line)];
     let mut words = Vec::new();
     for (k, times) in own.iter().enumerate() {
         let colour = Colour::Kind(k as u8);
-        let points: Vec<_> = (1..=most).map(|n| (n as f64, times.median(n))).collect();
+        let points: Vec<_> = (1..=max_threads).map(|n| (n as f64, times.median(n))).collect();
         marks.push(line(colour, &points, times.how));
-        let quartile = |share| (1..=most).map(|n| quantile(&times.speedups(n), share)).collect();
+        let quartile =
+            |share| (1..=max_threads).map(|n| quantile(&times.speedups(n), share)).collect();
         marks.push(Mark::Segments {
             colour,
             width: 2.0,
@@ -208,10 +215,10 @@ fn draw(times: &[Times], items: usize) -> Chart {
             hover: hodgerank_report::chart::Hover::Nothing,
         });
         legend.push(LegendEntry::new(times.how, colour, Sign::Line));
-        words.push(format!("{} {:.2}", times.how, times.median(most)));
+        words.push(format!("{} {:.2}", times.how, times.median(max_threads)));
     }
-    let alt = format!("Median speed-up on {most} threads: {}.", words.join(", "));
-    let end = most as f64 + 0.5;
+    let alt = format!("Median speed-up on {max_threads} threads: {}.", words.join(", "));
+    let end = max_threads as f64 + 0.5;
     let (x, y) = (axis("threads", 0.5, end), axis("speed-up", 0.0, end));
     let title = format!("Speed-up of parallel LBI, n = {items}");
     let mut chart = chart(&format!("speedup-n{items}"), &title, &alt, x, y, marks);

@@ -4,7 +4,7 @@ use std::f64::consts::TAU;
 use std::path::Path;
 
 use hodgerank_report::chart::{
-    Anchor, Axis, Chart, Colour, Curve, Hover, LegendEntry, Mark, Ramp, Shape, Sign, Ticks,
+    Anchor, Axis, Chart, Colour, Hover, LegendEntry, LineCurve, Mark, PointShape, Ramp, Sign, Ticks,
 };
 use hodgerank_report::figure;
 
@@ -66,11 +66,11 @@ fn entry(name: &str, colour: Colour, sign: Sign) -> LegendEntry {
     LegendEntry { name: name.to_owned(), colour, sign }
 }
 
-fn points(colour: Colour, shape: Shape, size: f64, x: Vec<f64>, y: Vec<f64>) -> Mark {
+fn points(colour: Colour, shape: PointShape, size: f64, x: Vec<f64>, y: Vec<f64>) -> Mark {
     Mark::Points { colour, shape, size, x, y, hover: Hover::Nothing, follows: None }
 }
 
-fn line(colour: Colour, curve: Curve, x: Vec<f64>, y: Vec<f64>) -> Mark {
+fn line(colour: Colour, curve: LineCurve, x: Vec<f64>, y: Vec<f64>) -> Mark {
     Mark::Line { colour, width: 2.0, dashed: false, curve, x, y, hover: String::new() }
 }
 
@@ -128,14 +128,14 @@ fn ranking() -> Chart {
             segments(Colour::Muted, false, &ends),
             points(
                 Colour::Kind(0),
-                Shape::Circle,
+                PointShape::Circle,
                 4.0,
                 (0..n).map(score).collect(),
                 (0..n).map(place).collect(),
             ),
             points(
                 Colour::Kind(1),
-                Shape::Diamond,
+                PointShape::Diamond,
                 4.0,
                 (0..n).map(|k| score(k) + 0.4 * noise(k, 3.0) - 0.2).collect(),
                 (0..n).map(place).collect(),
@@ -144,8 +144,8 @@ fn ranking() -> Chart {
     );
     chart.note = Some("The first 30 of 412 items are shown.".to_owned());
     chart.legend = vec![
-        entry("robust score", Colour::Kind(0), Sign::Point(Shape::Circle)),
-        entry("least squares", Colour::Kind(1), Sign::Point(Shape::Diamond)),
+        entry("robust score", Colour::Kind(0), Sign::Point(PointShape::Circle)),
+        entry("least squares", Colour::Kind(1), Sign::Point(PointShape::Diamond)),
         entry("interval of 95%", Colour::Muted, Sign::Line),
     ];
     chart
@@ -174,8 +174,8 @@ fn bump() -> Chart {
         let x: Vec<f64> = (0..methods.len()).map(|method| method as f64).collect();
         let y: Vec<f64> = (0..methods.len()).map(|method| rank(item, method)).collect();
         let colour = Colour::Kind(item as u8);
-        marks.push(line(colour, Curve::Smooth, x.clone(), y.clone()));
-        marks.push(points(colour, Shape::Circle, 5.0, x, y));
+        marks.push(line(colour, LineCurve::Smooth, x.clone(), y.clone()));
+        marks.push(points(colour, PointShape::Circle, 5.0, x, y));
     }
     let last: Vec<(f64, f64, &str)> =
         (0..items.len()).map(|item| (8.2, rank(item, 8), items[item])).collect();
@@ -192,7 +192,9 @@ fn bump() -> Chart {
 
 fn outliers() -> Chart {
     let mut marks = Vec::new();
-    for (shape, salt) in [(Shape::Circle, 1.0), (Shape::Triangle, 2.0), (Shape::Square, 3.0)] {
+    for (shape, salt) in
+        [(PointShape::Circle, 1.0), (PointShape::Triangle, 2.0), (PointShape::Square, 3.0)]
+    {
         for step in 0..10_u8 {
             let many = 12;
             let at = |k: usize, more: f64| noise(k + 100 * usize::from(step), salt + more);
@@ -209,7 +211,7 @@ fn outliers() -> Chart {
         colour: Colour::Ink,
         width: 1.5,
         dashed: true,
-        curve: Curve::Straight,
+        curve: LineCurve::Straight,
         x: vec![0.9, 4.6],
         y: vec![0.8, 0.8],
         hover: String::new(),
@@ -223,9 +225,9 @@ fn outliers() -> Chart {
         marks,
     );
     chart.legend = vec![
-        entry("trusted", Colour::Step(1), Sign::Point(Shape::Circle)),
-        entry("doubtful", Colour::Step(5), Sign::Point(Shape::Triangle)),
-        entry("flagged", Colour::Step(9), Sign::Point(Shape::Square)),
+        entry("trusted", Colour::Step(1), Sign::Point(PointShape::Circle)),
+        entry("doubtful", Colour::Step(5), Sign::Point(PointShape::Triangle)),
+        entry("flagged", Colour::Step(9), Sign::Point(PointShape::Square)),
         entry("threshold", Colour::Ink, Sign::Dashes),
     ];
     chart
@@ -255,11 +257,11 @@ fn paths() -> Chart {
     for item in 0..8_u8 {
         let start = f64::from(item) / 2.0 - 1.8;
         let y = x.iter().map(|&x| start / (1.0 + (-x - f64::from(item % 3)).exp())).collect();
-        marks.push(line(Colour::Kind(item), Curve::Straight, x.clone(), y));
+        marks.push(line(Colour::Kind(item), LineCurve::Straight, x.clone(), y));
     }
     marks.push(line(
         Colour::Ink,
-        Curve::Step,
+        LineCurve::Step,
         (0..=10).map(|k| -4.0 + f64::from(k) / 2.0).collect(),
         (0..=10).map(|k| -2.0 + f64::from(k * k) / 50.0).collect(),
     ));
@@ -351,7 +353,7 @@ fn graph() -> Chart {
         (0..n).map(|k| (x[k], y[k] + 0.07, names[k].as_str())).collect();
     let marks = vec![
         segments(Colour::Faint, false, &ends),
-        points(Colour::Kind(0), Shape::Circle, 6.0, x.clone(), y.clone()),
+        points(Colour::Kind(0), PointShape::Circle, 6.0, x.clone(), y.clone()),
         texts(Colour::Ink, Anchor::Middle, &at),
     ];
     chart("graph", "Who met whom", hidden(-1.1, 1.1), hidden(-1.1, 1.1), 0.8, marks)
@@ -373,7 +375,7 @@ fn annotators() -> Chart {
         0.7,
         vec![
             segments(Colour::Muted, false, &ends),
-            points(Colour::Kind(0), Shape::Circle, 2.5, x, y),
+            points(Colour::Kind(0), PointShape::Circle, 2.5, x, y),
         ],
     )
 }
@@ -429,15 +431,15 @@ fn roc() -> Chart {
                 colour: Colour::Muted,
                 width: 1.0,
                 dashed: true,
-                curve: Curve::Straight,
+                curve: LineCurve::Straight,
                 x: vec![0.0, 1.0],
                 y: vec![0.0, 1.0],
                 hover: String::new(),
             },
-            line(Colour::Kind(0), Curve::Straight, share.clone(), curve(0.15)),
-            line(Colour::Kind(1), Curve::Straight, share.clone(), curve(0.4)),
-            points(Colour::Kind(0), Shape::Plus, 5.0, vec![0.06], vec![0.06_f64.powf(0.15)]),
-            points(Colour::Kind(1), Shape::Cross, 5.0, vec![0.1], vec![0.1_f64.powf(0.4)]),
+            line(Colour::Kind(0), LineCurve::Straight, share.clone(), curve(0.15)),
+            line(Colour::Kind(1), LineCurve::Straight, share.clone(), curve(0.4)),
+            points(Colour::Kind(0), PointShape::Plus, 5.0, vec![0.06], vec![0.06_f64.powf(0.15)]),
+            points(Colour::Kind(1), PointShape::Cross, 5.0, vec![0.1], vec![0.1_f64.powf(0.4)]),
         ],
     );
     chart.legend = vec![
@@ -459,7 +461,7 @@ fn crowd() -> Chart {
         axis("predicted", -2.0, 2.0, Ticks::Numbers),
         axis("observed", -140_000.0, 140_000.0, Ticks::Numbers),
         0.6,
-        vec![points(Colour::Kind(0), Shape::Circle, 1.5, x, y)],
+        vec![points(Colour::Kind(0), PointShape::Circle, 1.5, x, y)],
     )
 }
 
@@ -485,10 +487,10 @@ fn scripts() -> Chart {
         axis("label", n as f64 - 0.5, -0.5, labels(names.map(str::to_owned))),
         0.5,
         vec![
-            points(Colour::Kind(2), Shape::Square, 5.0, x, y),
+            points(Colour::Kind(2), PointShape::Square, 5.0, x, y),
             texts(Colour::Ink, Anchor::Start, &[(4.0, 1.0, "$y$ & <text>")]),
         ],
     );
-    chart.legend = vec![entry("$z$ <&>", Colour::Kind(2), Sign::Point(Shape::Square))];
+    chart.legend = vec![entry("$z$ <&>", Colour::Kind(2), Sign::Point(PointShape::Square))];
     chart
 }

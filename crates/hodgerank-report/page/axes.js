@@ -1,4 +1,4 @@
-// The axes of a chart: grid lines, ticks and names.
+// Axes: grid lines, ticks and titles.
 
 import { draw } from "./dom.js";
 import { visible } from "./format.js";
@@ -9,15 +9,15 @@ import { fitted } from "./measure.js";
 export function drawAxes(chart, frame) {
   const group = draw("g", { class: "axes" });
   if (shows(chart.y)) {
-    group.append(...upright(chart.y, frame));
+    group.append(...verticalAxis(chart.y, frame));
   }
   if (shows(chart.x)) {
-    group.append(...level(chart.x, frame));
+    group.append(...horizontalAxis(chart.x, frame));
   }
   return group;
 }
 
-function upright(axis, frame) {
+function verticalAxis(axis, frame) {
   const { left, right, top } = frame;
   const grid = frame.yTicks.map(({ at }) => `M${left} ${frame.y(at).toFixed(1)}H${right}`);
   const texts = frame.yTicks.map(({ at, text }) =>
@@ -31,7 +31,7 @@ function upright(axis, frame) {
   return [draw("path", { class: "grid", d: grid.join("") }), ...texts, name];
 }
 
-function level(axis, frame) {
+function horizontalAxis(axis, frame) {
   const { left, right, top, bottom } = frame;
   const isLabels = axis.ticks.kind === "labels";
   const grid = frame.xTicks.map(({ at }) => `M${frame.x(at).toFixed(1)} ${top}V${bottom}`);
@@ -54,10 +54,10 @@ function tickText(text, x, { bottom, slanted }) {
       visible(text),
     );
   }
-  const [across, down] = [(x + 3).toFixed(1), bottom + 12];
+  const [left, top] = [(x + 3).toFixed(1), bottom + 12];
   return draw(
     "text",
-    { transform: `translate(${across} ${down}) rotate(-45)`, "text-anchor": "end" },
+    { transform: `translate(${left} ${top}) rotate(-45)`, "text-anchor": "end" },
     fitted(text, Math.min(110, x / 0.71)),
   );
 }

@@ -1,4 +1,4 @@
-// A chart as a figure: title, drawing, legend, the text in words, and what follows the slider.
+// Charts: title, drawing, legend, alternative text, and updates when the slider moves.
 
 import { drawAxes } from "./axes.js";
 import { draw, make } from "./dom.js";
@@ -9,14 +9,14 @@ import { legendList } from "./legend.js";
 import { drawMark } from "./marks.js";
 import { textWidth } from "./measure.js";
 
-/** The view of a chart: `drawAt` a width, `update` after the slider moved. */
+/** Creates the view of a chart. `drawAt` draws it at a width; `update` follows the slider. */
 export function chartView(chart, state, tip) {
   const id = `chart-${chart.id}`;
   const plot = make("div", {
     class: "plot",
     tabindex: "0",
     role: "group",
-    "aria-label": `${visible(chart.title)}: arrow keys tell the values`,
+    "aria-label": `${visible(chart.title)}: use the arrow keys to read the values`,
   });
   const element = figureOf(chart, id, plot);
   const drawn = { svg: null, frame: null, following: [], cursor: null };
@@ -26,8 +26,8 @@ export function chartView(chart, state, tip) {
   function moveCursor() {
     if (drawn.cursor) {
       const { top, bottom, x } = drawn.frame;
-      const place = x(state.slider.share[state.stop]).toFixed(1);
-      drawn.cursor.setAttribute("d", `M${place} ${top}V${bottom}`);
+      const position = x(state.slider.share[state.stop]).toFixed(1);
+      drawn.cursor.setAttribute("d", `M${position} ${top}V${bottom}`);
     }
   }
 
@@ -49,7 +49,7 @@ export function chartView(chart, state, tip) {
       Object.assign(drawn, { svg, frame, following: marks.filter((mark) => mark.follow) });
       moveCursor();
       plot.replaceChildren(svg);
-      hover.forget();
+      hover.reset();
     },
     update() {
       if (drawn.frame) {
@@ -57,7 +57,7 @@ export function chartView(chart, state, tip) {
           mark.follow();
         }
         moveCursor();
-        hover.forget();
+        hover.reset();
       }
     },
   };
@@ -86,6 +86,6 @@ function figureOf(chart, id, plot) {
     element.append(make("p", { class: "note" }, visible(chart.note)));
   }
   const alt = make("p", { id: `${id}-alt` }, visible(chart.alt));
-  element.append(make("details", { class: "alt" }, make("summary", {}, "In words"), alt));
+  element.append(make("details", { class: "alt" }, make("summary", {}, "Description"), alt));
   return element;
 }

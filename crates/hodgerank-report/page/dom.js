@@ -1,11 +1,11 @@
-// Elements. Texts become text nodes, never markup; attributes are names that the script knows.
+// Creates elements. Texts become text nodes, never markup; attribute names are constants.
 
-/** An element of the page. */
+/** Creates an HTML element. */
 export function make(name, attributes = {}, ...children) {
   return filled(document.createElement(name), attributes, children);
 }
 
-/** An element of a drawing. */
+/** Creates an SVG element. */
 export function draw(name, attributes = {}, ...children) {
   return filled(document.createElementNS("http://www.w3.org/2000/svg", name), attributes, children);
 }
@@ -18,7 +18,7 @@ function filled(element, attributes, children) {
   return element;
 }
 
-/** Gives an element the colour that a chart names; what it paints is up to its class. */
+/** Sets the colour of an element; its class decides whether it is filled or stroked. */
 export function tint(element, colour) {
   element.style.color = `var(--${colour})`;
   return element;

@@ -1,45 +1,45 @@
-// How values are written: the rules of the program's own lists, and labels as text.
+// Formats values as the program does, and makes labels safe to show.
 
-/** Whole numbers with commas: 1234567 is 1,234,567. */
+/** Formats a whole number with thousands separators: 1,234,567. */
 export function thousands(number) {
   return String(number).replace(/\B(?=(\d{3})+$)/g, ",");
 }
 
-/** A number with so many decimals; zero has no sign. */
+/** Formats a number with a fixed number of decimals; zero has no sign. */
 export function decimals(number, digits) {
   const text = number.toFixed(digits);
   return Number(text) === 0 ? text.replace("-", "") : text;
 }
 
-/** A share as a percentage: 0.0512 is 5.1%. */
+/** Formats a share as a percentage: 0.0512 is 5.1%. */
 export function percent(share, digits = 1) {
   return `${decimals(100 * share, digits)}%`;
 }
 
-/** A probability; small ones as powers of ten. */
+/** Formats a probability; small ones in scientific notation. */
 export function probability(p) {
   return p < 1e-4 ? p.toExponential(0).replace("+", "") : p.toFixed(4);
 }
 
-/** A number with at most so many digits that matter, as short as it can be. */
-export function exact(number, digits = 6) {
+/** Formats a number with at most `digits` significant digits, without trailing zeros. */
+export function significant(number, digits = 6) {
   const short = Number(number.toPrecision(digits));
   return Math.abs(short) >= 1e6 && Number.isInteger(short) ? thousands(short) : String(short);
 }
 
-/** Ten to a whole power, as people write it: 10⁻³. */
+/** Formats an integer power of ten: 10⁻³. */
 export function powerOfTen(exponent) {
-  const raised = { "-": "⁻" };
+  const superscript = { "-": "⁻" };
   for (const [digit, sign] of Array.from("⁰¹²³⁴⁵⁶⁷⁸⁹").entries()) {
-    raised[digit] = sign;
+    superscript[digit] = sign;
   }
-  return `10${Array.from(String(exponent), (letter) => raised[letter]).join("")}`;
+  return `10${Array.from(String(exponent), (digit) => superscript[digit]).join("")}`;
 }
 
-/** A label as text on one line: control characters and marks of direction become symbols. */
+/** Returns a label on one line: control characters and directional marks become symbols. */
 export function visible(label) {
-  return label.replace(/\p{Cc}|\p{Bidi_Control}|\u2028|\u2029|\ufeff/gu, (letter) => {
-    const code = letter.codePointAt(0);
+  return label.replace(/\p{Cc}|\p{Bidi_Control}|\u2028|\u2029|\ufeff/gu, (character) => {
+    const code = character.codePointAt(0);
     if (code < 0x20) {
       return String.fromCodePoint(0x2400 + code);
     }
@@ -47,24 +47,24 @@ export function visible(label) {
   });
 }
 
-/** At most so many letters of a text, cut with an ellipsis; a letter is what a reader sees as one. */
-export function cut(text, most) {
-  if (text.length <= most) {
+/** Truncates a text with an ellipsis; `max` counts grapheme clusters. */
+export function truncate(text, max) {
+  if (text.length <= max) {
     return text;
   }
-  // A seen letter may be many code units, but nobody needs more than this to tell labels apart.
-  const start = text.slice(0, 16 * most);
-  const letters = [];
+  // A grapheme cluster can have many code units; the limit bounds the cost.
+  const start = text.slice(0, 16 * max);
+  const graphemes = [];
   for (const { segment } of new Intl.Segmenter().segment(start)) {
-    if (letters.length === most) {
-      return `${letters.slice(0, -1).join("")}…`;
+    if (graphemes.length === max) {
+      return `${graphemes.slice(0, -1).join("")}…`;
     }
-    letters.push(segment);
+    graphemes.push(segment);
   }
-  return start.length < text.length ? `${letters.join("")}…` : text;
+  return start.length < text.length ? `${graphemes.join("")}…` : text;
 }
 
-/** A cell of a table as text; a missing value is empty. */
+/** Formats a cell of a table; a missing value is empty. */
 export function cellText(column, row, items) {
   const value = column.values[row];
   if (value === null || value === undefined) {
@@ -88,15 +88,15 @@ export function cellText(column, row, items) {
   }
 }
 
-/** Where on an axis, in words; empty on an axis that is only a space to draw in. */
-export function placeText(axis, value) {
+/** Formats a value of an axis; empty on a hidden axis. */
+export function axisText(axis, value) {
   switch (axis.ticks.kind) {
     case "numbers":
-      return exact(value);
+      return significant(value);
     case "shares":
       return percent(value, 2);
     case "powers":
-      return exact(10 ** value, 4);
+      return significant(10 ** value, 4);
     case "labels":
       return axis.ticks.labels[Math.round(value)] ?? "";
     default:

@@ -1,19 +1,19 @@
-// Exact values under the pointer, the finger, or the arrow keys.
+// Tooltips with exact values, by pointer, touch or arrow keys.
 
 import { draw, make } from "./dom.js";
-import { cellText, cut, placeText, visible } from "./format.js";
+import { axisText, cellText, truncate, visible } from "./format.js";
 import { boxOf, linePath } from "./marks.js";
-import { nearestOf, piecesOf, placeOf } from "./nearest.js";
+import { nearestOf, positionOf, targetsOf } from "./nearest.js";
 
-const LONG_WORD = 160;
+const MAX_TEXT = 160;
 
-/** The element that tells values: one for the page. */
-export function makeTip() {
+/** Creates the tooltip, which all charts of the page share. */
+export function makeTooltip() {
   const element = make("div", { class: "tip", role: "status", hidden: "" });
   let release = () => {};
   return {
     element,
-    /** Gives the tip to a chart: `clear` takes back what the one before it showed. */
+    /** Assigns the tooltip to a chart and clears that of the previous one. `clear` is called later. */
     take(clear) {
       release();
       release = clear;
@@ -21,9 +21,9 @@ export function makeTip() {
     hide() {
       element.hidden = true;
     },
-    /** Shows these parts near a place of the window, inside the window. */
-    show(parts, x, y) {
-      element.replaceChildren(...parts);
+    /** Shows content near a position, inside the window. */
+    show(content, x, y) {
+      element.replaceChildren(...content);
       element.hidden = false;
       const { width, height } = element.getBoundingClientRect();
       const room = document.documentElement.clientWidth;
@@ -35,21 +35,21 @@ export function makeTip() {
   };
 }
 
-/** What is said of a piece: elements for the tip. */
-export function sayPiece(chart, mark, place, state) {
-  const line = (text) => make("p", { dir: "auto" }, cut(visible(text), LONG_WORD));
+/** Returns the content of the tooltip of a target. */
+export function tooltipContent(chart, mark, index, state) {
+  const line = (text) => make("p", { dir: "auto" }, truncate(visible(text), MAX_TEXT));
   if (mark.kind === "line") {
     const pairs = [
-      [chart.x.name, placeText(chart.x, mark.x[place])],
-      [chart.y.name, placeText(chart.y, mark.y[place])],
+      [chart.x.name, axisText(chart.x, mark.x[index])],
+      [chart.y.name, axisText(chart.y, mark.y[index])],
     ];
     return [line(mark.hover), pairList(pairs.filter(([, text]) => text !== ""))];
   }
   if (mark.hover.from === "words") {
-    return mark.hover.words[place].split("\n").map(line);
+    return mark.hover.words[index].split("\n").map(line);
   }
   const table = state.tables.get(mark.hover.table);
-  const row = mark.hover.rows[place];
+  const row = mark.hover.rows[index];
   const pairs = (table?.columns ?? []).map((column) => [
     column.name,
     cellText(column, row, state.items),
@@ -60,89 +60,91 @@ export function sayPiece(chart, mark, place, state) {
 function pairList(pairs) {
   const parts = pairs.flatMap(([name, text]) => [
     make("dt", {}, visible(name)),
-    make("dd", {}, make("bdi", {}, cut(text, LONG_WORD))),
+    make("dd", {}, make("bdi", {}, truncate(text, MAX_TEXT))),
   ]);
   return make("dl", {}, ...parts);
 }
 
-/** Makes the plot of a chart tell its values. `now` gives what is drawn: its svg and its frame. */
+/** Adds tooltips to a chart. `now` returns what is drawn: the SVG element and the frame. */
 export function attachHover(plot, chart, state, tip, now) {
   let nearest = null;
-  let walked = 0;
-  let ring = null;
+  let focused = 0;
+  let highlight = null;
 
-  // The tip is shared: only the chart that shows it may hide it.
+  // The tooltip is shared: only the chart that shows it may hide it.
   function clear() {
-    if (ring !== null) {
-      ring.remove();
-      ring = null;
+    if (highlight !== null) {
+      highlight.remove();
+      highlight = null;
       tip.hide();
     }
   }
 
-  function tell({ mark, place }) {
+  function showTarget({ mark, index }) {
     tip.take(clear);
     const { svg, frame } = now();
-    ring = ringAround(mark, place, frame, state);
-    svg.append(ring);
-    const [x, y] = placeOf(mark, place, frame, state);
+    highlight = highlightOf(mark, index, frame, state);
+    svg.append(highlight);
+    const [x, y] = positionOf(mark, index, frame, state);
     const box = svg.getBoundingClientRect();
     const scale = box.width / frame.width;
-    tip.show(sayPiece(chart, mark, place, state), box.left + x * scale, box.top + y * scale);
+    tip.show(tooltipContent(chart, mark, index, state), box.left + x * scale, box.top + y * scale);
   }
 
-  function point(event) {
+  function onPointer(event) {
     const { svg, frame } = now();
     const box = svg.getBoundingClientRect();
     const scale = frame.width / box.width;
     nearest ??= nearestOf(chart, frame, state);
     const found = nearest((event.clientX - box.left) * scale, (event.clientY - box.top) * scale);
-    found ? tell(found) : clear();
+    found ? showTarget(found) : clear();
   }
 
-  function walk(event) {
-    const pieces = piecesOf(chart, state);
-    const next = pieces.length === 0 ? null : stepTo(event.key, pieces, walked);
+  function onKey(event) {
+    const targets = targetsOf(chart, state);
+    const next = targets.length === 0 ? null : stepTo(event.key, targets, focused);
     if (event.key === "Escape") {
       clear();
     } else if (next !== null) {
       event.preventDefault();
-      walked = next;
-      tell(pieces[walked]);
+      focused = next;
+      showTarget(targets[focused]);
     }
   }
 
-  plot.addEventListener("pointermove", point);
-  plot.addEventListener("pointerdown", point);
+  plot.addEventListener("pointermove", onPointer);
+  plot.addEventListener("pointerdown", onPointer);
   plot.addEventListener("pointerleave", (event) => event.pointerType === "mouse" && clear());
-  plot.addEventListener("keydown", walk);
+  plot.addEventListener("keydown", onKey);
   plot.addEventListener("blur", clear);
   return {
-    /** The drawing changed. */
-    forget() {
+    /** Must be called when the drawing has changed. */
+    reset() {
       nearest = null;
       clear();
     },
   };
 }
 
-/** Left and right go from piece to piece, up and down from mark to mark. */
-export function stepTo(key, pieces, from) {
-  const here = Math.min(from, pieces.length - 1);
-  const last = pieces.length - 1;
-  const { mark } = pieces[here];
+/** Returns the next target: left and right go from target to target, up and down from mark to mark. */
+export function stepTo(key, targets, from) {
+  const here = Math.min(from, targets.length - 1);
+  const last = targets.length - 1;
+  const { mark } = targets[here];
   switch (key) {
     case "ArrowRight":
       return Math.min(here + 1, last);
     case "ArrowLeft":
       return Math.max(here - 1, 0);
     case "ArrowDown": {
-      const next = pieces.findIndex((piece, place) => place > here && piece.mark !== mark);
+      const next = targets.findIndex((target, index) => index > here && target.mark !== mark);
       return next < 0 ? here : next;
     }
     case "ArrowUp": {
-      const before = pieces.findLastIndex((piece, place) => place < here && piece.mark !== mark);
-      return before < 0 ? here : pieces.findIndex((piece) => piece.mark === pieces[before].mark);
+      const before = targets.findLastIndex((target, index) => index < here && target.mark !== mark);
+      return before < 0
+        ? here
+        : targets.findIndex((target) => target.mark === targets[before].mark);
     }
     case "Home":
       return 0;
@@ -153,10 +155,10 @@ export function stepTo(key, pieces, from) {
   }
 }
 
-function ringAround(mark, place, frame, state) {
+function highlightOf(mark, index, frame, state) {
   const group = draw("g", { class: "ring" });
   if (mark.kind === "bars" || mark.kind === "cells") {
-    const [x, y, width, height] = boxOf(mark, place, frame);
+    const [x, y, width, height] = boxOf(mark, index, frame);
     group.append(draw("rect", { x, y, width, height }));
     return group;
   }
@@ -165,7 +167,7 @@ function ringAround(mark, place, frame, state) {
     path.style.color = `var(--${mark.colour})`;
     group.append(path);
   }
-  const [cx, cy] = placeOf(mark, place, frame, state);
+  const [cx, cy] = positionOf(mark, index, frame, state);
   group.append(draw("circle", { cx, cy, r: (mark.size ?? 3) + 3 }));
   return group;
 }

@@ -1,29 +1,29 @@
-// What colours and shapes mean.
+// Legends.
 
 import { draw, make, tint } from "./dom.js";
 import { visible } from "./format.js";
 import { outline, pointsPath } from "./shapes.js";
 
-/** The legend of a chart as a list that wraps. */
+/** Creates the legend of a chart. */
 export function legendList(entries) {
   const rows = entries.map((entry) =>
-    make("li", {}, signOf(entry), make("bdi", {}, visible(entry.name))),
+    make("li", {}, symbolOf(entry), make("bdi", {}, visible(entry.name))),
   );
   return make("ul", { class: "legend" }, ...rows);
 }
 
-function signOf({ colour, sign }) {
+function symbolOf({ colour, sign }) {
   const drawing = draw("svg", {
     viewBox: "0 0 20 12",
     width: 20,
     height: 12,
     "aria-hidden": "true",
   });
-  drawing.append(tint(inner(sign), colour));
+  drawing.append(tint(symbolShape(sign), colour));
   return drawing;
 }
 
-function inner(sign) {
+function symbolShape(sign) {
   switch (sign.kind) {
     case "point":
       return pointsPath(sign.shape, 4, outline(sign.shape, 10, 6, 4));

@@ -1,26 +1,26 @@
-// The entry: reads the report and shows the chosen study.
+// Entry point: reads the report and shows the selected study.
 
 import { make } from "./dom.js";
-import { cut, visible } from "./format.js";
-import { makeTip } from "./hover.js";
+import { truncate, visible } from "./format.js";
+import { makeTooltip } from "./hover.js";
 import { studyView } from "./study.js";
 import { themeButton } from "./theme.js";
 
 const report = JSON.parse(document.getElementById("report").textContent);
 const page = document.getElementById("page");
-const tip = makeTip();
-const chosenPlace = make("div", { class: "study" });
+const tip = makeTooltip();
+const studyElement = make("div", { class: "study" });
 let current = null;
 
-function choose(place) {
+function choose(index) {
   current?.close();
-  current = studyView(report.studies[place], tip);
-  chosenPlace.replaceChildren(current.element);
+  current = studyView(report.studies[index], tip);
+  studyElement.replaceChildren(current.element);
 }
 
 function chooser() {
-  const options = report.studies.map(({ by }, place) =>
-    make("option", { value: place, dir: "auto" }, cut(visible(by ?? String(place + 1)), 80)),
+  const options = report.studies.map(({ by }, index) =>
+    make("option", { value: index, dir: "auto" }, truncate(visible(by ?? String(index + 1)), 80)),
   );
   const select = make("select", { id: "chooser" }, ...options);
   select.addEventListener("change", () => choose(Number(select.value)));
@@ -32,11 +32,11 @@ const header = make("header", {}, heading, themeButton());
 if (report.studies.length > 1) {
   header.append(chooser());
 }
-page.append(header, chosenPlace, make("footer", {}, visible(report.program)), tip.element);
+page.append(header, studyElement, make("footer", {}, visible(report.program)), tip.element);
 choose(0);
 
-// Some browsers tell of printing by events, some by the medium; both may come.
-const toPaper = (printing) => current.paper(printing);
-window.addEventListener("beforeprint", () => toPaper(true));
-window.addEventListener("afterprint", () => toPaper(false));
-window.matchMedia("print").addEventListener("change", (event) => toPaper(event.matches));
+// Browsers announce printing by events, by a media query, or both.
+const preparePrint = (printing) => current.print(printing);
+window.addEventListener("beforeprint", () => preparePrint(true));
+window.addEventListener("afterprint", () => preparePrint(false));
+window.matchMedia("print").addEventListener("change", (event) => preparePrint(event.matches));

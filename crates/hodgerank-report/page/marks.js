@@ -1,15 +1,16 @@
-// Marks as drawings. Each gives its element, and how it follows the slider if it does.
+// Draws marks. Marks that follow the slider return a function that updates them.
 
-import { crowd, isCrowd } from "./crowd.js";
 import { draw, tint } from "./dom.js";
 import { fitted, textWidth } from "./measure.js";
+import { isDense, rasterPath } from "./raster.js";
 import { outline, pointsPath } from "./shapes.js";
 
 const round = (pixels) => Math.round(pixels * 10) / 10;
 const known = (...values) => values.every(Number.isFinite);
+/** Number of shades in which a grey image is drawn. */
 const SHADES = 63;
 
-/** Draws a mark: `{ element, follow }`. */
+/** Draws a mark. Returns `{ element, follow }`. */
 export function drawMark(mark, frame, state) {
   switch (mark.kind) {
     case "points":
@@ -27,60 +28,62 @@ export function drawMark(mark, frame, state) {
   }
 }
 
-/** Where a point is: on the slider's path if it follows the scores. */
-export function pointX(mark, place, state) {
+/** Returns the x value of a point: the score at the current stop if it follows the scores. */
+export function pointX(mark, index, state) {
   return mark.follows === "scores" && state.slider
-    ? state.slider.scores[state.stop][mark.hover.rows[place]]
-    : mark.x[place];
+    ? state.slider.scores[state.stop][mark.hover.rows[index]]
+    : mark.x[index];
 }
 
-/** Whether a piece is drawn now. */
-export function isThere(mark, place, state) {
-  return mark.follows !== "flags" || !state.flags || state.flags[mark.hover.rows[place]] === 1;
+/** Whether an element of a mark is shown at the current stop. */
+export function isShown(mark, index, state) {
+  return mark.follows !== "flags" || !state.flags || state.flags[mark.hover.rows[index]] === 1;
 }
 
 function pointsMark(mark, frame, state) {
-  if (mark.follows !== "scores" && isCrowd(mark)) {
-    return crowdMark(mark, frame, state);
+  if (mark.follows !== "scores" && isDense(mark)) {
+    return rasterMark(mark, frame, state);
   }
-  const piece = (place) => {
-    const x = pointX(mark, place, state);
-    return known(x, mark.y[place])
-      ? outline(mark.shape, frame.x(x), frame.y(mark.y[place]), mark.size)
+  const subpath = (index) => {
+    const x = pointX(mark, index, state);
+    return known(x, mark.y[index])
+      ? outline(mark.shape, frame.x(x), frame.y(mark.y[index]), mark.size)
       : "";
   };
-  const all = () => Array.from(mark.y.keys(), piece);
+  const all = () => Array.from(mark.y.keys(), subpath);
   const fixed = mark.follows === "scores" ? null : all();
   const now = () => {
-    const pieces = fixed ?? all();
+    const subpaths = fixed ?? all();
     const drawn =
-      mark.follows === "flags" ? pieces.filter((_, place) => isThere(mark, place, state)) : pieces;
+      mark.follows === "flags"
+        ? subpaths.filter((_, index) => isShown(mark, index, state))
+        : subpaths;
     return drawn.join("");
   };
   const element = tint(pointsPath(mark.shape, mark.size, now()), mark.colour);
   return { element, follow: mark.follows && (() => element.setAttribute("d", now())) };
 }
 
-function crowdMark(mark, frame, state) {
-  const path = crowd(
+function rasterMark(mark, frame, state) {
+  const path = rasterPath(
     mark.x.map((x) => frame.x(x)),
     mark.y.map((y) => frame.y(y)),
   );
-  const now = () => path((place) => isThere(mark, place, state));
-  const element = tint(draw("path", { class: "fill crowd", d: now() }), mark.colour);
+  const now = () => path((index) => isShown(mark, index, state));
+  const element = tint(draw("path", { class: "fill raster", d: now() }), mark.colour);
   return { element, follow: mark.follows && (() => element.setAttribute("d", now())) };
 }
 
-/** The path of a line. */
+/** Returns the path data of a line. */
 export function linePath(mark, frame) {
   let d = "";
   let [lastX, lastY] = [Number.NaN, Number.NaN];
-  for (const place of mark.x.keys()) {
-    if (!known(mark.x[place], mark.y[place])) {
+  for (const index of mark.x.keys()) {
+    if (!known(mark.x[index], mark.y[index])) {
       [lastX, lastY] = [Number.NaN, Number.NaN];
       continue;
     }
-    const [x, y] = [round(frame.x(mark.x[place])), round(frame.y(mark.y[place]))];
+    const [x, y] = [round(frame.x(mark.x[index])), round(frame.y(mark.y[index]))];
     const middle = round((lastX + x) / 2);
     const step = { straight: `L${x} ${y}`, step: `H${x}V${y}` }[mark.curve];
     d += known(lastX) ? (step ?? `C${middle} ${lastY} ${middle} ${y} ${x} ${y}`) : `M${x} ${y}`;
@@ -104,14 +107,14 @@ function lineMark(mark, frame) {
 function segmentsMark(mark, frame) {
   const shafts = [];
   const heads = [];
-  const long = 5 + 2 * mark.width;
-  for (const place of mark.x0.keys()) {
-    const [x0, y0] = [frame.x(mark.x0[place]), frame.y(mark.y0[place])];
-    const [x1, y1] = [frame.x(mark.x1[place]), frame.y(mark.y1[place])];
+  const headLength = 5 + 2 * mark.width;
+  for (const index of mark.x0.keys()) {
+    const [x0, y0] = [frame.x(mark.x0[index]), frame.y(mark.y0[index])];
+    const [x1, y1] = [frame.x(mark.x1[index]), frame.y(mark.y1[index])];
     const length = Math.hypot(x1 - x0, y1 - y0);
     const [ux, uy] = [(x1 - x0) / length, (y1 - y0) / length];
     const headed = mark.arrow && length > 0;
-    const head = headed ? Math.min(long, length) : 0;
+    const head = headed ? Math.min(headLength, length) : 0;
     const [bx, by] = headed ? [x1 - head * ux, y1 - head * uy] : [x1, y1];
     shafts.push(`M${round(x0)} ${round(y0)}L${round(bx)} ${round(by)}`);
     if (headed) {
@@ -125,15 +128,15 @@ function segmentsMark(mark, frame) {
   return tint(group, mark.colour);
 }
 
-/** The rectangle of a bar or a cell in pixels: left, top, width, height. */
-export function boxOf(mark, place, frame) {
+/** Returns the rectangle of a bar or a cell in pixels: left, top, width, height. */
+export function boxOf(mark, index, frame) {
   const isCell = mark.kind === "cells";
   const ends = isCell
-    ? [mark.x[place] - mark.width / 2, mark.x[place] + mark.width / 2]
-    : [mark.x0[place], mark.x1[place]];
+    ? [mark.x[index] - mark.width / 2, mark.x[index] + mark.width / 2]
+    : [mark.x0[index], mark.x1[index]];
   const levels = isCell
-    ? [mark.y[place] - mark.height / 2, mark.y[place] + mark.height / 2]
-    : [mark.y0[place], mark.y1[place]];
+    ? [mark.y[index] - mark.height / 2, mark.y[index] + mark.height / 2]
+    : [mark.y0[index], mark.y1[index]];
   const [left, right] = ends.map(frame.x).sort((a, b) => a - b);
   const [top, bottom] = levels.map(frame.y).sort((a, b) => a - b);
   return [left, top, right - left, bottom - top];
@@ -145,24 +148,24 @@ function boxPath(box) {
 }
 
 function barsMark(mark, frame) {
-  const d = Array.from(mark.x0.keys(), (place) => boxPath(boxOf(mark, place, frame))).join("");
+  const d = Array.from(mark.x0.keys(), (index) => boxPath(boxOf(mark, index, frame))).join("");
   return tint(draw("path", { class: "fill", d }), mark.colour);
 }
 
-// Cells of one shade are one path.
+// Cells of the same shade form one path.
 function cellsMark(mark, frame) {
   const shades = new Map();
-  for (const [place, value] of mark.value.entries()) {
+  for (const [index, value] of mark.value.entries()) {
     const inside = Math.min(1, Math.max(0, value));
     const shade =
       mark.ramp === "grey" ? Math.round(inside * SHADES) : Math.min(9, Math.floor(inside * 10));
-    const pieces = shades.get(shade) ?? [];
-    pieces.push(boxPath(boxOf(mark, place, frame)));
-    shades.set(shade, pieces);
+    const subpaths = shades.get(shade) ?? [];
+    subpaths.push(boxPath(boxOf(mark, index, frame)));
+    shades.set(shade, subpaths);
   }
   const group = draw("g", { class: "cells" });
-  for (const [shade, pieces] of shades) {
-    const path = draw("path", { class: "fill", d: pieces.join("") });
+  for (const [shade, subpaths] of shades) {
+    const path = draw("path", { class: "fill", d: subpaths.join("") });
     const grey = Math.round((255 * shade) / SHADES);
     path.style.color =
       mark.ramp === "grey" ? `rgb(${grey} ${grey} ${grey})` : `var(--step-${shade})`;
@@ -171,21 +174,21 @@ function cellsMark(mark, frame) {
   return group;
 }
 
-// Words that would stand on other words are left out: hover still tells them.
+// Texts that would overlap earlier ones are omitted; tooltips still show them.
 function textsMark(mark, frame) {
   const group = tint(draw("g", { class: "texts" }), mark.colour);
   const taken = [];
-  for (const [place, full] of mark.text.entries()) {
-    const [x, y] = [frame.x(mark.x[place]), frame.y(mark.y[place])];
+  for (const [index, full] of mark.text.entries()) {
+    const [x, y] = [frame.x(mark.x[index]), frame.y(mark.y[index])];
     const [before, after] = [x - 1, frame.width - x - 1];
-    const room = { start: after, middle: 2 * Math.min(before, after), end: before }[mark.anchor];
-    const text = fitted(full, room);
-    const wide = textWidth(text);
-    const left = x - wide * { start: 0, middle: 0.5, end: 1 }[mark.anchor];
-    const meets = (box) =>
-      Math.abs(box.y - y) < 11 && left < box.left + box.wide && box.left < left + wide;
-    if (text !== "" && !taken.some(meets)) {
-      taken.push({ left, wide, y });
+    const space = { start: after, middle: 2 * Math.min(before, after), end: before }[mark.anchor];
+    const text = fitted(full, space);
+    const width = textWidth(text);
+    const left = x - width * { start: 0, middle: 0.5, end: 1 }[mark.anchor];
+    const overlaps = (box) =>
+      Math.abs(box.y - y) < 11 && left < box.left + box.width && box.left < left + width;
+    if (text !== "" && !taken.some(overlaps)) {
+      taken.push({ left, width, y });
       const attributes = { x: round(x), y: round(y), dy: "0.33em", "text-anchor": mark.anchor };
       group.append(draw("text", attributes, text));
     }

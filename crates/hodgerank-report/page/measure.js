@@ -1,39 +1,39 @@
-// How wide texts are in charts, and what of them fits.
+// Measures and shortens texts of charts.
 
-import { cut, visible } from "./format.js";
+import { truncate, visible } from "./format.js";
 
 const widths = new Map();
-let pen = null;
+let context = null;
 
-/** The width of a text in pixels, in the font of the charts. */
+/** Returns the width of a text in pixels, in the font of the charts. */
 export function textWidth(text) {
   const known = widths.get(text);
   if (known !== undefined) {
     return known;
   }
-  if (pen === null) {
-    pen = document.createElement("canvas").getContext("2d");
-    pen.font = `12px ${getComputedStyle(document.body).fontFamily}`;
+  if (context === null) {
+    context = document.createElement("canvas").getContext("2d");
+    context.font = `12px ${getComputedStyle(document.body).fontFamily}`;
   }
-  const width = pen.measureText(cut(text, 200)).width;
+  const width = context.measureText(truncate(text, 200)).width;
   widths.set(text, width);
   return width;
 }
 
-/** As much of a text as fits, cut with an ellipsis; empty where not even one letter does. */
-export function fitted(label, room) {
+/** Truncates a label to a width in pixels; empty if nothing fits. */
+export function fitted(label, width) {
   const text = visible(label);
-  if (textWidth(text) <= room) {
+  if (textWidth(text) <= width) {
     return text;
   }
-  let [fits, breaks] = [0, Math.min(text.length, 200)];
-  while (breaks - fits > 1) {
-    const middle = (fits + breaks) >> 1;
-    if (textWidth(cut(text, middle)) <= room) {
+  let [fits, tooLong] = [0, Math.min(text.length, 200)];
+  while (tooLong - fits > 1) {
+    const middle = (fits + tooLong) >> 1;
+    if (textWidth(truncate(text, middle)) <= width) {
       fits = middle;
     } else {
-      breaks = middle;
+      tooLong = middle;
     }
   }
-  return fits < 2 ? "" : cut(text, fits);
+  return fits < 2 ? "" : truncate(text, fits);
 }

@@ -1,9 +1,10 @@
-// Outlines of points, one short piece of a path each: many points are one path.
+// Shapes of points as subpaths: all points of a mark form one path.
 
 import { draw } from "./dom.js";
 
 const SHAPES = {
-  // A disc is a line of no length with round ends: few letters. Square ends would not print.
+  // A disc is a line of zero length with round caps, which needs few characters. Square caps are not
+  // printed.
   circle: { class: "stroke round", at: (x, y) => `M${x} ${y}h0`, width: (size) => 2 * size },
   square: {
     class: "fill",
@@ -43,12 +44,12 @@ function strokeOf(size) {
   return Math.max(1.5, 0.6 * size);
 }
 
-/** The piece of the path that draws one point. */
+/** Returns the subpath of a point. */
 export function outline(shape, x, y, size) {
   return SHAPES[shape].at(Math.round(x * 10) / 10, Math.round(y * 10) / 10, size);
 }
 
-/** The path that draws these pieces. */
+/** Creates the path element of these subpaths. */
 export function pointsPath(shape, size, d) {
   const { class: name, width } = SHAPES[shape];
   const path = draw("path", { class: name, d });

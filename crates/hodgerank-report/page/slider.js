@@ -1,42 +1,42 @@
-// The panel of the path: from "trust everything" to "trust less".
+// The slider along the path: how many votes are flagged.
 
 import { make } from "./dom.js";
-import { exact, percent, thousands } from "./format.js";
+import { percent, significant, thousands } from "./format.js";
 
 const PARTS = [
   ["explained", "explained"],
   ["unexplained", "unexplained"],
-  ["set_aside", "set aside"],
+  ["set_aside", "flagged"],
 ];
 
-/** What is said of a stop. */
+/** Describes a stop. */
 export function stopText(slider, stop) {
   const count = slider.flagged[stop];
   const votes = count === 1 ? "vote" : "votes";
   const letter = slider.parameter === "lambda" ? "λ" : "t";
   const at = slider.at[stop];
-  const where = typeof at === "number" ? ` · ${letter} = ${exact(at, 4)}` : "";
+  const where = typeof at === "number" ? ` · ${letter} = ${significant(at, 4)}` : "";
   return `${thousands(count)} ${votes} flagged (${percent(slider.share[stop])})${where}`;
 }
 
-/** The panel; `move` is called with the stop and must bring the page there. */
+/** Creates the slider. `move` is called with the new stop and must update the page. */
 export function sliderPanel(slider, move) {
   const last = slider.at.length - 1;
   const input = make("input", { type: "range", id: "stop", min: 0, max: last, step: 1 });
   const output = make("output", { for: "stop" });
-  const chosen = make("span", { class: "chosen" }, "the report’s choice");
-  const back = make("button", { type: "button", class: "back" }, "Back to the report’s choice");
-  const mark = make("span", { class: "mark", title: "the report’s choice" });
+  const chosen = make("span", { class: "chosen" }, "the report’s ranking");
+  const back = make("button", { type: "button", class: "back" }, "Back to the report’s ranking");
+  const mark = make("span", { class: "mark", title: "the report’s ranking" });
   const energy = energyBar();
-  // The middle of the thumb goes from half a thumb to half a thumb before the end.
+  // The thumb's centre is half its width away from both ends of the track.
   mark.style.setProperty("--at", last === 0 ? 0 : slider.chosen / last);
   const ends = make(
     "div",
     { class: "ends", "aria-hidden": "true" },
-    make("span", {}, "trust everything"),
-    make("span", {}, "trust less"),
+    make("span", {}, "none flagged"),
+    make("span", {}, "many flagged"),
   );
-  const label = make("label", { for: "stop" }, "How many votes to set aside");
+  const label = make("label", { for: "stop" }, "How many votes to flag");
   const control = make(
     "div",
     { class: "control" },
@@ -44,12 +44,12 @@ export function sliderPanel(slider, move) {
     make("div", { class: "track" }, input, mark),
     ends,
   );
-  const said = make("p", { class: "said" }, output, chosen, back);
+  const description = make("p", { class: "description" }, output, chosen, back);
   const element = make(
     "section",
-    { class: "slider", "aria-label": "The path" },
+    { class: "slider", "aria-label": "Path" },
     control,
-    make("div", { class: "outcome" }, said, energy.element),
+    make("div", { class: "outcome" }, description, energy.element),
   );
 
   function show(stop) {
@@ -63,7 +63,7 @@ export function sliderPanel(slider, move) {
     back.hidden = stop === slider.chosen;
     energy.show(PARTS.map(([name]) => slider[name][stop]));
     element.dataset.stop = stop;
-    // Reading a size makes the browser lay the page out now, so that its time is counted.
+    // Reading a size forces the browser to lay out the page, so that the time includes it.
     element.dataset.height = document.body.offsetHeight;
     element.dataset.redrawMs = (performance.now() - started).toFixed(2);
   }
@@ -76,21 +76,21 @@ export function sliderPanel(slider, move) {
   return { element, show };
 }
 
-/** The votes' energy as a bar of three parts with its legend. */
+/** Creates a bar with the three parts of the votes' energy, and its legend. */
 function energyBar() {
-  const pieces = PARTS.map(([name]) => make("span", { class: `share ${name}` }));
+  const parts = PARTS.map(([name]) => make("span", { class: `share ${name}` }));
   const figures = PARTS.map(() => make("b"));
-  const entries = PARTS.map(([name, words], place) =>
-    make("li", {}, make("span", { class: `key ${name}` }), figures[place], ` ${words}`),
+  const entries = PARTS.map(([name, words], index) =>
+    make("li", {}, make("span", { class: `key ${name}` }), figures[index], ` ${words}`),
   );
-  const bar = make("div", { class: "bar", "aria-hidden": "true" }, ...pieces);
+  const bar = make("div", { class: "bar", "aria-hidden": "true" }, ...parts);
   const list = make("ul", { class: "legend", "aria-label": "Energy of the votes" }, ...entries);
   return {
     element: make("div", { class: "energy", title: "Energy of the votes" }, bar, list),
     show(shares) {
-      for (const [place, share] of shares.entries()) {
-        pieces[place].style.width = `${100 * share}%`;
-        figures[place].textContent = percent(share);
+      for (const [index, share] of shares.entries()) {
+        parts[index].style.width = `${100 * share}%`;
+        figures[index].textContent = percent(share);
       }
     },
   };

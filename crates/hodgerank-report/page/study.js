@@ -1,32 +1,32 @@
-// The page of one study.
+// The page of a study.
 
 import { chartView } from "./chart.js";
 import { make } from "./dom.js";
-import { cut, visible } from "./format.js";
+import { truncate, visible } from "./format.js";
 import { sliderPanel } from "./slider.js";
-import { moveTo, stateOf } from "./stops.js";
+import { setStop, stateOf } from "./state.js";
 import { tableView } from "./table.js";
 
-/** Width of a chart on paper, in pixels: A4 without its margins. */
-const PAPER_WIDTH = 660;
-const LONG_NAME = 300;
-const LONG_FACT = 60;
+/** Width of a chart in print, in pixels: A4 without its margins. */
+const PRINT_WIDTH = 660;
+const MAX_NAME = 300;
+const MAX_FACT = 60;
 
-/** The view of a study: its element, `paper` around printing, `close` before it goes. */
+/** Creates the view of a study. `print` prepares it for printing; `close` releases it. */
 export function studyView(study, tip) {
   const state = stateOf(study);
   const views = { charts: [], tables: [] };
   const panel = study.slider ? sliderPanel(study.slider, follow) : null;
   if (panel) {
-    moveTo(state, study.slider.chosen);
+    setStop(state, study.slider.chosen);
   }
   const sections = study.sections.map((section) => sectionOf(section, state, views, tip));
-  const element = make("main", {}, ...opening(study), contents(study.sections));
+  const element = make("main", {}, ...introduction(study), contents(study.sections));
   element.append(...(panel ? [panel.element] : []), ...sections);
   panel?.show(study.slider.chosen);
 
   function follow(stop) {
-    moveTo(state, stop);
+    setStop(state, stop);
     for (const view of [...views.tables, ...views.charts]) {
       view.update();
     }
@@ -46,13 +46,13 @@ export function studyView(study, tip) {
   }
   return {
     element,
-    paper(on) {
+    print(on) {
       printing = on;
       for (const table of views.tables) {
-        table.paper(on);
+        table.print(on);
       }
       for (const chart of views.charts) {
-        chart.drawAt(on ? PAPER_WIDTH : Math.floor(chart.plot.clientWidth));
+        chart.drawAt(on ? PRINT_WIDTH : Math.floor(chart.plot.clientWidth));
       }
     },
     close() {
@@ -62,10 +62,10 @@ export function studyView(study, tip) {
   };
 }
 
-function opening(study) {
+function introduction(study) {
   const parts = [];
   if (study.by !== undefined) {
-    const name = make("bdi", {}, cut(visible(study.by), LONG_NAME));
+    const name = make("bdi", {}, truncate(visible(study.by), MAX_NAME));
     parts.push(make("p", { class: "by" }, "Study: ", name));
   }
   if (study.facts.length > 0) {
@@ -74,7 +74,7 @@ function opening(study) {
         "div",
         {},
         make("dt", {}, visible(name)),
-        make("dd", { title: visible(value) }, make("bdi", {}, cut(visible(value), LONG_FACT))),
+        make("dd", { title: visible(value) }, make("bdi", {}, truncate(visible(value), MAX_FACT))),
       ),
     );
     parts.push(make("dl", { class: "facts" }, ...facts));
@@ -85,7 +85,7 @@ function opening(study) {
   if (study.warnings.length > 0) {
     const warnings = study.warnings.map((text) => make("li", {}, visible(text)));
     const list = make("ul", {}, ...warnings);
-    const heading = make("h2", {}, "Before you believe it");
+    const heading = make("h2", {}, "Warnings");
     parts.push(make("section", { class: "warnings" }, heading, list));
   }
   return parts;

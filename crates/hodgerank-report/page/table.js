@@ -1,25 +1,25 @@
-// A table that sorts and filters. A long one shows its first rows; rows on the page are reused, so
-// that following the slider only changes texts.
+// Sortable, filterable tables. Long tables show their first rows. Row elements are reused, so that
+// moving the slider only changes texts.
 
 import { make } from "./dom.js";
-import { cellText, cut, thousands, visible } from "./format.js";
-import { matchingRows, sortedRows } from "./rows.js";
+import { cellText, thousands, truncate, visible } from "./format.js";
+import { matchingRows, sortedRows } from "./table-rows.js";
 
 const SMALL_TABLE = 100;
 const FIRST_ROWS = 50;
 const MORE_ROWS = 500;
-const PAPER_ROWS = 500;
-const LONG_CELL = 120;
-const LEFT_KINDS = ["text", "item"];
+const PRINT_ROWS = 500;
+const MAX_CELL_TEXT = 120;
+const LEFT_ALIGNED_KINDS = ["text", "item"];
 
-/** The view of a table: `update` after its values or the flags changed, `paper` around printing. */
+/** Creates the view of a table. `update` follows the slider; `print` adds rows for printing. */
 export function tableView(table, state) {
   const { columns } = table;
   const follows = state.slider !== null && ["ranking", "suspects"].includes(table.id);
-  const ranked = columns.findIndex((column) => column.id === "rank");
+  const rankColumn = columns.findIndex((column) => column.id === "rank");
   const view = {
-    sort: { column: follows ? ranked : -1, descending: false },
-    words: "",
+    sort: { column: follows ? rankColumn : -1, descending: false },
+    filter: "",
     limit: columns[0]?.values.length > SMALL_TABLE ? FIRST_ROWS : SMALL_TABLE,
     order: null,
     matches: null,
@@ -30,23 +30,23 @@ export function tableView(table, state) {
   function eligible() {
     const flags = follows && table.id === "suspects" ? state.flags : null;
     const { column, descending } = view.sort;
-    view.order ??= column < 0 ? null : sortedRows(columns[column], descending, state.places);
+    view.order ??= column < 0 ? null : sortedRows(columns[column], descending, state.nameRanks);
     const order = view.order ?? Array.from(columns[0]?.values.keys() ?? []);
-    const there = flags ? order.filter((row) => flags[row]) : order;
-    const matching = view.matches ? there.filter((row) => view.matches[row]) : there;
-    return { matching, total: there.length };
+    const listed = flags ? order.filter((row) => flags[row]) : order;
+    const matching = view.matches ? listed.filter((row) => view.matches[row]) : listed;
+    return { matching, total: listed.length };
   }
 
   function refresh() {
     const { matching, total } = eligible();
     const visibleRows = Math.min(matching.length, view.limit);
-    for (let place = 0; place < visibleRows; place += 1) {
-      shown[place] ??= emptyRow(columns);
-      fillRow(shown[place], columns, matching[place], state.items);
+    for (let index = 0; index < visibleRows; index += 1) {
+      shown[index] ??= emptyRow(columns);
+      fillRow(shown[index], columns, matching[index], state.items);
     }
-    for (const [place, row] of shown.entries()) {
-      if (place < visibleRows !== row.element.isConnected) {
-        place < visibleRows ? parts.body.append(row.element) : row.element.remove();
+    for (const [index, row] of shown.entries()) {
+      if (index < visibleRows !== row.element.isConnected) {
+        index < visibleRows ? parts.body.append(row.element) : row.element.remove();
       }
     }
     const more = matching.length - visibleRows;
@@ -66,12 +66,12 @@ export function tableView(table, state) {
     refresh();
   }
 
-  for (const [place, button] of parts.buttons.entries()) {
-    button.addEventListener("click", () => sortBy(place));
+  for (const [index, button] of parts.buttons.entries()) {
+    button.addEventListener("click", () => sortBy(index));
   }
   parts.filter.addEventListener("input", () => {
-    view.words = parts.filter.value;
-    view.matches = matchingRows(columns, state.items, view.words);
+    view.filter = parts.filter.value;
+    view.matches = matchingRows(columns, state.items, view.filter);
     refresh();
   });
   parts.more.addEventListener("click", () => {
@@ -84,37 +84,37 @@ export function tableView(table, state) {
     element: parts.element,
     update() {
       if (table.id === "ranking") {
-        // Only the ranking's values move; the order of suspects stays as it was sorted.
+        // Only the ranking's values change with the stop; flagged votes keep their order.
         view.order = null;
-        view.matches = matchingRows(columns, state.items, view.words);
+        view.matches = matchingRows(columns, state.items, view.filter);
       }
       if (follows) {
         refresh();
       }
     },
-    paper(printing) {
-      const limit = printing ? Math.max(view.limit, PAPER_ROWS) : view.limit;
-      const before = view.limit;
+    print(printing) {
+      const limit = printing ? Math.max(view.limit, PRINT_ROWS) : view.limit;
+      const previous = view.limit;
       view.limit = limit;
       refresh();
-      view.limit = before;
+      view.limit = previous;
     },
   };
 }
 
 function markSort(heads, sort) {
-  for (const [place, head] of heads.entries()) {
+  for (const [index, head] of heads.entries()) {
     const direction = sort.descending ? "descending" : "ascending";
-    head.setAttribute("aria-sort", place === sort.column ? direction : "none");
+    head.setAttribute("aria-sort", index === sort.column ? direction : "none");
   }
 }
 
-/** Everything but the rows. */
+/** Creates everything but the rows. */
 function skeleton(table) {
   const id = `table-${table.id}`;
   const buttons = table.columns.map((column) => sortButton(column, id));
-  const heads = table.columns.map((column, place) =>
-    make("th", { scope: "col", class: sideOf(column) }, buttons[place]),
+  const heads = table.columns.map((column, index) =>
+    make("th", { scope: "col", class: alignmentOf(column) }, buttons[index]),
   );
   const body = make("tbody");
   const none = make("p", { class: "none" }, "No rows.");
@@ -156,7 +156,7 @@ function sortButton(column, id) {
   return button;
 }
 
-/** What the columns mean, for readers without a pointer. */
+/** Explains the columns for readers who cannot use tooltips. */
 function hintList(columns, id) {
   const hinted = columns.filter((column) => column.hint);
   if (hinted.length === 0) {
@@ -170,26 +170,26 @@ function hintList(columns, id) {
   return make("details", { class: "hints" }, summary, make("dl", {}, ...entries));
 }
 
-function sideOf(column) {
-  return LEFT_KINDS.includes(column.kind) ? "left" : "right";
+function alignmentOf(column) {
+  return LEFT_ALIGNED_KINDS.includes(column.kind) ? "left" : "right";
 }
 
 function emptyRow(columns) {
   const cells = columns.map((column) => {
     const text = document.createTextNode("");
-    const short = sideOf(column) === "left" ? make("bdi", {}, text) : text;
-    const element = make("td", { class: sideOf(column) }, short);
+    const short = alignmentOf(column) === "left" ? make("bdi", {}, text) : text;
+    const element = make("td", { class: alignmentOf(column) }, short);
     return { element, short, text, isLong: false };
   });
   return { element: make("tr", {}, ...cells.map((cell) => cell.element)), cells };
 }
 
-// Most cells only get another text: that is what keeps the slider fast.
+// Most cells only change their text, which keeps the slider fast.
 function fillRow(row, columns, number, items) {
-  for (const [place, column] of columns.entries()) {
-    const cell = row.cells[place];
+  for (const [index, column] of columns.entries()) {
+    const cell = row.cells[index];
     const text = cellText(column, number, items);
-    const isLong = text.length > LONG_CELL;
+    const isLong = text.length > MAX_CELL_TEXT;
     if (isLong) {
       cell.element.replaceChildren(longText(text));
     } else if (cell.isLong) {
@@ -202,8 +202,8 @@ function fillRow(row, columns, number, items) {
   }
 }
 
-/** The start of a very long text, and the whole where asked for. */
+/** Shows the start of a long text, and all of it on demand. */
 function longText(text) {
-  const summary = make("summary", {}, make("bdi", {}, cut(text, LONG_CELL)));
+  const summary = make("summary", {}, make("bdi", {}, truncate(text, MAX_CELL_TEXT)));
   return make("details", { class: "long" }, summary, make("bdi", {}, text));
 }

@@ -1,10 +1,10 @@
-// Light, dark, or as the system has it.
+// The colour theme: light, dark, or the system's.
 
 import { make } from "./dom.js";
 
 const THEMES = ["auto", "light", "dark"];
 
-/** The button that goes from one to the next. */
+/** Creates the button that switches to the next theme. */
 export function themeButton() {
   const root = document.documentElement;
   const button = make("button", { type: "button", class: "theme" });

@@ -1,49 +1,49 @@
-//! What a chart shows, free of how it is drawn.
+//! Descriptions of charts, independent of how they are drawn.
 //!
-//! The page draws a [`Chart`] with its own script, a figure is drawn from the same value. Marks are
-//! columns (`x[k]`, `y[k]`, `hover[k]`), so that thousands of points stay small. Marks are drawn in
-//! their order, the first at the bottom.
+//! The page's script and [`crate::figure`] draw the same [`Chart`]. Marks are stored in columns
+//! (`x[k]`, `y[k]`, `hover[k]`), which keeps thousands of points small. They are drawn in order, the
+//! first at the bottom.
 
 use serde::Serialize;
 
-/// One chart.
+/// A chart.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Chart {
-    /// Its name in the page and of its file: lower-case words joined by hyphens.
+    /// Identifier in the page, and file name of the figure: lower-case words joined by hyphens.
     pub id: String,
-    /// What stands above it.
+    /// The title.
     pub title: String,
-    /// What a reader who cannot see it should know: a sentence or three, with the main figures.
+    /// Alternative text: one to three sentences with the main figures.
     pub alt: String,
-    /// What was left out or summed up, if anything.
+    /// What the chart omits or summarises, if anything.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
     /// The horizontal axis.
     pub x: Axis,
     /// The vertical axis.
     pub y: Axis,
-    /// Height of the plotting area as a multiple of its width, on a page of ordinary width.
+    /// Height of the plotting area divided by its width, at the default width.
     pub aspect: f64,
-    /// What is drawn.
+    /// The marks.
     pub marks: Vec<Mark>,
-    /// What colours and shapes mean; empty where the chart says it itself.
+    /// The legend; empty if the chart needs none.
     pub legend: Vec<LegendEntry>,
 }
 
-/// One axis. Where `from` is larger than `to` it runs the other way.
+/// An axis. It is reversed if `from` is larger than `to`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Axis {
-    /// What it measures, with its unit.
+    /// The axis title, with the unit.
     pub name: String,
     /// Value at the left or lower end.
     pub from: f64,
     /// Value at the right or upper end.
     pub to: f64,
-    /// What stands beside its ticks.
+    /// The ticks and their labels.
     pub ticks: Ticks,
 }
 
-/// What stands beside the ticks of an axis.
+/// The ticks of an axis and their labels.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub enum Ticks {
@@ -53,76 +53,76 @@ pub enum Ticks {
     Shares,
     /// Powers of ten; positions are logarithms to base 10.
     Powers,
-    /// These texts at 0, 1, 2, …; where there is no room for all, every second, fifth, … of them.
+    /// Labels at 0, 1, 2, …; if they do not all fit, every second, fifth, … of them.
     Labels {
-        /// The texts, ready to be shown: see [`short`].
+        /// The labels, shortened with [`short_label`].
         labels: Vec<String>,
     },
-    /// The axis is only a space to draw in: no line, no ticks, no name.
+    /// No line, no ticks and no title.
     Hidden,
 }
 
-/// What is drawn.
+/// A graphical element of a chart, or many of the same kind and colour.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub enum Mark {
     /// Separate points of one colour and shape.
     Points {
-        /// Their colour.
+        /// Colour of the points.
         colour: Colour,
-        /// Their shape.
-        shape: Shape,
+        /// Shape of the points.
+        shape: PointShape,
         /// Radius in pixels.
         size: f64,
-        /// Places.
+        /// Horizontal positions.
         x: Vec<f64>,
-        /// Places.
+        /// Vertical positions.
         y: Vec<f64>,
-        /// What is said of each under the pointer.
+        /// Tooltip of each point.
         hover: Hover,
-        /// How they follow the slider, if they do; then they tell of rows ([`Hover::Rows`]).
+        /// How the points follow the slider, if they do; then `hover` is [`Hover::Rows`].
         #[serde(skip_serializing_if = "Option::is_none")]
         follows: Option<Follows>,
     },
     /// One line through its points.
     Line {
-        /// Its colour.
+        /// Colour of the line.
         colour: Colour,
-        /// Its width in pixels.
+        /// Width in pixels.
         width: f64,
         /// Whether it is dashed.
         dashed: bool,
-        /// How it runs from point to point.
-        curve: Curve,
-        /// Places.
+        /// How the points are connected.
+        curve: LineCurve,
+        /// Horizontal positions.
         x: Vec<f64>,
-        /// Places.
+        /// Vertical positions.
         y: Vec<f64>,
-        /// What the line is, said under the pointer with the values of the nearest point.
+        /// Name of the line; its tooltip adds the values of the nearest point. No tooltip if empty.
         hover: String,
     },
-    /// Straight pieces, with or without heads.
+    /// Straight segments, with or without arrowheads.
     Segments {
-        /// Their colour.
+        /// Colour of the segments.
         colour: Colour,
-        /// Their width in pixels.
+        /// Width in pixels.
         width: f64,
-        /// Whether the second end has the head of an arrow.
+        /// Whether the second end has an arrowhead.
         arrow: bool,
-        /// First ends.
+        /// Horizontal positions of the first ends.
         x0: Vec<f64>,
-        /// First ends.
+        /// Vertical positions of the first ends.
         y0: Vec<f64>,
-        /// Second ends.
+        /// Horizontal positions of the second ends.
         x1: Vec<f64>,
-        /// Second ends.
+        /// Vertical positions of the second ends.
         y1: Vec<f64>,
-        /// What is said of each under the pointer.
+        /// Tooltip of each segment.
         hover: Hover,
     },
     /// Rectangles between opposite corners.
     Bars {
-        /// Their colour.
+        /// Colour of the bars.
         colour: Colour,
         /// Left ends.
         x0: Vec<f64>,
@@ -132,57 +132,57 @@ pub enum Mark {
         y0: Vec<f64>,
         /// Upper ends.
         y1: Vec<f64>,
-        /// What is said of each under the pointer.
+        /// Tooltip of each bar.
         hover: Hover,
     },
-    /// Rectangles of one size coloured by a value: a heat map, or a picture.
+    /// Rectangles of one size, coloured by a value: a heat map or an image.
     Cells {
-        /// Centres.
+        /// Horizontal positions of the centres.
         x: Vec<f64>,
-        /// Centres.
+        /// Vertical positions of the centres.
         y: Vec<f64>,
-        /// Width of each, in units of the axis.
+        /// Width of a cell, in units of the axis.
         width: f64,
-        /// Height of each, in units of the axis.
+        /// Height of a cell, in units of the axis.
         height: f64,
         /// Values from 0 to 1.
         value: Vec<f64>,
-        /// What a value looks like.
+        /// Colours of the values.
         ramp: Ramp,
-        /// What is said of each under the pointer.
+        /// Tooltip of each cell.
         hover: Hover,
     },
-    /// Words in the chart.
+    /// Texts in the chart.
     Texts {
-        /// Their colour.
+        /// Colour of the texts.
         colour: Colour,
-        /// Which end of each stands at its place.
+        /// Alignment relative to the position.
         anchor: Anchor,
-        /// Places.
+        /// Horizontal positions.
         x: Vec<f64>,
-        /// Places.
+        /// Vertical positions.
         y: Vec<f64>,
-        /// The words.
+        /// The texts.
         text: Vec<String>,
     },
 }
 
-/// What is said of each piece of a mark under the pointer.
+/// Tooltips of the elements of a mark.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "from", rename_all = "lowercase")]
 pub enum Hover {
-    /// Nothing.
+    /// No tooltips.
     Nothing,
-    /// These words; `\n` parts lines.
+    /// A text for each element; `\n` separates lines.
     Words {
-        /// One text for each piece.
+        /// One text for each element.
         words: Vec<String>,
     },
-    /// A row of a table of the same study: its cells with the names of their columns.
+    /// The cells of a table row of the same study, with the names of their columns.
     Rows {
         /// The table's `id`.
         table: String,
-        /// One row for each piece.
+        /// One row for each element.
         rows: Vec<u32>,
     },
 }
@@ -191,55 +191,54 @@ pub enum Hover {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Follows {
-    /// A point is there while its row of the table of suspects is flagged.
+    /// A point is shown while its row in the table of flagged votes is flagged.
     Flags,
-    /// A point's `x` is the score of its row of the ranking.
+    /// A point's `x` is the score of its row in the ranking.
     Scores,
 }
 
-/// How a line runs from point to point.
+/// How a line connects its points.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Curve {
-    /// Straight.
+pub enum LineCurve {
+    /// Straight lines.
     Straight,
-    /// Level until the next point.
+    /// Constant until the next point.
     Step,
-    /// Level at each point and smooth in between, as in a bump chart.
+    /// Smooth curves with horizontal tangents at the points, as in a bump chart.
     Smooth,
 }
 
-/// Which end of a text stands at its place.
+/// Which part of a text is at its position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Anchor {
-    /// Its first letter.
+    /// The start.
     Start,
-    /// Its middle.
+    /// The middle.
     Middle,
-    /// Its last letter.
+    /// The end.
     End,
 }
 
-/// Colours by what they are for. Pages in the dark have other values than pages in the light.
+/// Colours by purpose. Their values differ between the light theme, the dark theme and print.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(into = "String")]
 pub enum Colour {
-    /// As the text.
+    /// The colour of text.
     Ink,
-    /// Less than the text: what stands behind.
+    /// Less contrast than text, for the background of a chart.
     Muted,
-    /// Barely there.
+    /// Little contrast, for grids and connections.
     Faint,
-    /// One of eight kinds that people with any colour vision can tell apart; larger numbers start
-    /// again.
+    /// One of eight colour-blind safe categories, modulo 8.
     Kind(u8),
-    /// A step from weak (0) to strong (9); larger numbers are 9.
+    /// A step of a sequential scale from weak (0) to strong (9); larger numbers mean 9.
     Step(u8),
 }
 
 impl From<Colour> for String {
-    /// The name of a variable of the page's style.
+    /// Returns the name of a CSS variable of the page.
     fn from(colour: Colour) -> Self {
         match colour {
             Colour::Ink => "ink".to_owned(),
@@ -251,11 +250,11 @@ impl From<Colour> for String {
     }
 }
 
-/// Colours of a value from 0 to 1.
+/// A colour scale for values from 0 to 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Ramp {
-    /// The steps from weak to strong.
+    /// The steps of [`Colour::Step`].
     Steps,
     /// Black to white.
     Grey,
@@ -264,38 +263,38 @@ pub enum Ramp {
 /// Shapes of points.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Shape {
+pub enum PointShape {
     /// A disc.
     Circle,
     /// A square.
     Square,
-    /// A triangle on its base.
+    /// A triangle that points up.
     Triangle,
-    /// A square on its corner.
+    /// A rotated square.
     Diamond,
-    /// A lying cross.
+    /// An ×.
     Cross,
-    /// A standing cross.
+    /// A +.
     Plus,
 }
 
-/// What a colour and a shape mean.
+/// An entry of a legend.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct LegendEntry {
-    /// What they mean.
+    /// The text.
     pub name: String,
-    /// The colour.
+    /// The colour of the symbol.
     pub colour: Colour,
-    /// What is drawn beside the name.
+    /// The symbol.
     pub sign: Sign,
 }
 
-/// What is drawn in a legend.
+/// The symbol of a legend entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", content = "shape", rename_all = "lowercase")]
 pub enum Sign {
     /// A point.
-    Point(Shape),
+    Point(PointShape),
     /// A line.
     Line,
     /// A dashed line.
@@ -305,42 +304,42 @@ pub enum Sign {
 }
 
 impl Axis {
-    /// An axis of numbers that holds all values with a little room at both ends.
+    /// Returns a numeric axis that contains all finite values, with a margin at both ends.
     #[must_use]
     pub fn numbers(name: &str, values: impl IntoIterator<Item = f64>) -> Self {
-        let (mut least, mut most) = (f64::INFINITY, f64::NEG_INFINITY);
+        let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
         for value in values.into_iter().filter(|value| value.is_finite()) {
-            (least, most) = (least.min(value), most.max(value));
+            (low, high) = (low.min(value), high.max(value));
         }
-        if least > most {
-            (least, most) = (0.0, 1.0);
+        if low > high {
+            (low, high) = (0.0, 1.0);
         }
-        let room = if most > least { 0.05 * (most - least) } else { 0.5 };
-        Self { name: name.to_owned(), from: least - room, to: most + room, ticks: Ticks::Numbers }
+        let margin = if high > low { 0.05 * (high - low) } else { 0.5 };
+        Self { name: name.to_owned(), from: low - margin, to: high + margin, ticks: Ticks::Numbers }
     }
 
-    /// An axis of shares from 0 to `most`.
+    /// Returns an axis of shares from 0 to `max`, or to 1 if `max` is not positive.
     #[must_use]
-    pub fn shares(name: &str, most: f64) -> Self {
-        let to = if most > 0.0 { most } else { 1.0 };
+    pub fn shares(name: &str, max: f64) -> Self {
+        let to = if max > 0.0 { max } else { 1.0 };
         Self { name: name.to_owned(), from: 0.0, to, ticks: Ticks::Shares }
     }
 
-    /// An axis of labels at 0, 1, 2, … from left to right.
+    /// Returns an axis with labels at 0, 1, 2, …, from left to right or from bottom to top.
     #[must_use]
     pub fn labels(name: &str, labels: Vec<String>) -> Self {
         let to = labels.len() as f64 - 0.5;
         Self { name: name.to_owned(), from: -0.5, to, ticks: Ticks::Labels { labels } }
     }
 
-    /// An axis of labels, the first of them on top.
+    /// Returns a reversed axis of labels: the first one is at the top.
     #[must_use]
     pub fn labels_down(name: &str, labels: Vec<String>) -> Self {
         let Self { name, from, to, ticks } = Self::labels(name, labels);
         Self { name, from: to, to: from, ticks }
     }
 
-    /// Only a space to draw in.
+    /// Returns an axis without line, ticks and title.
     #[must_use]
     pub fn hidden(from: f64, to: f64) -> Self {
         Self { name: String::new(), from, to, ticks: Ticks::Hidden }
@@ -348,34 +347,35 @@ impl Axis {
 }
 
 impl LegendEntry {
-    /// What a colour and a sign mean.
+    /// Returns a legend entry.
     #[must_use]
     pub fn new(name: impl Into<String>, colour: Colour, sign: Sign) -> Self {
         Self { name: name.into(), colour, sign }
     }
 }
 
-/// A label as charts show it: on one line, at most `most` characters, cut with an ellipsis.
+/// Formats a label for a chart: on one line, at most `max_characters` long, truncated with an
+/// ellipsis.
 ///
-/// Control characters and invisible marks of direction become symbols: a label is only text.
+/// Control characters and directional marks are replaced by symbols.
 #[must_use]
-pub fn short(label: &str, most: usize) -> String {
-    let mut letters = label.chars().map(shown);
-    let mut text: String = letters.by_ref().take(most).collect();
-    if letters.next().is_some() {
+pub fn short_label(label: &str, max_characters: usize) -> String {
+    let mut characters = label.chars().map(visible);
+    let mut text: String = characters.by_ref().take(max_characters).collect();
+    if characters.next().is_some() {
         text.pop();
         text.push('…');
     }
     text
 }
 
-fn shown(letter: char) -> char {
-    match letter {
-        '\u{0}'..='\u{1f}' => char::from_u32(0x2400 + letter as u32).unwrap_or('�'),
+fn visible(character: char) -> char {
+    match character {
+        '\u{0}'..='\u{1f}' => char::from_u32(0x2400 + character as u32).unwrap_or('�'),
         '\u{7f}' => '␡',
         '\u{80}'..='\u{9f}' | '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' => '�',
         '\u{2066}'..='\u{2069}' | '\u{2028}' | '\u{2029}' | '\u{feff}' => '�',
-        _ => letter,
+        _ => character,
     }
 }
 
@@ -384,18 +384,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn labels_are_cut_and_stay_text() {
-        assert_eq!(short("espresso", 8), "espresso");
-        assert_eq!(short("espresso", 5), "espr…");
-        assert_eq!(short("a\nb\u{202e}c", 9), "a␊b�c");
-        assert_eq!(short("קפה ☕️", 20), "קפה ☕️");
+    fn labels_are_truncated_and_control_characters_visible() {
+        assert_eq!(short_label("espresso", 8), "espresso");
+        assert_eq!(short_label("espresso", 5), "espr…");
+        assert_eq!(short_label("a\nb\u{202e}c", 9), "a␊b�c");
+        assert_eq!(short_label("קפה ☕️", 20), "קפה ☕️");
     }
 
     #[test]
-    fn what_the_page_reads() {
+    fn json_has_the_keys_that_the_page_reads() {
         let mark = Mark::Points {
             colour: Colour::Step(12),
-            shape: Shape::Diamond,
+            shape: PointShape::Diamond,
             size: 3.0,
             x: vec![1.0],
             y: vec![2.0],
@@ -405,7 +405,7 @@ mod tests {
         let json = serde_json::to_string(&mark).unwrap();
         let expected = r#"{"kind":"points","colour":"step-9","shape":"diamond","size":3.0,"x":[1.0],"y":[2.0],"hover":{"from":"rows","table":"suspects","rows":[0]}}"#;
         assert_eq!(json, expected);
-        let sign = serde_json::to_string(&[Sign::Point(Shape::Circle), Sign::Line]).unwrap();
+        let sign = serde_json::to_string(&[Sign::Point(PointShape::Circle), Sign::Line]).unwrap();
         assert_eq!(sign, r#"[{"kind":"point","shape":"circle"},{"kind":"line"}]"#);
     }
 }

@@ -1,113 +1,114 @@
-//! What a report says: the data of the page, which shows it as it is.
+//! The data of a report, which the page's script displays.
 //!
-//! Everything is words, charts and tables in sections, so that the page's script knows how to draw
-//! but nothing of rankings. One thing is more: the [`Slider`], which chart and table rows follow.
+//! A report consists of sections with texts, charts and tables, so that the script contains no
+//! knowledge about rankings. The exception is the [`Slider`], which charts and tables follow.
 
 use serde::Serialize;
 
 use crate::chart::Chart;
-use crate::table::Table;
+use crate::table::PageTable;
 
-/// A whole report.
+/// A report on one or more studies.
 #[derive(Debug, Clone, Serialize)]
-pub struct Document {
-    /// Name and version of this format: [`Document::SCHEMA`].
+pub struct ReportPage {
+    /// Name and version of this format: [`ReportPage::SCHEMA`].
     pub schema: &'static str,
-    /// What stands at the top, and in the browser's tab.
+    /// The heading, also shown in the browser's tab.
     pub title: String,
-    /// Who made it, with the version.
+    /// Name and version of the program that wrote it.
     pub program: String,
     /// One study, or one for each value of the `--by` column.
     pub studies: Vec<StudyPage>,
 }
 
-impl Document {
-    /// The version of this format.
+impl ReportPage {
+    /// Name and version of this format.
     pub const SCHEMA: &'static str = "hodgerank/report/1";
 }
 
-/// What is said of one study.
+/// The part of a report about one study.
 #[derive(Debug, Clone, Serialize)]
 pub struct StudyPage {
-    /// The value of the `--by` column: its name in the chooser.
+    /// The value of the `--by` column, by which readers choose the study.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
-    /// Names of the items that tables speak of, in full.
+    /// Full names of the items that tables refer to.
     pub items: Vec<String>,
-    /// The main figures: shown large.
+    /// The main figures, shown large.
     pub facts: Vec<Fact>,
-    /// What came out, in sentences.
+    /// The results in a few sentences.
     pub summary: Vec<String>,
-    /// What a reader must know before believing it.
+    /// Warnings about the data or the computation.
     pub warnings: Vec<String>,
-    /// The path; absent where the method has none or no vote can be flagged.
+    /// The path; absent if no vote is flagged anywhere on it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub slider: Option<Slider>,
-    /// The rest, in the order of the page.
+    /// The sections, in the order of the page.
     pub sections: Vec<Section>,
 }
 
-/// A figure shown large.
+/// A main figure, shown large.
 #[derive(Debug, Clone, Serialize)]
 pub struct Fact {
-    /// What it counts.
+    /// What the figure measures.
     pub name: String,
-    /// The figure, ready to be shown.
+    /// The formatted value.
     pub value: String,
 }
 
-/// A part of the page under one heading.
+/// A section of the page.
 #[derive(Debug, Clone, Serialize)]
 pub struct Section {
-    /// Its place in the page's address: lower-case words joined by hyphens.
+    /// Anchor in the page's address: lower-case words joined by hyphens.
     pub id: String,
-    /// Its heading.
+    /// The heading.
     pub title: String,
     /// Paragraphs before the charts.
     pub text: Vec<String>,
     /// Charts.
     pub charts: Vec<Chart>,
     /// Tables.
-    pub tables: Vec<Table>,
+    pub tables: Vec<PageTable>,
 }
 
-/// The path from "trust everything" (stop 0) to "trust less", at a bounded number of its knots.
+/// The path from "no vote flagged" (stop 0) to "many votes flagged", at a bounded number of knots.
 ///
-/// Rows are those of the tables whose `id` is [`RANKING`] and [`SUSPECTS`]. At a stop, the columns
-/// `rank`, `score` and `flagged` of the ranking are those of the stop, and the suspects are those
-/// flagged there. In the chart whose `id` is [`PATH`] a line marks `share` of the stop.
+/// Rows refer to the tables [`RANKING`] and [`SUSPECTS`]. At a stop, the columns `rank`, `score` and
+/// `flagged` of the ranking show the values of that stop, and the table of flagged votes lists those
+/// flagged there. In the chart [`PATH`] a line marks the stop's `share`.
 #[derive(Debug, Clone, Serialize)]
 pub struct Slider {
-    /// What runs along the path: `lambda` or `time`.
+    /// The parameter of the path: `lambda` or `time`.
     pub parameter: &'static str,
-    /// The stop at which the ranking of the report was taken.
+    /// The stop that corresponds to the report's ranking.
     pub chosen: usize,
     /// λ or t at each stop.
     pub at: Vec<f64>,
     /// Votes flagged at each stop.
     pub flagged: Vec<u64>,
-    /// Their share of all votes.
+    /// Flagged votes as a share of all votes, at each stop.
     pub share: Vec<f64>,
-    /// Share of the votes' energy that the scores explain at each stop.
+    /// Share of the votes' energy that the scores explain, at each stop.
     pub explained: Vec<f64>,
-    /// Share that trusted votes leave unexplained.
+    /// Share of the energy that is the residual of the votes that are not flagged.
     pub unexplained: Vec<f64>,
-    /// Share set aside with the flagged votes. The three sum to 1.
-    pub set_aside: Vec<f64>,
+    /// Share of the energy that belongs to flagged votes. The three shares sum to 1.
+    #[serde(rename = "set_aside")]
+    pub flagged_energy: Vec<f64>,
     /// For each stop, the rank of each row of the ranking.
     pub ranks: Vec<Vec<u32>>,
     /// For each stop, the score of each row of the ranking.
     pub scores: Vec<Vec<f64>>,
-    /// For each stop, the flagged votes of each row of the ranking.
+    /// For each stop, the number of flagged votes of each row of the ranking.
     pub item_flagged: Vec<Vec<u64>>,
-    /// For each row of the suspects, the stops at which it becomes flagged, trusted again, flagged
-    /// again, and so on, in rising order.
+    /// For each row of [`SUSPECTS`], the stops at which it changes: flagged, not flagged, flagged
+    /// again, and so on, in increasing order.
     pub turns: Vec<Vec<u32>>,
 }
 
-/// The `id` of the table that ranks the items.
+/// `id` of the table that ranks the items.
 pub const RANKING: &str = "ranking";
-/// The `id` of the table of the votes flagged somewhere on the path.
+/// `id` of the table of votes that are flagged somewhere on the path.
 pub const SUSPECTS: &str = "suspects";
-/// The `id` of the chart of the scores along the path.
+/// `id` of the chart of scores along the path.
 pub const PATH: &str = "path";

@@ -1,29 +1,29 @@
-//! Charts on paper: a [`Chart`] becomes an SVG and a PNG, without a browser.
+//! Charts for print: draws a [`Chart`] as SVG and PNG, without a browser.
 //!
-//! A figure is as wide as the text of a page, 16 cm; a PNG has 300 dots to the inch. Axes, ticks,
-//! title and legend are the plotting library's (kuva), marks are its primitives, and resvg turns
-//! the SVG into dots. The SVG names its fonts but does not hold them.
+//! A figure is 16 cm wide; a PNG has 300 dpi. The plotting library (kuva) draws axes, ticks, title
+//! and legend, and marks are drawn with its primitives; resvg renders the SVG. The SVG names its
+//! fonts but does not embed them.
 //!
-//! - Same chart, same bytes: nothing depends on time, threads or chance. A PNG depends on the
-//!   machine's fonts only where its labels have letters that DejaVu Sans lacks.
-//! - Cost: linear in the number of places; a long line and crowded points shrink to what can be
-//!   seen.
-//! - Failure: drawing never fails. Places that are not finite are left out; an axis without a
-//!   length is widened; marks beyond the axes are cut off there, words are not.
+//! - Deterministic: the same chart gives the same bytes. A PNG depends on the machine's fonts only if
+//!   its labels have characters that DejaVu Sans lacks.
+//! - Cost: linear in the number of points. Long lines are simplified and coinciding points merged.
+//! - Drawing never fails. Positions that are not finite are omitted; an axis of zero length is
+//!   widened; marks are clipped at the axes, texts are not.
 //!
-//! Labels are data: whatever they hold comes out as text.
+//! Labels are data and are always drawn as literal text.
 
+mod axes;
 mod files;
 mod frame;
 mod legend;
 mod marks;
 mod number;
-mod path;
+mod position;
 mod raster;
 mod scale;
-mod surround;
+mod simplify;
+mod svg_path;
 mod text;
-mod thin;
 
 use kuva::backend::svg::SvgBackend;
 use kuva::render::color::Color;
@@ -37,52 +37,52 @@ use frame::Frame;
 
 /// Resolution of a PNG.
 const DOTS_PER_INCH: f64 = 300.0;
-/// Dots of a PNG for one unit of the SVG, of which 96 are an inch.
+/// Pixels of a PNG per SVG unit, of which 96 are an inch.
 const PIXELS_PER_UNIT: f64 = DOTS_PER_INCH / 96.0;
-/// Width of a figure in units of the SVG: 16 cm, 1890 dots.
+/// Width of a figure in SVG units: 16 cm, 1890 pixels.
 const WIDTH: f64 = 604.75;
-/// Fonts that the SVG asks for.
+/// Font families of the SVG, in order of preference.
 const FONTS: &str = "DejaVu Sans, Arial, sans-serif";
 const TITLE_SIZE: u32 = 13;
 const LABEL_SIZE: u32 = 11;
 const TICK_SIZE: u32 = 10;
 const TEXT_SIZE: u32 = 10;
 const NOTE_SIZE: u32 = 9;
-/// Dashes of a dashed line.
+/// `stroke-dasharray` of a dashed line.
 const DASHES: &str = "5 3";
-/// How far marks may reach beyond the axes: a point on the edge is seen in full.
-const BLEED: f64 = 6.0;
+/// How far marks can extend beyond the axes, so that a point on the edge is not cut in half.
+const CLIP_MARGIN: f64 = 6.0;
 
-/// A chart that has been drawn.
+/// A drawn chart.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Figure {
     svg: String,
 }
 
-/// Why a figure could not be made or written.
+/// Why a figure could not be rendered or written.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FigureError {
-    /// The drawing is not an SVG that can be read again.
-    #[error("the figure cannot be turned into dots: {0}; please report this")]
+    /// The SVG cannot be parsed. This is a bug.
+    #[error("the figure cannot be rendered: {0}; please report this")]
     Svg(resvg::usvg::Error),
-    /// The drawing has more dots than can be held.
-    #[error("a picture of {width}×{height} dots is too large; choose a chart with fewer rows")]
+    /// The image does not fit into memory.
+    #[error("an image of {width}×{height} pixels is too large; choose a chart with fewer rows")]
     Size {
-        /// Dots across.
+        /// Width in pixels.
         width: u32,
-        /// Dots down.
+        /// Height in pixels.
         height: u32,
     },
-    /// The font that travels with the program cannot be read.
-    #[error("the program's own font cannot be read; please report this")]
+    /// The embedded font cannot be read. This is a bug.
+    #[error("the embedded font cannot be read; please report this")]
     Font,
-    /// The dots cannot be written as PNG.
-    #[error("the picture cannot be written as PNG: {0}")]
+    /// The image cannot be encoded as PNG.
+    #[error("the image cannot be written as PNG: {0}")]
     Png(png::EncodingError),
-    /// A chart's `id` is no name for a file, or another chart has it.
+    /// A chart's `id` is not a valid file name, or another chart has the same one.
     #[error(
-        "`{id}` cannot name the files of a figure; expected words of letters and digits joined by hyphens, each name once"
+        "`{id}` cannot be used as a file name; expected letters and digits joined by hyphens, and each name once"
     )]
     Name {
         /// The chart's `id`.
@@ -94,22 +94,22 @@ pub enum FigureError {
 }
 
 impl Figure {
-    /// The drawing.
+    /// Returns the figure as SVG.
     #[must_use]
     pub fn svg(&self) -> &str {
         &self.svg
     }
 
-    /// The drawing, handed over.
+    /// Consumes the figure and returns its SVG.
     #[must_use]
     pub fn into_svg(self) -> String {
         self.svg
     }
 
-    /// The drawing in dots, on white, with its resolution noted in the file.
+    /// Renders the figure as a PNG on white, with 300 dpi recorded in the file.
     ///
     /// # Errors
-    /// If the drawing is too large for memory. Other failures are bugs.
+    /// [`FigureError::Size`] if the image does not fit into memory. Other errors are bugs.
     pub fn png(&self) -> Result<Vec<u8>, FigureError> {
         raster::png(&self.svg)
     }
@@ -126,7 +126,7 @@ pub fn draw(chart: &Chart) -> Figure {
     }
     scene.add(Primitive::GroupEnd);
     scene.add(Primitive::ClipEnd);
-    // A rim of white keeps words legible above lines.
+    // A white outline keeps texts legible above lines.
     start_group(
         r##"stroke="#fff" stroke-width="2" stroke-linejoin="round" paint-order="stroke""##,
         &mut scene,
@@ -135,19 +135,18 @@ pub fn draw(chart: &Chart) -> Figure {
         marks::texts(mark, &frame, &mut scene);
     }
     scene.add(Primitive::GroupEnd);
-    text::protect(&mut scene);
-    Figure { svg: described(chart, &scene) }
+    text::escape_formulas(&mut scene);
+    Figure { svg: accessible_svg(chart, &scene) }
 }
 
-/// What follows is cut off a little beyond the axes, and lines have round corners.
+/// Starts a group that is clipped slightly outside the axes and whose lines have round joins.
 fn start_clip(chart: &Chart, frame: &Frame, scene: &mut Scene) {
-    // Unique among figures that are put into one page.
-    let letters =
-        chart.id.chars().filter(|&letter| letter == '-' || letter.is_ascii_alphanumeric());
-    let id = format!("inside-{}", letters.collect::<String>());
-    let ((left, top), (right, bottom)) = frame.inside();
-    let (x, y) = (left - BLEED, top - BLEED);
-    let (width, height) = (right + BLEED - x, bottom + BLEED - y);
+    // The id must be unique if several figures are embedded in one page.
+    let safe = chart.id.chars().filter(|&c| c == '-' || c.is_ascii_alphanumeric());
+    let id = format!("inside-{}", safe.collect::<String>());
+    let ((left, top), (right, bottom)) = frame.plot_area();
+    let (x, y) = (left - CLIP_MARGIN, top - CLIP_MARGIN);
+    let (width, height) = (right + CLIP_MARGIN - x, bottom + CLIP_MARGIN - y);
     scene.defs.push(format!(
         r#"<clipPath id="{id}"><rect x="{x:.2}" y="{y:.2}" width="{width:.2}" height="{height:.2}"/></clipPath>"#
     ));
@@ -155,16 +154,15 @@ fn start_clip(chart: &Chart, frame: &Frame, scene: &mut Scene) {
     start_group(r#"stroke-linejoin="round""#, scene);
 }
 
-/// What follows has these attributes, up to the end of the group.
+/// Starts a group with these attributes.
 fn start_group(attributes: &str, scene: &mut Scene) {
     let extra_attrs = Some(attributes.to_owned());
     scene.add(Primitive::GroupStart { transform: None, title: None, extra_attrs });
 }
 
-/// The scene as SVG, with what the plotting library has no words for: a title and a description for
-/// readers who cannot see it, and a box of view, so that it scales. They go into and behind the
-/// opening tag.
-fn described(chart: &Chart, scene: &Scene) -> String {
+/// Renders the scene as SVG and adds what the plotting library does not write: a title and a
+/// description for screen readers, and a `viewBox`, so that the figure scales.
+fn accessible_svg(chart: &Chart, scene: &Scene) -> String {
     let svg = SvgBackend::new().render_scene(scene);
     let (width, height) = (scene.width, scene.height);
     let title = text::escaped(&chart.title);
@@ -175,8 +173,8 @@ fn described(chart: &Chart, scene: &Scene) -> String {
     )
 }
 
-/// A colour as the plotting library holds it.
-fn raw_colour(colour: Colour) -> Color {
+/// Converts a colour to the plotting library's type.
+fn kuva_colour(colour: Colour) -> Color {
     let [red, green, blue] = palette::colour(colour);
     Color::Rgb(red, green, blue)
 }

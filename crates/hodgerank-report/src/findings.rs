@@ -1,68 +1,96 @@
-//! Everything that a report shows of one study, found once.
+//! Computes everything that a report shows about a study.
 //!
-//! | part | from |
+//! | part | how it is computed |
 //! |---|---|
-//! | the ranking | handed over: the report is about it |
-//! | the path behind the slider | the ranking's own method, or the default one where that has none |
-//! | all methods | as many votes flagged as in the ranking, so that they can be compared |
-//! | where inconsistency lives | the decomposition of all votes, and of those still trusted |
-//! | what the data can carry | the diagnosis |
+//! | ranking | given: the report is about it |
+//! | path of the slider | by the ranking's method, or by `iss` or `lbi` if that has no path |
+//! | comparison of methods | each method flags as many votes as the ranking |
+//! | consistency | decomposition of all votes, and of the votes that are not flagged |
+//! | diagnosis | [`hodgerank::diagnose`] |
 //!
-//! Cost: dominated by the slowest methods; those that would take long are left out and named.
+//! The slowest methods dominate the cost. Methods that would take too long are omitted and listed.
 
 use hodgerank::decompose::{DecomposeOptions, Decomposition, decompose};
 use hodgerank::diagnose::{DiagnoseOptions, Diagnosis, diagnose};
 use hodgerank::fit::{self, Fit};
 use hodgerank::select::OutlierRule;
 use hodgerank::solve::inverse_scale_space;
-use hodgerank::{AnnotatorReport, ComparisonGraph, Error, Method, Path, RankedStudy, Result};
+use hodgerank::{
+    AnnotatorReport, ComparisonGraph, Error, Labels, Method, Path, RankedStudy, Result,
+};
 use rayon::prelude::*;
 
-/// Groups beyond which only methods of a few passes over the votes are compared.
-const MANY_GROUPS: usize = 2_000_000;
+/// Maximum number of distinct votes for methods that need more than a few passes over them.
+const MAX_GROUPS: usize = 2_000_000;
 
-/// Multiply-adds that a comparison may spend on `iss`: about a second.
+/// Maximum number of multiply-adds to spend on `iss`: about a second.
 const MAX_ISS_COST: f64 = 1e9;
 
-/// Share of the votes that the slider goes up to, if the ranking does not go further itself.
+/// Share of the votes flagged at the end of the slider, unless the ranking itself flags more.
 const SLIDER_SHARE: f64 = 0.2;
 
-/// Everything that is shown of a study.
-#[derive(Debug)]
-pub struct Findings<'a> {
-    /// The study.
-    pub ranked: &'a RankedStudy,
-    /// Statistics of the annotators, if they are known.
+/// A ranked study, and what else is known about it.
+#[derive(Debug, Clone, Copy)]
+pub struct ReportInput<'a> {
+    /// The study that the report is about.
+    pub study: &'a RankedStudy,
+    /// Labels of its items.
+    pub items: &'a Labels,
+    /// Its votes.
+    pub graph: &'a ComparisonGraph,
+    /// Its scores and flagged votes.
+    pub fit: &'a Fit,
+    /// Statistics per annotator, if annotators are known.
     pub annotators: Option<&'a [AnnotatorReport<String>]>,
     /// What a reader of the ranking must know.
     pub warnings: &'a [String],
-    /// All methods that were compared.
+}
+
+impl<'a> ReportInput<'a> {
+    /// A report about `study`.
+    #[must_use]
+    pub fn new(
+        study: &'a RankedStudy,
+        annotators: Option<&'a [AnnotatorReport<String>]>,
+        warnings: &'a [String],
+    ) -> Self {
+        let RankedStudy { items, graph, fit, .. } = study;
+        Self { study, items, graph, fit, annotators, warnings }
+    }
+}
+
+/// Everything that a report shows about a study.
+#[derive(Debug)]
+pub struct StudyFindings<'a> {
+    /// The study and its ranking.
+    pub ranked: ReportInput<'a>,
+    /// The fits of all methods that were compared.
     pub methods: Vec<Fit>,
-    /// Methods that were not: these votes are too many for them, or would take them long.
+    /// Methods that were not compared, because the study is too large for them.
     pub left_out: Vec<Method>,
-    /// The path behind the slider, and whose it is.
+    /// The path of the slider and the method that computed it; `None` for fewer than two votes.
     pub path: Option<(Method, Path)>,
-    /// Where the inconsistency of all votes lives.
+    /// Decomposition of all votes.
     pub all_votes: Decomposition,
-    /// The same of the votes that are trusted; none where that is all.
+    /// Decomposition of the votes that are not flagged; `None` if no vote is flagged.
     pub trusted_votes: Option<Decomposition>,
-    /// What the data can carry.
+    /// Share of all votes that agree with the ranking; `None` if no vote can agree or disagree.
+    pub agreement: Option<f64>,
+    /// Share of the votes that are not flagged that agree with the ranking.
+    pub trusted_agreement: Option<f64>,
+    /// Whether the data can support the ranking.
     pub diagnosis: Diagnosis,
 }
 
-impl<'a> Findings<'a> {
-    /// Finds it all.
+impl<'a> StudyFindings<'a> {
+    /// Computes the findings.
     ///
     /// # Errors
     /// If a solver fails.
-    pub fn new(
-        ranked: &'a RankedStudy,
-        annotators: Option<&'a [AnnotatorReport<String>]>,
-        warnings: &'a [String],
-    ) -> Result<Self> {
-        let RankedStudy { graph, fit, .. } = ranked;
+    pub fn new(ranked: ReportInput<'a>) -> Result<Self> {
+        let ReportInput { graph, fit, .. } = ranked;
         let ((methods, path), (decompositions, diagnosis)) = rayon::join(
-            || (compare(ranked), compute_path(ranked)),
+            || (compare(ranked), slider_path(ranked)),
             || {
                 let diagnosis = diagnose(graph, &fit.flagged, &DiagnoseOptions::default());
                 (decompositions(ranked), diagnosis)
@@ -70,37 +98,36 @@ impl<'a> Findings<'a> {
         );
         let (methods, left_out) = methods?;
         let (all_votes, trusted_votes) = decompositions?;
-        let (path, diagnosis) = (path?, diagnosis?);
         Ok(Self {
             ranked,
-            annotators,
-            warnings,
             methods,
             left_out,
-            path,
+            path: path?,
             all_votes,
             trusted_votes,
-            diagnosis,
+            agreement: agreement(ranked, &graph.groups().weight),
+            trusted_agreement: agreement(ranked, &trusted_weights(ranked)),
+            diagnosis: diagnosis?,
         })
     }
 
-    /// Votes flagged in the ranking.
+    /// Returns the number of votes flagged in the ranking.
     #[must_use]
     pub fn flagged(&self) -> u64 {
-        self.ranked.outliers.comparisons
+        self.ranked.study.outliers.comparisons
     }
 }
 
-/// All methods with as many votes flagged as in the ranking.
-fn compare(study: &RankedStudy) -> Result<(Vec<Fit>, Vec<Method>)> {
-    let RankedStudy { graph, fit, options, .. } = study;
+/// Fits all methods, with as many votes flagged as in the ranking.
+fn compare(ranked: ReportInput<'_>) -> Result<(Vec<Fit>, Vec<Method>)> {
+    let ReportInput { graph, fit, .. } = ranked;
     let votes = fit.flagged.iter().sum::<f64>();
     let is_quick = |method: Method| match method {
         Method::L2 | Method::Ridge | Method::Bregman => true,
         Method::InverseScaleSpace => {
             inverse_scale_space::cost_estimate(graph, votes) <= MAX_ISS_COST
         }
-        _ => graph.groups().len() <= MANY_GROUPS,
+        _ => graph.groups().len() <= MAX_GROUPS,
     };
     let fits: Vec<(Method, Option<Fit>)> = Method::ALL
         .par_iter()
@@ -112,10 +139,10 @@ fn compare(study: &RankedStudy) -> Result<(Vec<Fit>, Vec<Method>)> {
                 return Ok((method, None));
             }
             let outliers = OutlierRule::Count(votes as u64);
-            match hodgerank::fit(graph, &options.with_method_and_rule(method, outliers)) {
-                // Some methods say themselves what is too much for them.
+            let options = ranked.study.options.with_method_and_rule(method, outliers);
+            match fit::fit(graph, &options) {
                 Err(Error::TooLarge { .. }) => Ok((method, None)),
-                found => found.map(|fit| (method, Some(fit))),
+                result => result.map(|fit| (method, Some(fit))),
             }
         })
         .collect::<Result<_>>()?;
@@ -124,11 +151,11 @@ fn compare(study: &RankedStudy) -> Result<(Vec<Fit>, Vec<Method>)> {
     Ok((fits.into_iter().filter_map(|(_, fit)| fit).collect(), left_out))
 }
 
-/// The path beyond the place where the ranking was taken.
-fn compute_path(study: &RankedStudy) -> Result<Option<(Method, Path)>> {
-    let RankedStudy { graph, fit, options, .. } = study;
+/// Computes the path of the slider, beyond the number of votes that the ranking flags.
+fn slider_path(ranked: ReportInput<'_>) -> Result<Option<(Method, Path)>> {
+    let ReportInput { graph, fit, .. } = ranked;
     let groups = graph.groups();
-    // A path ends with votes left to trust.
+    // A path never flags all votes.
     if groups.votes() < 2.0 {
         return Ok(None);
     }
@@ -136,28 +163,48 @@ fn compute_path(study: &RankedStudy) -> Result<Option<(Method, Path)>> {
     let votes = (2.0 * flagged).max(SLIDER_SHARE * groups.votes()).min(0.5 * groups.votes());
     let cost = |votes| inverse_scale_space::cost_estimate(graph, votes);
     let method = match fit.method {
-        Method::HuberLasso | Method::LassoL2 => Method::HuberLasso,
-        Method::Bregman => Method::Bregman,
-        Method::InverseScaleSpace => Method::InverseScaleSpace,
+        Method::LassoL2 => Method::HuberLasso,
+        method if method.info().path.is_some() => method,
         _ if cost(votes) <= MAX_ISS_COST => Method::InverseScaleSpace,
         _ => Method::Bregman,
     };
-    // Where going further would take long, the slider ends where the ranking was taken.
-    let too_far = method == Method::InverseScaleSpace && cost(votes) > MAX_ISS_COST;
-    let votes = if too_far { flagged } else { votes };
+    // If a longer path would take too long, the slider ends at the report's ranking.
+    let is_slow = method == Method::InverseScaleSpace && cost(votes) > MAX_ISS_COST;
+    let votes = if is_slow { flagged } else { votes };
     let outliers = OutlierRule::Count(votes.max(1.0) as u64);
-    let options = options.with_method_and_rule(method, outliers);
+    let options = ranked.study.options.with_method_and_rule(method, outliers);
     Ok(Some((method, fit::path(graph, &options)?)))
 }
 
-fn decompositions(study: &RankedStudy) -> Result<(Decomposition, Option<Decomposition>)> {
-    let RankedStudy { graph, fit, .. } = study;
+fn decompositions(ranked: ReportInput<'_>) -> Result<(Decomposition, Option<Decomposition>)> {
+    let ReportInput { graph, fit, .. } = ranked;
     let all = decompose(graph, &DecomposeOptions::default())?;
     if fit.flagged.iter().all(|&votes| votes == 0.0) {
         return Ok((all, None));
     }
-    let groups = graph.groups();
-    let left: Vec<f64> = groups.weight.iter().zip(&fit.flagged).map(|(w, f)| w - f).collect();
-    let trusted = ComparisonGraph::new(graph.items(), groups.reweighted(&left))?;
+    let groups = graph.groups().reweighted(&trusted_weights(ranked));
+    let trusted = ComparisonGraph::new(graph.items(), groups)?;
     Ok((all, Some(decompose(&trusted, &DecomposeOptions::default())?)))
+}
+
+/// Returns how often each distinct vote was cast, without its flagged votes.
+fn trusted_weights(ranked: ReportInput<'_>) -> Vec<f64> {
+    let weight = &ranked.graph.groups().weight;
+    weight.iter().zip(&ranked.fit.flagged).map(|(w, f)| w - f).collect()
+}
+
+/// Returns the share of votes whose sign matches the order of the scores. Tied votes, and votes on
+/// items with equal scores, do not count; `None` if none is left.
+fn agreement(ranked: ReportInput<'_>, weight: &[f64]) -> Option<f64> {
+    let groups = ranked.graph.groups();
+    let (mut agreeing, mut decided) = (0.0, 0.0);
+    for ((&y, difference), w) in
+        groups.y.iter().zip(ranked.graph.gradient(&ranked.fit.scores)).zip(weight)
+    {
+        if y != 0.0 && difference != 0.0 {
+            decided += w;
+            agreeing += if (y > 0.0) == (difference > 0.0) { *w } else { 0.0 };
+        }
+    }
+    (decided > 0.0).then(|| agreeing / decided)
 }

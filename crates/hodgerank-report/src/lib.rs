@@ -1,12 +1,18 @@
-//! Pictures of a study: one description of a chart serves the page and the printed figure.
+//! The HTML report of a study, and its charts as figures for print.
 //!
-//! - [`chart`] describes a chart: axes, marks, legend, a text that stands for it.
-//! - [`table`] describes a table that can be sorted and filtered.
-//! - [`figure`] draws a chart on paper, as SVG and PNG; [`palette`] has the colours of print.
-//! - [`document`] is what a page says of one or more studies, charts and tables in sections.
-//! - [`findings`] finds everything that is shown of a study; [`study`] says it as such a document.
-//! - [`page`] writes a document as one HTML file that needs nothing else.
-//! - [`words`] writes numbers for people.
+//! A chart is described once ([`chart::Chart`]); the script of the page and the printed figure both
+//! draw it.
+//!
+//! | module | purpose |
+//! |---|---|
+//! | [`findings`] | computes everything that the report shows about a study |
+//! | [`study`] | turns it into sections of text, charts and tables |
+//! | [`document`] | the data of a page |
+//! | [`page`] | writes a page as one self-contained HTML file |
+//! | [`chart`], [`table`] | descriptions of charts and tables, independent of how they are drawn |
+//! | [`figure`] | draws charts as SVG and PNG |
+//! | [`palette`] | the colours of print |
+//! | [`words`] | formats numbers |
 
 pub mod chart;
 pub mod document;

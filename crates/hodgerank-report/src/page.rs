@@ -1,8 +1,8 @@
-//! A document as one HTML file that needs nothing else: no network, no other file.
+//! Writes a report as one self-contained HTML file: no network, no other file.
 //!
-//! Labels are data. They stand in a block of JSON that the page's script reads, and reach the page as
-//! text nodes only. A Content-Security-Policy lets exactly our script and style run (by their
-//! SHA-256) and forbids everything else, every request included.
+//! Labels are data. They are part of a JSON block that the page's script reads, and become text nodes
+//! only. A Content-Security-Policy allows the page's own script and style (by their SHA-256) and
+//! nothing else, network requests included.
 
 use std::io::{self, Write};
 
@@ -10,33 +10,33 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest as _, Sha256};
 
-use crate::document::{Document, RANKING, StudyPage};
+use crate::document::{RANKING, ReportPage, StudyPage};
 use crate::table::Values;
 
-const SHELL: &str = include_str!("../page/shell.html");
+const TEMPLATE: &str = include_str!("../page/template.html");
 
-/// Names and texts of the page's own files.
+/// Names and contents of the page's files.
 macro_rules! files {
     ($($name:literal)*) => { &[$(($name, include_str!(concat!("../page/", $name)))),*] };
 }
 
-/// Styles, then modules, in the order of `page/order.txt`: each module imports only from those
+/// Styles, then modules, in the order of `page/order.txt`: each module imports only from modules
 /// before it.
 const FILES: &[(&str, &str)] = files!(
     "style.css"
     "slider.css"
     "chart.css"
     "table.css"
-    "paper.css"
+    "print.css"
     "format.js"
     "scale.js"
-    "rows.js"
-    "stops.js"
+    "table-rows.js"
+    "state.js"
     "dom.js"
     "measure.js"
     "layout.js"
     "shapes.js"
-    "crowd.js"
+    "raster.js"
     "marks.js"
     "nearest.js"
     "hover.js"
@@ -50,14 +50,14 @@ const FILES: &[(&str, &str)] = files!(
     "main.js"
 );
 
-/// Rows of a ranking that a reader without scripts sees.
-const PLAIN_ROWS: usize = 100;
+/// Maximum number of rows of the ranking that is shown without JavaScript.
+const MAX_NOSCRIPT_ROWS: usize = 100;
 
-impl Document {
-    /// Writes the page.
+impl ReportPage {
+    /// Writes the report as HTML.
     ///
     /// # Errors
-    /// If writing fails.
+    /// If writing to `out` fails.
     pub fn write_html(&self, out: &mut impl Write) -> io::Result<()> {
         let (style, script) = (style(), script());
         let csp = format!(
@@ -65,8 +65,8 @@ impl Document {
             hash(&script),
             hash(&style)
         );
-        let data = in_script(&serde_json::to_string(self)?);
-        let mut rest = SHELL;
+        let data = escape_json(&serde_json::to_string(self)?);
+        let mut rest = TEMPLATE;
         while let Some((before, after)) = rest.split_once("{{") {
             let Some((name, after)) = after.split_once("}}") else { break };
             out.write_all(before.as_bytes())?;
@@ -76,21 +76,21 @@ impl Document {
                 "style" => out.write_all(style.as_bytes())?,
                 "script" => out.write_all(script.as_bytes())?,
                 "data" => out.write_all(data.as_bytes())?,
-                "noscript" => out.write_all(self.without_script().as_bytes())?,
-                other => return Err(io::Error::other(format!("the shell asks for {other}"))),
+                "noscript" => out.write_all(self.noscript().as_bytes())?,
+                other => return Err(io::Error::other(format!("unknown placeholder {other}"))),
             }
             rest = after;
         }
         out.write_all(rest.as_bytes())
     }
 
-    /// What a reader without scripts gets: the words and the ranking.
-    fn without_script(&self) -> String {
-        self.studies.iter().map(without_script).collect()
+    /// Returns what is shown without JavaScript: the summary and the ranking.
+    fn noscript(&self) -> String {
+        self.studies.iter().map(study_noscript).collect()
     }
 }
 
-fn without_script(study: &StudyPage) -> String {
+fn study_noscript(study: &StudyPage) -> String {
     let mut html = String::new();
     if let Some(by) = &study.by {
         html.push_str(&format!("<h2>{}</h2>", escaped(by)));
@@ -106,7 +106,7 @@ fn without_script(study: &StudyPage) -> String {
         values
     {
         html.push_str("<table><tr><th>rank</th><th>item</th><th>score</th></tr>");
-        for k in 0..item.len().min(PLAIN_ROWS) {
+        for k in 0..item.len().min(MAX_NOSCRIPT_ROWS) {
             html.push_str(&format!(
                 "<tr><td>{}</td><td>{}</td><td>{:.3}</td></tr>",
                 rank[k].unwrap_or(0),
@@ -115,8 +115,8 @@ fn without_script(study: &StudyPage) -> String {
             ));
         }
         html.push_str("</table>");
-        if item.len() > PLAIN_ROWS {
-            html.push_str(&format!("<p>… and {} more items</p>", item.len() - PLAIN_ROWS));
+        if item.len() > MAX_NOSCRIPT_ROWS {
+            html.push_str(&format!("<p>… and {} more items</p>", item.len() - MAX_NOSCRIPT_ROWS));
         }
     }
     html
@@ -126,7 +126,7 @@ fn style() -> String {
     FILES.iter().filter(|(name, _)| name.ends_with(".css")).map(|(_, text)| *text).collect()
 }
 
-/// All modules as one: imports go, and what was exported is simply there.
+/// Joins all modules into one script, without `import` lines and `export` keywords.
 fn script() -> String {
     let modules = FILES.iter().filter(|(name, _)| name.ends_with(".js"));
     let mut script = String::new();
@@ -143,21 +143,21 @@ fn hash(text: &str) -> String {
     format!("sha256-{}", STANDARD.encode(Sha256::digest(text)))
 }
 
-/// JSON that no label can end the script element of.
-fn in_script(json: &str) -> String {
+/// Escapes JSON so that no label can close the script element.
+fn escape_json(json: &str) -> String {
     json.replace('<', "\\u003c").replace('\u{2028}', "\\u2028").replace('\u{2029}', "\\u2029")
 }
 
 fn escaped(text: &str) -> String {
     let mut html = String::with_capacity(text.len());
-    for letter in text.chars() {
-        match letter {
+    for character in text.chars() {
+        match character {
             '&' => html.push_str("&amp;"),
             '<' => html.push_str("&lt;"),
             '>' => html.push_str("&gt;"),
             '"' => html.push_str("&quot;"),
             '\'' => html.push_str("&#39;"),
-            _ => html.push(letter),
+            _ => html.push(character),
         }
     }
     html
@@ -168,25 +168,25 @@ mod tests {
     use super::*;
 
     #[test]
-    fn files_stand_in_their_order() {
+    fn files_are_in_the_order_of_order_txt() {
         let order: Vec<&str> = include_str!("../page/order.txt").lines().collect();
         assert_eq!(FILES.iter().map(|(name, _)| *name).collect::<Vec<_>>(), order);
     }
 
     #[test]
-    fn nothing_of_modules_is_left() {
+    fn the_script_has_no_imports_or_exports() {
         let script = script();
         assert!(
             !script.lines().any(|line| line.starts_with("import") || line.starts_with("export"))
         );
-        assert!(!script.contains("</script"), "the script would end there");
-        assert!(!style().contains("</style"), "the style would end there");
+        assert!(!script.contains("</script"), "this would close the script element");
+        assert!(!style().contains("</style"), "this would close the style element");
     }
 
     #[test]
-    fn labels_cannot_leave_their_place() {
-        let document = Document {
-            schema: Document::SCHEMA,
+    fn labels_cannot_inject_markup() {
+        let report = ReportPage {
+            schema: ReportPage::SCHEMA,
             title: "</title><script>alert(1)</script>".to_owned(),
             program: String::new(),
             studies: vec![StudyPage {
@@ -200,7 +200,7 @@ mod tests {
             }],
         };
         let mut html = Vec::new();
-        document.write_html(&mut html).unwrap();
+        report.write_html(&mut html).unwrap();
         let html = String::from_utf8(html).unwrap();
         for wrong in ["<script>alert", "<b>", "<i>", "<!--<", "{{"] {
             assert!(!html.contains(wrong), "{wrong}");

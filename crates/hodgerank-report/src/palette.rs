@@ -1,15 +1,15 @@
-//! Colours on paper: the one place that says what a [`Colour`] looks like in print.
+//! RGB values of every [`Colour`] in print.
 //!
-//! Kinds are the colours of Okabe and Ito, which people with any colour vision tell apart; their
-//! yellow is darkened, because it is hard to see on white. Steps fall evenly in lightness (OKLab),
-//! from amber to a dark purple, so that they keep their order in a grey copy.
+//! Kinds are the colour-blind safe colours of Okabe and Ito, with a darker yellow, because the
+//! original is hard to see on white. Steps decrease evenly in lightness (OKLab) from amber to dark
+//! purple, so that they keep their order in greyscale.
 
 use crate::chart::{Colour, Ramp};
 
 /// Red, green and blue.
 pub type Rgb = [u8; 3];
 
-/// Lines behind everything else.
+/// Grid lines.
 pub const GRID: Rgb = [0xe6, 0xe6, 0xe6];
 
 const INK: Rgb = [0x1a, 0x1a, 0x1a];
@@ -40,7 +40,7 @@ const STEPS: [Rgb; 10] = [
     [0x41, 0x1c, 0x49],
 ];
 
-/// What a colour looks like on paper.
+/// Returns the RGB value of a colour in print.
 #[must_use]
 pub fn colour(colour: Colour) -> Rgb {
     match colour {
@@ -52,25 +52,25 @@ pub fn colour(colour: Colour) -> Rgb {
     }
 }
 
-/// What a value looks like; values outside 0 to 1 are taken as the nearer end.
+/// Returns the colour of a value from 0 to 1; other values are clamped.
 #[must_use]
 pub fn ramp(ramp: Ramp, value: f64) -> Rgb {
     let value = value.clamp(0.0, 1.0);
     match ramp {
         Ramp::Grey => [(value * 255.0).round() as u8; 3],
         Ramp::Steps => {
-            let place = value * (STEPS.len() - 1) as f64;
-            let below = (place as usize).min(STEPS.len() - 2);
-            let share = place - below as f64;
+            let scaled = value * (STEPS.len() - 1) as f64;
+            let below = (scaled as usize).min(STEPS.len() - 2);
+            let fraction = scaled - below as f64;
             std::array::from_fn(|k| {
                 let (low, high) = (f64::from(STEPS[below][k]), f64::from(STEPS[below + 1][k]));
-                (low + share * (high - low)).round() as u8
+                (low + fraction * (high - low)).round() as u8
             })
         }
     }
 }
 
-/// A colour as style sheets write it.
+/// Formats a colour as in CSS: `#rrggbb`.
 #[must_use]
 pub fn hex([red, green, blue]: Rgb) -> String {
     format!("#{red:02x}{green:02x}{blue:02x}")
@@ -80,7 +80,7 @@ pub fn hex([red, green, blue]: Rgb) -> String {
 mod tests {
     use super::*;
 
-    /// Relative luminance, as contrast is measured on screens and paper.
+    /// Relative luminance as in WCAG.
     fn luminance(rgb: Rgb) -> f64 {
         let [red, green, blue] = rgb.map(|part| {
             let part = f64::from(part) / 255.0;
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn kinds_differ_and_are_seen_on_white() {
+    fn kinds_differ_and_are_visible_on_white() {
         for (k, &kind) in KINDS.iter().enumerate() {
             assert!(1.05 / (luminance(kind) + 0.05) > 2.0, "kind {k} is too pale");
             assert!(KINDS[k + 1..].iter().all(|&other| other != kind));

@@ -1,42 +1,41 @@
-//! What a report says of one study: its findings as words, charts and tables.
+//! The page of one study: its findings as texts, charts and tables.
 //!
-//! One file for each section of the page. A page must stay small and quick, so each chart and table
-//! has a limit ([`Limits`]); what is left out is counted and said where it would stand.
+//! There is one module for each section of the page. To keep the page small and fast, each chart and
+//! table has a limit ([`Limits`]); a note in its place says what is omitted.
 
 mod annotators;
 mod comparisons;
 mod consistency;
 mod diagnosis;
 mod flagged;
+mod item_order;
 mod methods;
-mod order;
 mod path;
 mod ranking;
+mod rounded;
 mod slider;
+mod stops;
 mod summary;
 mod suspects;
 
 use crate::chart::Chart;
-use crate::document::{Section, StudyPage};
-use crate::findings::Findings;
-use order::Order;
-use slider::Stops;
+use crate::document::{Section, Slider, StudyPage};
+use crate::findings::StudyFindings;
+use item_order::ItemOrder;
+use stops::Stops;
 use suspects::Suspects;
 
 pub use path::path_chart;
 
-/// What a page holds at most of one study.
-///
-/// | name | default | limits |
-/// |---|---|---|
-/// | `items` | 1,000 | rows of the ranking |
-/// | `suspects` | 20,000 | different votes listed as flagged somewhere on the path |
-/// | `stops` | 100 | places of the slider besides the first |
+/// Limits of the page of one study.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the table says it")]
 pub struct Limits {
+    /// Maximum number of rows of the ranking. Default: 1,000.
     pub items: usize,
+    /// Maximum number of distinct votes listed as flagged somewhere on the path. Default: 20,000.
     pub suspects: usize,
+    /// Maximum number of stops of the slider; the first stop and the report's ranking can be added.
+    /// Default: 100.
     pub stops: usize,
 }
 
@@ -47,34 +46,49 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// Limits for each of several studies on one page: together they get about what one gets.
+    /// Returns the limits for each of several studies on one page. The page as a whole stays about
+    /// as large as with one study.
     #[must_use]
     pub fn shared_by(studies: usize) -> Self {
-        let whole = Self::default();
-        let part = |of: usize, least: usize| (of / studies.max(1)).max(least).min(of);
+        let all = Self::default();
+        let part = |of: usize, min: usize| (of / studies.max(1)).max(min).min(of);
         Self {
-            items: part(whole.items * 10, 100).min(whole.items),
-            suspects: part(whole.suspects, 200),
-            stops: part(whole.stops * 10, 20).min(whole.stops),
+            items: part(all.items * 10, 100).min(all.items),
+            suspects: part(all.suspects, 200),
+            stops: part(all.stops * 10, 20).min(all.stops),
         }
     }
 }
 
-/// What the page says of a study.
+/// What several sections need.
+struct Prepared {
+    order: ItemOrder,
+    suspects: Suspects,
+    slider: Option<Slider>,
+}
+
+impl Prepared {
+    fn new(findings: &StudyFindings<'_>, limits: &Limits) -> Self {
+        let order = ItemOrder::new(findings, limits.items);
+        let stops = Stops::new(findings, limits.stops);
+        let suspects = Suspects::new(findings, stops.as_ref(), limits.suspects);
+        let slider =
+            stops.as_ref().and_then(|stops| slider::slider(findings, &order, stops, &suspects));
+        Self { order, suspects, slider }
+    }
+}
+
+/// Builds the page of a study.
 #[must_use]
-pub fn page(findings: &Findings<'_>, limits: &Limits) -> StudyPage {
-    let mut order = Order::of(findings, limits.items);
-    let stops = Stops::of(findings, limits.stops);
-    let suspects = Suspects::of(findings, stops.as_ref(), limits.suspects);
-    let slider =
-        stops.as_ref().and_then(|stops| slider::slider(findings, &order, stops, &suspects));
+pub fn page(findings: &StudyFindings<'_>, limits: &Limits) -> StudyPage {
+    let Prepared { mut order, suspects, slider } = Prepared::new(findings, limits);
     let sections = sections(findings, &mut order, slider.as_ref(), &suspects);
     let ranked = findings.ranked;
     StudyPage {
-        by: ranked.by.clone(),
+        by: ranked.study.by.clone(),
         facts: summary::facts(findings),
         summary: summary::sentences(findings, &order),
-        warnings: findings.warnings.to_vec(),
+        warnings: findings.ranked.warnings.to_vec(),
         items: order.into_names(&findings.ranked.items),
         slider,
         sections,
@@ -82,9 +96,9 @@ pub fn page(findings: &Findings<'_>, limits: &Limits) -> StudyPage {
 }
 
 fn sections(
-    findings: &Findings<'_>,
-    order: &mut Order,
-    slider: Option<&crate::document::Slider>,
+    findings: &StudyFindings<'_>,
+    order: &mut ItemOrder,
+    slider: Option<&Slider>,
     suspects: &Suspects,
 ) -> Vec<Section> {
     let mut sections = vec![ranking::section(findings, order, slider)];
@@ -100,15 +114,10 @@ fn sections(
     sections
 }
 
-/// The charts of a study for print: what follows the slider stands where the ranking was taken.
+/// Returns the charts of a study for print. Charts that follow the slider show the report's ranking.
 #[must_use]
-pub fn figures(findings: &Findings<'_>) -> Vec<Chart> {
-    let limits = Limits::default();
-    let mut order = Order::of(findings, limits.items);
-    let stops = Stops::of(findings, limits.stops);
-    let suspects = Suspects::of(findings, stops.as_ref(), limits.suspects);
-    let slider =
-        stops.as_ref().and_then(|stops| slider::slider(findings, &order, stops, &suspects));
+pub fn figures(findings: &StudyFindings<'_>) -> Vec<Chart> {
+    let Prepared { mut order, suspects, slider } = Prepared::new(findings, &Limits::default());
     let shown = suspects.flagged_in_ranking(findings);
     let sections = sections(findings, &mut order, slider.as_ref(), &shown);
     sections.into_iter().flat_map(|section| section.charts).collect()

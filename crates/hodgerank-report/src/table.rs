@@ -1,42 +1,42 @@
-//! What a table shows, free of how it is drawn. Values stand in columns.
+//! Descriptions of tables, independent of how they are drawn.
 
 use serde::Serialize;
 
-/// A table that a reader can sort and filter.
+/// A table of the page, which readers can sort and filter.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Table {
-    /// Its name in the page: lower-case words joined by hyphens.
+pub struct PageTable {
+    /// Identifier in the page: lower-case words joined by hyphens.
     pub id: String,
-    /// What stands above it.
+    /// The title.
     pub title: String,
-    /// What was left out or summed up, if anything.
+    /// What the table omits or summarises, if anything.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
-    /// The columns, all of one length.
-    pub columns: Vec<Column>,
+    /// The columns, all of the same length.
+    pub columns: Vec<PageColumn>,
 }
 
-/// One column.
+/// A column of a [`PageTable`].
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Column {
-    /// Its name in the page's data: lower-case, one word.
+pub struct PageColumn {
+    /// Identifier in the page's data: one lower-case word.
     pub id: String,
-    /// What stands above it.
+    /// The heading.
     pub name: String,
-    /// What it means, for readers who point at its name; may be empty.
+    /// A tooltip that explains the heading; may be empty.
     pub hint: String,
     /// The values.
     #[serde(flatten)]
     pub values: Values,
 }
 
-/// The values of a column, and so how they are shown.
+/// The values of a column. The variant determines their format.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "kind", content = "values", rename_all = "lowercase")]
 pub enum Values {
     /// Texts.
     Text(Vec<String>),
-    /// Items of the study by their number.
+    /// Indices into [`StudyPage::items`](crate::document::StudyPage::items).
     Item(Vec<u32>),
     /// Whole numbers.
     Whole(Vec<Option<i64>>),
@@ -44,20 +44,20 @@ pub enum Values {
     Number(Vec<Option<f64>>),
     /// Shares, shown as percentages with one decimal.
     Share(Vec<Option<f64>>),
-    /// Intervals of shares, sorted by their lower ends.
+    /// Intervals of shares; sorted by their lower ends.
     Interval(Vec<(f64, f64)>),
-    /// Probabilities: small ones are shown as powers of ten.
+    /// Probabilities; small ones are shown as powers of ten.
     Probability(Vec<Option<f64>>),
 }
 
-impl Column {
-    /// A column without a hint.
+impl PageColumn {
+    /// Returns a column without a hint.
     #[must_use]
     pub fn new(id: &str, name: &str, values: Values) -> Self {
         Self { id: id.to_owned(), name: name.to_owned(), hint: String::new(), values }
     }
 
-    /// The same with a hint.
+    /// Adds a hint.
     #[must_use]
     pub fn with_hint(mut self, hint: &str) -> Self {
         hint.clone_into(&mut self.hint);

@@ -1,12 +1,12 @@
-//! Numbers for people.
+//! Formats numbers and lists for texts.
 
-/// A whole number with commas between thousands.
+/// Formats a whole number with thousands separators: `1,234`.
 #[must_use]
 pub fn thousands(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
             text.push(',');
         }
         text.push(digit);
@@ -14,19 +14,19 @@ pub fn thousands(number: u64) -> String {
     text
 }
 
-/// A share as a percentage with one decimal.
+/// Formats a share as a percentage with one decimal: 0.051 is `5.1%`.
 #[must_use]
 pub fn percent(share: f64) -> String {
     format!("{:.1}%", 100.0 * share)
 }
 
-/// A number and what it counts: `1 vote`, `2,000 votes`.
+/// Formats a number with the noun that it counts: `1 vote`, `2,000 votes`.
 #[must_use]
 pub fn counted(number: u64, one: &str, many: &str) -> String {
     format!("{} {}", thousands(number), if number == 1 { one } else { many })
 }
 
-/// `a`, `a and b`, `a, b and c`.
+/// Joins a list: `a`, `a and b`, `a, b and c`.
 #[must_use]
 pub fn listed(parts: &[String]) -> String {
     match parts {
@@ -41,7 +41,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_read_well() {
+    fn numbers_and_lists_are_formatted() {
         assert_eq!(thousands(0), "0");
         assert_eq!(thousands(999), "999");
         assert_eq!(thousands(1_234_567), "1,234,567");

@@ -9,9 +9,9 @@ use hodgerank_io::write::{
 };
 use hodgerank_report::chart::{Chart, Hover, Mark};
 use hodgerank_report::document::{RANKING, SUSPECTS, StudyPage};
-use hodgerank_report::findings::{Findings, Ranked};
+use hodgerank_report::findings::{ReportInput, StudyFindings};
 use hodgerank_report::study::{self, Limits};
-use hodgerank_report::table::{Table, Values};
+use hodgerank_report::table::{PageTable, Values};
 
 struct Study {
     items: Labels,
@@ -76,9 +76,9 @@ impl Study {
         Self::new(&names, Groups::merge(items, &votes).unwrap().groups, options)
     }
 
-    fn findings(&self) -> Findings<'_> {
+    fn findings(&self) -> StudyFindings<'_> {
         let Self { items, graph, fit, table, options } = self;
-        Findings::new(Ranked { items, graph, fit, table }, options).unwrap()
+        StudyFindings::new(ReportInput { items, graph, fit, table }, options).unwrap()
     }
 
     fn page(&self) -> StudyPage {
@@ -95,7 +95,7 @@ fn votes(votes: &[(u32, u32, f64, f64)]) -> Groups {
     }
 }
 
-fn tables(page: &StudyPage) -> impl Iterator<Item = &Table> {
+fn tables(page: &StudyPage) -> impl Iterator<Item = &PageTable> {
     page.sections.iter().flat_map(|section| &section.tables)
 }
 
@@ -103,7 +103,7 @@ fn charts(page: &StudyPage) -> impl Iterator<Item = &Chart> {
     page.sections.iter().flat_map(|section| &section.charts)
 }
 
-fn table<'a>(page: &'a StudyPage, id: &str) -> &'a Table {
+fn table<'a>(page: &'a StudyPage, id: &str) -> &'a PageTable {
     tables(page).find(|table| table.id == id).unwrap()
 }
 
@@ -204,7 +204,7 @@ fn check_slider(study: &Study) {
         let is_on =
             |turns: &&Vec<u32>| turns.iter().filter(|&&turn| turn as usize <= s).count() % 2;
         assert_eq!(slider.turns.iter().filter(|turns| is_on(turns) == 1).count(), flagged.len());
-        let sum = slider.explained[s] + slider.unexplained[s] + slider.set_aside[s];
+        let sum = slider.explained[s] + slider.unexplained[s] + slider.flagged_energy[s];
         assert!((sum - 1.0).abs() < 1e-4, "stop {s}: {sum}");
     }
 }

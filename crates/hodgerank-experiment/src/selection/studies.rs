@@ -1,9 +1,9 @@
-//! The kinds of studies on which rules are tried.
+//! The kinds of studies to which rules are applied.
 
 use hodgerank::simulate::{AnnotatorKind, Noise, SimulateOptions};
 
-/// A study to simulate, without its seed.
-pub(super) struct Kind {
+/// Options of a study to simulate, without the seed.
+pub(super) struct StudyKind {
     pub(super) noise: &'static str,
     pub(super) bad_votes: String,
     pub(super) options: SimulateOptions,
@@ -18,24 +18,24 @@ const NOISES: [(&str, Noise); 5] = [
 ];
 const SIZES: [(usize, u64); 5] = [(16, 500), (16, 2000), (16, 8000), (100, 5000), (100, 20_000)];
 
-/// Every noise with every way of being bad, in each size.
-pub(super) fn kinds() -> Vec<Kind> {
+/// Returns every combination of size, noise and bad votes.
+pub(super) fn kinds() -> Vec<StudyKind> {
     let sizes = SIZES.iter().flat_map(|&size| NOISES.map(move |noise| (size, noise)));
     sizes.flat_map(|((items, votes), (name, noise))| of_noise(items, votes, name, noise)).collect()
 }
 
-fn of_noise(items: usize, votes: u64, name: &'static str, noise: Noise) -> Vec<Kind> {
+fn of_noise(items: usize, votes: u64, name: &'static str, noise: Noise) -> Vec<StudyKind> {
     let plain = SimulateOptions { items, votes, noise, ..Default::default() };
-    let kind = |bad_votes: String, options| Kind { noise: name, bad_votes, options };
+    let kind = |bad_votes: String, options| StudyKind { noise: name, bad_votes, options };
     let flipped = |flips: f64| {
         let options = SimulateOptions { flips, ..plain.clone() };
         kind(format!("{}% flips", 100.0 * flips), options)
     };
-    // At scale 0.5 disagreement drowns lapses: the only question is whether it is flagged.
+    // At scale 0.5 honest disagreement hides bad votes, so that only clean studies are informative.
     if name == "BT 0.5" {
         return vec![flipped(0.0)];
     }
-    let mut kinds: Vec<Kind> = [0.0, 0.05, 0.1, 0.2, 0.3].map(flipped).into();
+    let mut kinds: Vec<StudyKind> = [0.0, 0.05, 0.1, 0.2, 0.3].map(flipped).into();
     let annotators = vec![
         (AnnotatorKind::Careful, 20),
         (AnnotatorKind::Careless, 3),

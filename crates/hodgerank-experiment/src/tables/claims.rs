@@ -1,29 +1,29 @@
-//! What the paper says of its tables.
+//! The paper's claims about its tables.
 
 use hodgerank::Method;
 use std::path::Path;
 
-use super::published::Published;
-use super::{METHODS, Ranked};
-use crate::Claim;
-use crate::columns::largest_difference;
+use super::published::PublishedTable;
+use super::study_fits::StudyFits;
 use crate::error::Result;
+use crate::findings::Claim;
 use crate::methods;
+use crate::statistics::largest_difference;
 
-/// Half a unit of the fourth digit, and a hair for its rounding.
-const ROUNDING: f64 = 6e-5;
-/// Columns whose settings are known: they must meet the published table.
+/// Maximum difference to a published score: half a unit of the fourth digit, plus a margin.
+const MAX_SCORE_DIFFERENCE: f64 = 6e-5;
+/// Methods whose settings are known: their scores must match the published table.
 const EXACT: [Method; 5] =
     [Method::L2, Method::Ridge, Method::HuberLasso, Method::LassoL2, Method::Bregman];
-/// The study whose table is known to come from the same file.
+/// The study whose published table is known to come from the same file.
 const SAME_FILE: &str = "pc-vqa-ref01";
-/// Its public file is not the paper's.
+/// A study whose public file differs from the paper's.
 const HUMAN_AGE: &str = "human-age";
 
-pub(super) fn of(study: &Ranked, data: &Path) -> Result<Vec<Claim>> {
+pub(super) fn of(study: &StudyFits, data: &Path) -> Result<Vec<Claim>> {
     let mut claims = Vec::new();
     if study.name == SAME_FILE
-        && let Some(published) = Published::read(data, &study.name)?
+        && let Some(published) = PublishedTable::read(data, &study.name)?
     {
         claims.extend(columns(study, &published));
         claims.push(against_l2(study));
@@ -40,71 +40,78 @@ pub(super) fn of(study: &Ranked, data: &Path) -> Result<Vec<Claim>> {
     Ok(claims)
 }
 
-fn columns(study: &Ranked, published: &Published) -> Vec<Claim> {
+fn columns(study: &StudyFits, published: &PublishedTable) -> Vec<Claim> {
     let claim = |method: Method| {
         let expected = published.scores(method, &study.items)?;
         let scores = &study.fit(method).scores;
-        let apart = largest_difference(scores, &expected);
+        let difference = largest_difference(scores, &expected);
         let ranks = methods::ranks(&study.graph, &expected);
-        let alike = ranks.iter().zip(study.ranks(method)).filter(|(a, b)| a == b).count();
-        let (name, items) = (method.as_str(), study.items.len());
-        let found = format!("largest difference {apart:.1e}; {alike} of {items} ranks alike");
+        let equal = ranks.iter().zip(study.ranks(method)).filter(|(a, b)| a == b).count();
+        let items = study.items.len();
+        let found = format!("largest difference {difference:.1e}; {equal} of {items} ranks equal");
         let claim = if EXACT.contains(&method) {
-            let claim = format!("{}: {name} meets the published column within 6e-5", study.name);
-            Claim::new(claim, found, apart < ROUNDING)
+            let claim =
+                format!("{}: {method} matches the published scores within 6e-5", study.name);
+            Claim::new(claim, found, difference < MAX_SCORE_DIFFERENCE)
         } else {
-            let claim = format!("{}: ranks of {name} as published (settings unknown)", study.name);
-            Claim::new(claim, found, alike == items)
+            let claim = format!("{}: {method} ranks as published (settings unknown)", study.name);
+            Claim::new(claim, found, equal == items)
         };
         Some(claim.in_paper("Table 1"))
     };
-    METHODS.into_iter().filter_map(claim).collect()
+    Method::ALL.iter().copied().filter_map(claim).collect()
 }
 
-/// No method but lasso-l2 itself has fewer ranks unlike those of lasso-l2.
-fn lbi_is_nearest(study: &Ranked) -> Claim {
-    let others = METHODS.into_iter().filter(|&method| {
+/// No other method has fewer ranks that differ from those of lasso-l2.
+fn lbi_is_nearest(study: &StudyFits) -> Claim {
+    let others = Method::ALL.iter().copied().filter(|&method| {
         !matches!(method, Method::LassoL2 | Method::Bregman | Method::InverseScaleSpace)
     });
     let own = study.differences(Method::Bregman);
     let counts: Vec<(&str, usize)> =
         others.map(|method| (method.as_str(), study.differences(method))).collect();
-    let least = counts.iter().map(|count| count.1).min().unwrap_or(0);
+    let min = counts.iter().map(|count| count.1).min().unwrap_or(0);
     let list: Vec<String> = counts.iter().map(|(name, count)| format!("{name} {count}")).collect();
     Claim::new(
         format!("{}: of all methods lbi agrees best with lasso-l2", study.name),
-        format!("ranks unlike lasso-l2: lbi {own}; {}", list.join(", ")),
-        own <= least,
+        format!("ranks that differ from lasso-l2: lbi {own}; {}", list.join(", ")),
+        own <= min,
     )
     .in_paper("LBI gives the most consistent result with LASSO+L2")
 }
 
-fn ranks_agree(study: &Ranked) -> Claim {
+fn ranks_agree(study: &StudyFits) -> Claim {
     let (iss, lbi) =
         (study.differences(Method::InverseScaleSpace), study.differences(Method::Bregman));
     Claim::new(
         format!("{}: lbi and iss rank as lasso-l2 does", study.name),
-        format!("ranks unlike lasso-l2: lbi {lbi}, iss {iss}"),
+        format!("ranks that differ from lasso-l2: lbi {lbi}, iss {iss}"),
         iss == 0 && lbi == 0,
     )
     .in_paper("LBI: no rank differs in Tables 1 and 2")
 }
 
-fn same_outliers(study: &Ranked, most: usize, paper: &str) -> Claim {
+fn same_outliers(study: &StudyFits, max_differences: usize, paper: &str) -> Claim {
     let [both, only_lasso, only_lbi] = study.map().counts();
+    let claim = match max_differences {
+        0 => format!("{}: lasso-l2 and lbi flag the same distinct votes", study.name),
+        max => format!("{}: lasso-l2 and lbi differ in at most {max} distinct votes", study.name),
+    };
     Claim::new(
-        format!("{}: the top 5% of lasso-l2 and lbi are the same but for {most}", study.name),
-        format!("{both} groups in both, {only_lasso} in lasso-l2 alone, {only_lbi} in lbi alone"),
-        only_lasso + only_lbi <= most,
+        claim,
+        format!(
+            "{both} distinct votes in both, {only_lasso} only in lasso-l2, {only_lbi} only in lbi"
+        ),
+        only_lasso + only_lbi <= max_differences,
     )
     .in_paper(paper)
 }
 
-fn against_l2(study: &Ranked) -> Claim {
+fn against_l2(study: &StudyFits) -> Claim {
     let (against, all) = study.map().against_l2();
     Claim::new(
-        format!("{}: all of the top 5% go against the ranking of l2", study.name),
-        format!("{against} of {all} groups"),
+        format!("{}: all of the most suspicious 5% contradict the ranking of l2", study.name),
+        format!("{against} of {all} distinct votes"),
         against == all,
     )
     .in_paper("all the top 5% outliers show reverse results")

@@ -1,18 +1,18 @@
-//! A published table: items and one column of scores for each method.
+//! PublishedTable tables: items, and one column of scores for each method.
 
 use hodgerank::Method;
 use std::path::Path;
 
 use crate::error::{Error, Result};
 
-pub(super) struct Published {
+pub(super) struct PublishedTable {
     columns: Vec<String>,
-    /// Item and its scores.
+    /// Items and their scores.
     rows: Vec<(String, Vec<f64>)>,
 }
 
-impl Published {
-    /// The table of a study; none where there is no file.
+impl PublishedTable {
+    /// Reads the table of a study; `None` if there is no file.
     pub(super) fn read(data: &Path, name: &str) -> Result<Option<Self>> {
         let file = data.join("golden").join(format!("{name}.csv"));
         if !file.exists() {
@@ -21,21 +21,22 @@ impl Published {
         let bad = |problem: String| Error::PublishedTable { file: file.clone(), problem };
         let text = std::fs::read_to_string(&file).map_err(|error| bad(error.to_string()))?;
         let mut lines = text.lines();
-        let header = lines.next().ok_or_else(|| bad("it is empty".to_owned()))?;
+        let header = lines.next().ok_or_else(|| bad("the file is empty".to_owned()))?;
         let columns: Vec<String> = header.split(',').skip(1).map(str::to_owned).collect();
         let mut rows = Vec::new();
         for (line, row) in lines.enumerate() {
             let mut cells = row.split(',');
             let item = cells.next().unwrap_or_default().to_owned();
             let scores: Option<Vec<f64>> = cells.map(|cell| cell.parse().ok()).collect();
-            let whole = scores.filter(|scores| scores.len() == columns.len());
+            let complete = scores.filter(|scores| scores.len() == columns.len());
             let problem = || format!("line {}: expected {} numbers", line + 2, columns.len());
-            rows.push((item, whole.ok_or_else(|| bad(problem()))?));
+            rows.push((item, complete.ok_or_else(|| bad(problem()))?));
         }
         Ok(Some(Self { columns, rows }))
     }
 
-    /// The scores of a method, in the order of `items`; none where the table lacks one of them.
+    /// Returns the scores of a method in the order of `items`; `None` if the method or an item is
+    /// missing.
     pub(super) fn scores(&self, method: Method, items: &[String]) -> Option<Vec<f64>> {
         let name = match method {
             Method::Ridge => "xgb_linear".to_owned(),

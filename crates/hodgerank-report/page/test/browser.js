@@ -1,4 +1,4 @@
-// Opens pages in Chromium and watches what they must not do.
+// Opens pages in Chromium and records faults: errors, messages, dialogs and requests.
 
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -22,17 +22,17 @@ function binary() {
     return process.env.CHROMIUM;
   }
   const folders = (process.env.PATH ?? "").split(delimiter);
-  const places = ["chromium", "chromium-browser"].flatMap((name) =>
+  const candidates = ["chromium", "chromium-browser"].flatMap((name) =>
     folders.map((folder) => join(folder, name)),
   );
-  const found = places.find((place) => existsSync(place));
+  const found = candidates.find((file) => existsSync(file));
   if (!found) {
     throw new Error("no Chromium: install it (scripts/setup), or set CHROMIUM to its program");
   }
   return found;
 }
 
-/** A browser for a test file, with a folder for its pages. */
+/** Starts a browser for a test file, with a folder for its pages. */
 export async function openBrowser() {
   const browser = await chromium.launch({ executablePath: binary(), args: ARGUMENTS });
   const folder = mkdtempSync(join(tmpdir(), "hodgerank-page-"));
@@ -81,7 +81,7 @@ async function openFile(browser, file, options) {
   return { page, faults };
 }
 
-/** Moves the slider to a stop as a reader would: the value changes, then the event comes. */
+/** Moves the slider to a stop as a reader would: changes the value, then sends the event. */
 export async function moveSlider(page, stop) {
   await page.locator("#stop").evaluate((input, value) => {
     input.value = value;
@@ -89,14 +89,14 @@ export async function moveSlider(page, stop) {
   }, stop);
 }
 
-/** The rows of a table as texts. */
+/** Returns the rows of a table as texts. */
 export function rowsOf(page, table) {
   return page
     .locator(`#table-${table} tbody tr`)
     .evaluateAll((rows) => rows.map((row) => Array.from(row.cells, (cell) => cell.textContent)));
 }
 
-/** How many pixels the page is wider than its window. */
+/** Returns how many pixels the page is wider than its window. */
 export function overflow(page) {
   return page.evaluate(() => {
     const root = document.documentElement;

@@ -13,7 +13,7 @@ after(() => browser.close());
 
 const firsts = async (page, table, column) => (await rowsOf(page, table)).map((row) => row[column]);
 
-test("a page opens without fault and without the network", async () => {
+test("a page opens without faults and network requests", async () => {
   const { page, faults } = await browser.open(coffeeReport());
   assert.equal(await page.title(), "Which coffee tastes best?");
   assert.equal(await page.locator(".chart svg[role=img]").count(), 10);
@@ -47,7 +47,7 @@ test("a report of several studies has a chooser", async () => {
   assert.deepEqual(faults, []);
 });
 
-test("the page follows the system's colours and the reader's choice", async () => {
+test("the page follows the system's theme and the reader's choice", async () => {
   const colours = (page) =>
     page.evaluate(() => {
       const point = document.querySelector("#chart-scores .plot svg > path.round");
@@ -66,7 +66,7 @@ test("the page follows the system's colours and the reader's choice", async () =
   assert.deepEqual(await colours(page), light);
 });
 
-test("narrow windows never scroll sideways", async () => {
+test("narrow windows never scroll horizontally", async () => {
   const { page, faults } = await browser.open(coffeeReport(), {
     viewport: { width: 400, height: 800 },
   });

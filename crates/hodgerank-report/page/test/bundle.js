@@ -1,23 +1,23 @@
-// Builds a page as the program does: one file from the shell, the style, the script and the data.
+// Builds a page as the program does: one file from the template, styles, scripts and data.
 
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 
 const HOME = new URL("../", import.meta.url);
 
-/** A file of the page. */
+/** Returns the content of a file of the page. */
 export const source = (name) => readFileSync(new URL(name, HOME), "utf8");
 
-/** The files that make the page, in their order. */
+/** Returns the files of the page in order. */
 export const order = () => source("order.txt").trim().split("\n");
 
-/** All style files as one. */
+/** Joins all styles. */
 export function style() {
   const files = order().filter((name) => name.endsWith(".css"));
   return files.map(source).join("");
 }
 
-/** All script files as one, without what only files of their own need. */
+/** Joins all scripts, without imports and exports. */
 export function script() {
   const files = order().filter((name) => name.endsWith(".js"));
   const lines = files.flatMap((name) => source(name).split("\n"));
@@ -31,7 +31,7 @@ const hashOf = (text) => `'sha256-${createHash("sha256").update(text).digest("ba
 
 const escaped = (text) => text.replace(/[&<>"]/g, (letter) => `&#${letter.codePointAt(0)};`);
 
-/** The page of a report. */
+/** Builds the page of a report. */
 export function page(report) {
   const parts = {
     csp: [
@@ -47,5 +47,5 @@ export function page(report) {
     data: JSON.stringify(report).replaceAll("<", "\\u003c"),
     noscript: "<p>This report needs a browser with JavaScript.</p>",
   };
-  return source("shell.html").replace(/\{\{(\w+)\}\}/g, (_, name) => parts[name]);
+  return source("template.html").replace(/\{\{(\w+)\}\}/g, (_, name) => parts[name]);
 }

@@ -6,13 +6,13 @@ import { coffeeReport } from "./fixture.js";
 
 const home = new URL("../", import.meta.url);
 
-test("the order names every file of the page once, the entry last", () => {
+test("order.txt lists every file of the page once, the entry point last", () => {
   const files = readdirSync(home).filter((name) => /\.(js|css)$/.test(name));
   assert.deepEqual(order().toSorted(), files.toSorted());
   assert.equal(order().at(-1), "main.js");
 });
 
-test("files only use what survives when they become one", () => {
+test("modules use only what works after concatenation", () => {
   const seen = new Map();
   for (const name of order().filter((file) => file.endsWith(".js"))) {
     for (const line of source(name).split("\n")) {
@@ -25,20 +25,20 @@ test("files only use what survives when they become one", () => {
       assert.doesNotMatch(line, /^export (default|\{|\*)/, name);
       const top = line.match(/^(?:export )?(?:async )?(?:function\*?|const|let|class) (\w+)/)?.[1];
       if (top) {
-        assert.ok(!seen.has(top), `${top} stands in ${seen.get(top)} and in ${name}`);
+        assert.ok(!seen.has(top), `${top} is defined in ${seen.get(top)} and in ${name}`);
         seen.set(top, name);
       }
     }
   }
 });
 
-test("nothing in script or style ends its element or asks for the network", () => {
+test("script and style do not close their elements or use the network", () => {
   assert.doesNotMatch(script(), /<\/script|<!--|innerHTML|outerHTML|document\.write|\beval\b/i);
   assert.doesNotMatch(style(), /<\/style|@import|url\(/i);
   assert.doesNotMatch(script() + style(), /https?:(?!\/\/www\.w3\.org\/2000\/svg)/);
 });
 
-test("the shell has a place for everything", () => {
+test("all placeholders of the template are filled", () => {
   const html = page(coffeeReport());
   assert.doesNotMatch(html, /\{\{\w+\}\}/);
   assert.match(html, /default-src 'none'; script-src 'sha256-/);

@@ -1,9 +1,9 @@
-// Charts of the fixture: every kind of mark, tick, hover and sign.
+// Charts of the fixture: every kind of mark, tick, tooltip and legend symbol.
 
 import { axesOf, axis, chartOf as base, kind, numbers, shares, words } from "./fixture-parts.js";
 import { pictures } from "./fixture-pictures.js";
 
-/** All charts of a study. */
+/** Returns all charts of a study. */
 export function charts({ names, pairs, slider, random }) {
   const { labels, count, labelled, down } = axesOf(names);
   const all = Array.from(names.keys());
@@ -113,11 +113,11 @@ export function charts({ names, pairs, slider, random }) {
     labelled("left, by score"),
     down("right, by score"),
     1,
-    shapes.map((shape, place) => {
-      const rows = Array.from(pairs.keys()).filter((row) => row % 6 === place);
+    shapes.map((shape, index) => {
+      const rows = Array.from(pairs.keys()).filter((row) => row % 6 === index);
       return {
         kind: "points",
-        colour: `step-${(place * 2) % 10}`,
+        colour: `step-${(index * 2) % 10}`,
         shape,
         size: count > 100 ? 1.5 : 5,
         x: rows.map((row) => pairs[row][0]),
@@ -126,9 +126,9 @@ export function charts({ names, pairs, slider, random }) {
         follows: "flags",
       };
     }),
-    shapes.map((shape, place) => ({
-      name: `strength in band ${place + 1}, found by ${place + 1} methods`,
-      colour: `step-${(place * 2) % 10}`,
+    shapes.map((shape, index) => ({
+      name: `strength in band ${index + 1}, found by ${index + 1} methods`,
+      colour: `step-${(index * 2) % 10}`,
       sign: { kind: "point", shape },
     })),
   );

@@ -1,4 +1,4 @@
-// What the fixture's charts are made of.
+// Parts of the fixture's charts.
 
 export const numbers = { kind: "numbers" };
 export const shares = { kind: "shares" };
@@ -6,13 +6,13 @@ export const hidden = { kind: "hidden" };
 export const axis = (name, from, to, ticks) => ({ name, from, to, ticks });
 export const words = (list) => ({ from: "words", words: list });
 export const nothing = { from: "nothing" };
-export const kind = (place) => `kind-${place % 8}`;
+export const kind = (index) => `kind-${index % 8}`;
 
 export const chartOf = (id, title, x, y, aspect, marks, legend = []) => {
   return { id, title, alt: `${title}, in words.`, x, y, aspect, marks, legend };
 };
 
-/** Labels of the items, and axes along which they stand. */
+/** Returns the labels of the items, and axes with these labels. */
 export function axesOf(names) {
   const labels = names.map((name) => (name.length > 24 ? `${name.slice(0, 23)}…` : name));
   const count = names.length;

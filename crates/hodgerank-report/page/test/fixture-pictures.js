@@ -1,4 +1,4 @@
-// The other charts of the fixture: arrows, bars, a graph, pictures, powers of ten.
+// More charts of the fixture: arrows, bars, a graph, images, powers of ten.
 
 import {
   axesOf,
@@ -11,7 +11,7 @@ import {
   words,
 } from "./fixture-parts.js";
 
-/** Charts that show what does not follow the slider. */
+/** Returns charts that do not follow the slider. */
 export function pictures({ names, pairs, slider, random }) {
   const { labels, labelled, down } = axesOf(names);
   const all = Array.from(names.keys());
@@ -58,9 +58,9 @@ export function pictures({ names, pairs, slider, random }) {
       y1: [0.8],
       hover: words([`${name}\n${(100 * (to - from)).toFixed(1)}%`]),
     })),
-    ["gradient", "curl", "harmonic"].map((name, place) => ({
+    ["gradient", "curl", "harmonic"].map((name, index) => ({
       name,
-      colour: ["kind-0", "kind-1", "kind-7"][place],
+      colour: ["kind-0", "kind-1", "kind-7"][index],
       sign: { kind: "bar" },
     })),
   );

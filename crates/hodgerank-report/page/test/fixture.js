@@ -1,4 +1,4 @@
-// Reports to test with: made up, but of the shape and size of real ones.
+// Made-up reports of realistic structure and size.
 
 import { charts } from "./fixture-charts.js";
 
@@ -17,7 +17,7 @@ export const COFFEES = [
   "House blend of the canteen on the second floor",
 ];
 
-/** Numbers from 0 to 1, the same every time. */
+/** Returns a reproducible generator of numbers from 0 to 1. */
 export function randomFrom(seed) {
   let state = seed;
   return () => {
@@ -26,17 +26,17 @@ export function randomFrom(seed) {
   };
 }
 
-/** Ranks of scores: 1 for the highest. */
+/** Returns the ranks of scores: 1 for the highest. */
 export function ranksOf(scores) {
   const order = Array.from(scores.keys()).sort((a, b) => scores[b] - scores[a]);
   const ranks = new Array(scores.length);
-  for (const [place, row] of order.entries()) {
-    ranks[row] = place + 1;
+  for (const [index, row] of order.entries()) {
+    ranks[row] = index + 1;
   }
   return ranks;
 }
 
-/** A slider of a made-up path: suspects turn at random stops, scores drift. */
+/** Returns a made-up path: votes become flagged at random stops, scores drift. */
 export function sliderOf({ items, suspects, stops, votes, random, pairs }) {
   const turns = Array.from({ length: suspects }, (_, row) => {
     const first = 1 + Math.floor(random() * (stops - 1));
@@ -66,14 +66,14 @@ export function sliderOf({ items, suspects, stops, votes, random, pairs }) {
       }
     }
     const scores = start.map((score, item) => score + drift[item] * part);
-    const aside = 0.3 * part;
+    const flaggedEnergy = 0.3 * part;
     const explained = 0.55 + 0.1 * part;
     slider.at.push(2 ** (-6 * part));
     slider.flagged.push(flagged);
     slider.share.push(flagged / votes);
     slider.explained.push(explained);
-    slider.set_aside.push(aside);
-    slider.unexplained.push(1 - aside - explained);
+    slider.set_aside.push(flaggedEnergy);
+    slider.unexplained.push(1 - flaggedEnergy - explained);
     slider.scores.push(scores);
     slider.ranks.push(ranksOf(scores));
     slider.item_flagged.push(perItem);
@@ -81,7 +81,7 @@ export function sliderOf({ items, suspects, stops, votes, random, pairs }) {
   return { ...slider, turns };
 }
 
-/** A study of these items. */
+/** Returns a study of these items. */
 export function studyOf({ names, suspects = 60, stops = 21, seed = 7, by }) {
   const random = randomFrom(seed);
   const items = names.length;
@@ -105,7 +105,7 @@ export function studyOf({ names, suspects = 60, stops = 21, seed = 7, by }) {
     ],
     summary: [
       `${names[0].slice(0, 40)} is first, ahead of ${names[1].slice(0, 40)} by 0.25.`,
-      `${slider.flagged[slider.chosen]} votes do not fit any common order; without them two items change places.`,
+      `${slider.flagged[slider.chosen]} votes are flagged; without them two items change rank.`,
     ],
     warnings: ["One annotator chose the left cup in 81.0% of the votes."],
     slider,
@@ -120,7 +120,7 @@ export function studyOf({ names, suspects = 60, stops = 21, seed = 7, by }) {
       {
         id: "path",
         title: "The path",
-        text: ["From left to right more and more votes are set aside."],
+        text: ["More votes are flagged from left to right."],
         charts: [drawn.path],
         tables: [],
       },
@@ -162,7 +162,7 @@ function tablesOf({ items, pairs, slider, random }) {
     suspects: {
       id: "suspects",
       title: "Flagged votes",
-      note: "Votes that agree in everything stand in one row.",
+      note: "Equal votes share a row.",
       columns: [
         column(
           "order",
@@ -216,7 +216,7 @@ function tablesOf({ items, pairs, slider, random }) {
   };
 }
 
-/** A whole report. */
+/** Returns a report. */
 export function reportOf(...studies) {
   return {
     schema: "hodgerank/report/1",
@@ -228,7 +228,7 @@ export function reportOf(...studies) {
 
 export const coffeeReport = () => reportOf(studyOf({ names: COFFEES }));
 
-/** As large as a page has to carry. */
+/** A report of the maximum size. */
 export const largeReport = () =>
   reportOf(
     studyOf({

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as format from "../format.js";
 
-test("numbers are written as the program writes them", () => {
+test("numbers are formatted as by the program", () => {
   assert.equal(format.thousands(7), "7");
   assert.equal(format.thousands(1234567), "1,234,567");
   assert.equal(format.thousands(-123456), "-123,456");
@@ -13,11 +13,11 @@ test("numbers are written as the program writes them", () => {
   assert.equal(format.probability(1e-4), "0.0001");
   assert.equal(format.probability(3.2e-7), "3e-7");
   assert.equal(format.probability(0), "0e0");
-  assert.equal(format.exact(0.1 + 0.2), "0.3");
+  assert.equal(format.significant(0.1 + 0.2), "0.3");
   assert.equal(format.powerOfTen(-12), "10⁻¹²");
 });
 
-test("cells are written by their kind", () => {
+test("cells are formatted by their kind", () => {
   const text = (kind, value) => format.cellText({ kind, values: [value] }, 0, ["first", "a\nb"]);
   assert.equal(text("item", 1), "a␊b");
   assert.equal(text("whole", 12345), "12,345");
@@ -29,23 +29,23 @@ test("cells are written by their kind", () => {
   assert.equal(text("number", null), "");
 });
 
-test("labels stay text and marks of direction are seen", () => {
+test("control characters and directional marks are visible", () => {
   assert.equal(format.visible("a\nb\u202ec"), "a␊b\ufffdc");
   assert.equal(format.visible("\u0000\u007f\u0085\u2028\ufeff"), "␀␡\ufffd\ufffd\ufffd");
   assert.equal(format.visible("קפה ☕️ <b>"), "קפה ☕️ <b>");
 });
 
-test("texts are cut between what readers see as letters", () => {
-  assert.equal(format.cut("espresso", 8), "espresso");
-  assert.equal(format.cut("espresso", 5), "espr…");
-  assert.equal(format.cut("👩‍👩‍👧👩‍👩‍👧👩‍👩‍👧", 3), "👩‍👩‍👧👩‍👩‍👧👩‍👩‍👧");
-  assert.equal(format.cut("👩‍👩‍👧👩‍👩‍👧👩‍👩‍👧", 2), "👩‍👩‍👧…");
-  assert.equal(Array.from(format.cut("x".repeat(10000), 120)).length, 120);
-  assert.ok(format.cut(`e${"\u0301".repeat(10000)}`, 5).endsWith("…"));
+test("texts are truncated between grapheme clusters", () => {
+  assert.equal(format.truncate("espresso", 8), "espresso");
+  assert.equal(format.truncate("espresso", 5), "espr…");
+  assert.equal(format.truncate("👩‍👩‍👧👩‍👩‍👧👩‍👩‍👧", 3), "👩‍👩‍👧👩‍👩‍👧👩‍👩‍👧");
+  assert.equal(format.truncate("👩‍👩‍👧👩‍👩‍👧👩‍👩‍👧", 2), "👩‍👩‍👧…");
+  assert.equal(Array.from(format.truncate("x".repeat(10000), 120)).length, 120);
+  assert.ok(format.truncate(`e${"\u0301".repeat(10000)}`, 5).endsWith("…"));
 });
 
-test("places on axes are told in the axis's own words", () => {
-  const on = (ticks, value) => format.placeText({ ticks }, value);
+test("values of axes are formatted by the kind of axis", () => {
+  const on = (ticks, value) => format.axisText({ ticks }, value);
   assert.equal(on({ kind: "numbers" }, 1 / 3), "0.333333");
   assert.equal(on({ kind: "shares" }, 0.12345), "12.35%");
   assert.equal(on({ kind: "powers" }, -2), "0.01");

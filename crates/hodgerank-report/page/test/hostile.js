@@ -1,4 +1,4 @@
-/** Labels that want to be more than text. */
+/** Labels that try to break out of their text. */
 export const HOSTILE = [
   "<script>alert(1)</script>",
   "</script><script>alert(2)</script>",

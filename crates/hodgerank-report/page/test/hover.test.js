@@ -1,4 +1,4 @@
-// Values under the pointer, the finger and the arrow keys, in a real browser.
+// Tooltips by pointer, touch and arrow keys, in a real browser.
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
@@ -11,7 +11,7 @@ before(async () => {
 });
 after(() => browser.close());
 
-test("hover tells exact values: rows, words, and places on lines", async () => {
+test("tooltips show exact values of rows, texts and lines", async () => {
   const report = coffeeReport();
   const { slider } = report.studies[0];
   const { page, faults } = await browser.open(report);
@@ -22,7 +22,7 @@ test("hover tells exact values: rows, words, and places on lines", async () => {
     const box = await plot.boundingBox();
     await page.mouse.move(box.x + x, box.y + y);
   };
-  // The place of the first robust score, read from the drawing itself.
+  // The position of the first robust score, read from the drawing.
   const d = await page.locator("#chart-scores .plot svg > path.round").getAttribute("d");
   const [, x, y] = d.match(/^M([\d.]+) ([\d.]+)/).map(Number);
   await over("scores", x, y);
@@ -42,7 +42,7 @@ test("hover tells exact values: rows, words, and places on lines", async () => {
   assert.deepEqual(faults, []);
 });
 
-test("hover leaves out votes that are not flagged at the stop", async () => {
+test("votes that are not flagged at the stop have no tooltip", async () => {
   const { page } = await browser.open(coffeeReport());
   await moveSlider(page, 20);
   const path = page.locator("#chart-map .plot svg > path.round");
@@ -61,7 +61,7 @@ test("hover leaves out votes that are not flagged at the stop", async () => {
   assert.ok(await page.locator(".tip").isHidden());
 });
 
-test("arrow keys and fingers tell values too", async () => {
+test("arrow keys and touch show tooltips", async () => {
   const { page } = await browser.open(coffeeReport(), { hasTouch: true });
   const tip = page.locator(".tip");
   const plot = page.locator("#chart-graph .plot");

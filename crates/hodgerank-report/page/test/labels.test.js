@@ -1,4 +1,4 @@
-// Labels are data: whatever they are, they show as text.
+// Labels are data and are always shown as text.
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
@@ -49,7 +49,7 @@ for (const width of [1200, 400]) {
     assert.deepEqual(shown.toSorted(), HOSTILE.map(visible).toSorted());
     assert.equal(await page.locator("#table-ranking details.long").count(), 2);
     for (const row of await page.locator("#table-ranking tbody tr").all()) {
-      assert.ok((await row.boundingBox()).height < 400, "a closed row stays low");
+      assert.ok((await row.boundingBox()).height < 400, "a collapsed row stays low");
     }
     await page.locator("#table-ranking input").fill("alert(1)");
     assert.equal((await rowsOf(page, "ranking")).length, 1);

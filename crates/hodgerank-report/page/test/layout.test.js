@@ -7,7 +7,7 @@ const axis = (kind, from, to, labels) => ({ name: "axis", from, to, ticks: { kin
 const names = (count, length) => new Array(count).fill("x".repeat(length));
 const chart = (x, y, aspect = 0.5, marks = []) => ({ x, y, aspect, marks });
 
-test("labels on the left get at most 35% of the width", () => {
+test("labels on the left take at most 35% of the width", () => {
   const long = chart(axis("numbers", 0, 1), axis("labels", -0.5, 4.5, names(5, 60)));
   for (const width of [300, 400, 1000]) {
     const frame = layoutOf(long, width, measure);
@@ -16,19 +16,19 @@ test("labels on the left get at most 35% of the width", () => {
   }
 });
 
-test("ends of the axes are ends of the plotting area", () => {
+test("the ends of the axes are the ends of the plotting area", () => {
   const frame = layoutOf(chart(axis("numbers", 0, 1), axis("numbers", 9, 3)), 800, measure);
   assert.deepEqual([frame.x(0), frame.x(1)], [frame.left, frame.right]);
   assert.deepEqual([frame.y(9), frame.y(3)], [frame.bottom, frame.top]);
   assert.ok(frame.height > frame.bottom);
 });
 
-test("a narrow chart stays high enough to be read; a picture keeps its shape", () => {
+test("a narrow chart stays legible; a chart with a fixed aspect ratio keeps it", () => {
   const plain = layoutOf(chart(axis("numbers", 0, 1), axis("numbers", 0, 1)), 350, measure);
   assert.equal(plain.bottom - plain.top, 210);
   const many = chart(axis("numbers", 0, 1), axis("labels", -0.5, 29.5, names(30, 4)), 1);
   const lines = layoutOf(many, 350, measure);
-  assert.ok(lines.yTicks.length === 30, "all labels have room");
+  assert.ok(lines.yTicks.length === 30, "all labels fit");
   for (const kind of ["hidden", "labels"]) {
     const side = axis(kind, -0.5, 11.5, names(12, 4));
     for (const width of [300, 1100]) {
@@ -38,7 +38,7 @@ test("a narrow chart stays high enough to be read; a picture keeps its shape", (
   }
 });
 
-test("labels below are level where they fit, else slanted", () => {
+test("labels below the axis are slanted if they do not fit", () => {
   const below = (length) =>
     chart(axis("labels", -0.5, 5.5, names(6, length)), axis("numbers", 0, 1));
   assert.equal(layoutOf(below(4), 800, measure).slanted, false);
@@ -46,7 +46,7 @@ test("labels below are level where they fit, else slanted", () => {
   assert.equal(layoutOf(below(30), 800, measure).xTicks.length, 6);
 });
 
-test("words that reach over the edge get room", () => {
+test("texts beyond the edge widen the margin", () => {
   const texts = { kind: "texts", anchor: "start", x: [1], y: [0], text: ["x".repeat(20)] };
   const sides = [axis("numbers", 0, 1), axis("numbers", 0, 1)];
   const without = layoutOf(chart(...sides), 800, measure);

@@ -1,14 +1,14 @@
-// Colours that people with any colour vision can tell apart, on light and on dark.
+// Colours are colour-blind safe and legible in both themes.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { style } from "./bundle.js";
 
 const VISIONS = {
-  usual: [1, 0, 0, 0, 1, 0, 0, 0, 1],
-  "without red": [0.1523, 1.0526, -0.2049, 0.1145, 0.7863, 0.0992, -0.0039, -0.0481, 1.052],
-  "without green": [0.3673, 0.8606, -0.228, 0.2801, 0.6725, 0.0474, -0.0118, 0.0429, 0.9689],
-  "without blue": [1.2555, -0.0767, -0.1788, -0.0784, 0.9308, 0.1476, 0.0047, 0.6914, 0.3039],
+  normal: [1, 0, 0, 0, 1, 0, 0, 0, 1],
+  protanopia: [0.1523, 1.0526, -0.2049, 0.1145, 0.7863, 0.0992, -0.0039, -0.0481, 1.052],
+  deuteranopia: [0.3673, 0.8606, -0.228, 0.2801, 0.6725, 0.0474, -0.0118, 0.0429, 0.9689],
+  tritanopia: [1.2555, -0.0767, -0.1788, -0.0784, 0.9308, 0.1476, 0.0047, 0.6914, 0.3039],
 };
 
 function colour(name, side) {
@@ -26,7 +26,7 @@ function contrast(one, other) {
   return (high + 0.05) / (low + 0.05);
 }
 
-/** A colour in Oklab as an eye with this vision sees it. */
+/** Converts a colour to Oklab as seen with this colour vision. */
 function seen(rgb, matrix) {
   const dot = (from, by) => by.reduce((sum, part, k) => sum + part * from[k], 0);
   const rows = [0, 3, 6].map((from) => Math.max(0, dot(rgb, matrix.slice(from, from + 3))));
@@ -46,7 +46,7 @@ for (const [side, theme] of [
   [1, "light"],
   [2, "dark"],
 ]) {
-  test(`kinds stand out and differ for every eye (${theme})`, () => {
+  test(`kinds are visible and differ for every colour vision (${theme})`, () => {
     const kinds = Array.from({ length: 8 }, (_, kind) => colour(`kind-${kind}`, side));
     for (const [kind, one] of kinds.entries()) {
       assert.ok(contrast(one, colour("card", side)) >= 3, `contrast of kind-${kind}`);
@@ -60,18 +60,18 @@ for (const [side, theme] of [
     }
   });
 
-  test(`steps grow in contrast (${theme})`, () => {
-    const paper = colour("card", side);
+  test(`steps increase in contrast (${theme})`, () => {
+    const background = colour("card", side);
     const steps = Array.from({ length: 10 }, (_, step) =>
-      contrast(colour(`step-${step}`, side), paper),
+      contrast(colour(`step-${step}`, side), background),
     );
-    assert.ok(steps[0] > 1.6, `the weakest step is seen: ${steps[0]}`);
+    assert.ok(steps[0] > 1.6, `the weakest step is visible: ${steps[0]}`);
     for (let step = 1; step < 10; step += 1) {
       assert.ok(steps[step] > 1.08 * steps[step - 1], `step-${step} against step-${step - 1}`);
     }
   });
 
-  test(`words can be read (${theme})`, () => {
+  test(`texts are legible (${theme})`, () => {
     for (const name of ["ink", "muted", "accent"]) {
       for (const under of ["card", "page"]) {
         assert.ok(contrast(colour(name, side), colour(under, side)) >= 4.5, `${name} on ${under}`);

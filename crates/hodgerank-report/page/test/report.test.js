@@ -1,4 +1,4 @@
-// Reports that the program itself wrote. HODGERANK_BIN names the program.
+// Reports written by the program itself; HODGERANK_BIN is its path.
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
@@ -6,7 +6,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { cellText } from "../format.js";
-import { flaggedAt } from "../stops.js";
+import { flaggedAt } from "../state.js";
 import { moveSlider, openBrowser, overflow, rowsOf } from "./browser.js";
 import { COFFEES, randomFrom } from "./fixture.js";
 import { HOSTILE } from "./hostile.js";
@@ -25,7 +25,7 @@ after(() => browser?.close());
 
 const quoted = (text) => `"${text.replaceAll('"', '""')}"`;
 
-/** Votes of a made-up study: earlier names are better, some votes say the opposite. */
+/** Returns the votes of a made-up study: earlier names are better, some votes say the opposite. */
 function votesOf(names, seed) {
   const random = randomFrom(seed);
   const rows = ["left,right,winner,annotator,scene"];
@@ -40,7 +40,7 @@ function votesOf(names, seed) {
   return `${rows.join("\n")}\n`;
 }
 
-/** Writes votes, makes their report and opens it. */
+/** Writes votes, creates their report and opens it. */
 async function opened(names, flags = [], options = {}) {
   const [votes, file] = ["votes.csv", "report.html"].map((name) => join(browser.folder, name));
   writeFileSync(votes, votesOf(names, 11));
@@ -53,7 +53,7 @@ async function opened(names, flags = [], options = {}) {
 const tableOf = (study, id) =>
   study.sections.flatMap((section) => section.tables).find((table) => table.id === id);
 
-/** Every stop shows the ranking and the flagged votes that the page's data has there. */
+/** Checks that every stop shows its ranking and flagged votes. */
 async function checkStops(page, study) {
   const { slider, items } = study;
   const ranking = tableOf(study, "ranking");
@@ -81,7 +81,7 @@ async function checkStops(page, study) {
   }
 }
 
-/** Rows with long texts in full. */
+/** Returns rows with long texts in full. */
 function wholeRows(page, table) {
   return page
     .locator(`#table-${table} tbody tr`)
@@ -92,7 +92,7 @@ function wholeRows(page, table) {
     );
 }
 
-test("a report of the program opens, and its slider shows the path", { skip }, async () => {
+test("a report opens, and its slider shows the path", { skip }, async () => {
   const { page, faults, report } = await opened(COFFEES);
   assert.equal(report.schema, "hodgerank/report/1");
   const charts = report.studies[0].sections.flatMap((section) => section.charts);
@@ -111,7 +111,7 @@ test("a report of the program opens, and its slider shows the path", { skip }, a
   assert.deepEqual(faults, []);
 });
 
-test("hostile labels from a file of votes stay text", { skip }, async () => {
+test("hostile labels of a file stay text", { skip }, async () => {
   const names = HOSTILE.filter((name) => name !== "" && !name.includes("\u0000"));
   const { page, faults, report } = await opened(names, [], {
     viewport: { width: 400, height: 800 },

@@ -4,13 +4,13 @@ import { linear, roundTicks, strideFor, ticksOf } from "../scale.js";
 
 const texts = (axis, room, gap) => ticksOf(axis, room, gap).map(({ text }) => text);
 
-test("a scale takes ends to ends, also backwards", () => {
+test("a scale maps ends to ends, also reversed", () => {
   const scale = linear(10, 20, 300, 100);
   assert.deepEqual([10, 15, 20].map(scale), [300, 200, 100]);
   assert.equal(linear(3, 3, 5, 9)(3), 5);
 });
 
-test("ticks are round, inside, and few enough", () => {
+test("ticks are round, inside the axis, and few enough", () => {
   assert.deepEqual(roundTicks(0, 1, 5), { values: [0, 0.2, 0.4, 0.6, 0.8, 1], digits: 1 });
   assert.deepEqual(roundTicks(-2, 2, 4).values, [-2, -1, 0, 1, 2]);
   assert.deepEqual(roundTicks(12.5, 0.5, 6).values, [2, 4, 6, 8, 10, 12]);
@@ -36,8 +36,8 @@ test("each kind of axis has its own ticks", () => {
   assert.deepEqual(texts(axis(0, 1, "hidden"), 200, 50), []);
 });
 
-test("labels are thinned where there is no room", () => {
-  const labels = Array.from({ length: 100 }, (_, place) => `l${place}`);
+test("labels are omitted if they do not fit", () => {
+  const labels = Array.from({ length: 100 }, (_, index) => `l${index}`);
   const axis = { from: 99.5, to: -0.5, ticks: { kind: "labels", labels } };
   assert.equal(texts(axis, 1400, 14).length, 100);
   assert.deepEqual(texts(axis, 80, 14), ["l0", "l20", "l40", "l60", "l80"]);

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { cellText } from "../format.js";
-import { flaggedAt } from "../stops.js";
+import { flaggedAt } from "../state.js";
 import { moveSlider, openBrowser, rowsOf } from "./browser.js";
 import { COFFEES, coffeeReport, reportOf, studyOf } from "./fixture.js";
 
@@ -15,7 +15,7 @@ after(() => browser.close());
 
 const firsts = async (page, table, column) => (await rowsOf(page, table)).map((row) => row[column]);
 
-test("the slider brings ranking and flags to the values of each stop", async () => {
+test("the ranking and the flags show the values of each stop", async () => {
   const report = coffeeReport();
   const [study] = report.studies;
   const { slider } = study;
@@ -52,15 +52,15 @@ test("the slider brings ranking and flags to the values of each stop", async () 
       .locator("#chart-map .plot svg > path")
       .evaluateAll((all) => all.map((path) => path.getAttribute("d")));
     const drawn = paths.join("").split("M").length - 1;
-    assert.equal(drawn, flagged.length, "a sign on the map for each flagged vote");
+    assert.equal(drawn, flagged.length, "one mark on the map per flagged vote");
     const energy = await panel
       .locator(".bar span")
       .evaluateAll((all) => all.map((part) => Number.parseFloat(part.style.width)));
-    for (const [place, name] of ["explained", "unexplained", "set_aside"].entries()) {
-      assert.ok(Math.abs(energy[place] - 100 * slider[name][stop]) < 0.01);
+    for (const [index, name] of ["explained", "unexplained", "set_aside"].entries()) {
+      assert.ok(Math.abs(energy[index] - 100 * slider[name][stop]) < 0.01);
     }
   }
-  await page.getByRole("button", { name: "Back to the report’s choice" }).click();
+  await page.getByRole("button", { name: "Back to the report’s ranking" }).click();
   assert.equal(await panel.getAttribute("data-stop"), String(slider.chosen));
   assert.deepEqual(faults, []);
 });
@@ -78,10 +78,10 @@ test("points and the line of the path follow the slider", async () => {
   await moveSlider(page, 10);
   const part = slider.share[10] / slider.share[20];
   assert.ok(Math.abs((await at()) - start - part * (end - start)) < 0.2);
-  const places = () => page.locator("#chart-scores .plot svg > path.round").getAttribute("d");
-  const middle = await places();
+  const positions = () => page.locator("#chart-scores .plot svg > path.round").getAttribute("d");
+  const middle = await positions();
   await moveSlider(page, 20);
-  assert.notEqual(await places(), middle);
+  assert.notEqual(await positions(), middle);
 });
 
 test("the slider works by keyboard and keeps sorting and filter", async () => {
@@ -100,8 +100,8 @@ test("the slider works by keyboard and keeps sorting and filter", async () => {
     named.map((item) => COFFEES[item]),
   );
   assert.equal(await page.locator("#table-ranking .count").textContent(), `${named.length} of 12`);
-  const said = await page.locator("#stop").getAttribute("aria-valuetext");
-  assert.match(said, new RegExp(`^${slider.flagged[20]} votes flagged .*λ = 0\\.01563`));
+  const text = await page.locator("#stop").getAttribute("aria-valuetext");
+  assert.match(text, new RegExp(`^${slider.flagged[20]} votes flagged .*λ = 0\\.01563`));
 });
 
 test("a study without a path has no slider and its tables stay", async () => {

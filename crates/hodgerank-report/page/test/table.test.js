@@ -13,7 +13,7 @@ after(() => browser.close());
 
 const firsts = async (page, table, column) => (await rowsOf(page, table)).map((row) => row[column]);
 
-test("tables sort by click and by key and say so", async () => {
+test("tables are sorted by click and by key and expose their order", async () => {
   const { page, faults } = await browser.open(coffeeReport());
   const head = page.locator("#table-annotators th").nth(1);
   const votes = () => firsts(page, "annotators", 1);
@@ -44,7 +44,7 @@ test("tables sort by click and by key and say so", async () => {
   assert.deepEqual(faults, []);
 });
 
-test("long tables show their first rows and more when asked", async () => {
+test("long tables show their first rows, and more on request", async () => {
   const { page } = await browser.open(reportOf(studyOf({ names: COFFEES, suspects: 1200 })));
   await moveSlider(page, 20);
   assert.equal((await rowsOf(page, "suspects")).length, 50);

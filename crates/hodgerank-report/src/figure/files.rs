@@ -1,4 +1,4 @@
-//! Figures as files.
+//! Writes figures to files.
 
 use std::collections::HashSet;
 use std::io::Write as _;
@@ -13,12 +13,12 @@ use crate::chart::Chart;
 
 /// Writes each chart as `FOLDER/ID.svg` and `FOLDER/ID.png` and returns the files, in order.
 ///
-/// The folder is made where it is missing. Nothing appears in it before every figure is drawn and
-/// written in full.
+/// The folder is created if it does not exist. No file appears in it before all figures have been
+/// drawn and written completely.
 ///
 /// # Errors
-/// If an `id` does not serve as the name of a file or occurs twice, if a figure cannot be drawn, or
-/// if the folder or a file cannot be written.
+/// If an `id` is not a valid file name or occurs twice, if a figure cannot be drawn, or if the folder
+/// or a file cannot be written.
 pub fn write<'a>(
     charts: impl IntoIterator<Item = &'a Chart>,
     folder: &Path,
@@ -26,14 +26,14 @@ pub fn write<'a>(
     let mut names = HashSet::new();
     let mut files = Vec::new();
     for chart in charts {
-        if !is_name(&chart.id) || !names.insert(chart.id.as_str()) {
+        if !is_file_name(&chart.id) || !names.insert(chart.id.as_str()) {
             return Err(FigureError::Name { id: chart.id.clone() });
         }
         let figure = draw(chart);
-        let path = |ending| folder.join(format!("{}.{ending}", chart.id));
-        let dots = figure.png()?;
+        let path = |extension| folder.join(format!("{}.{extension}", chart.id));
+        let png = figure.png()?;
         files.push((path("svg"), figure.into_svg().into_bytes()));
-        files.push((path("png"), dots));
+        files.push((path("png"), png));
     }
     std::fs::create_dir_all(folder).map_err(|source| {
         let file = folder.display().to_string().into();
@@ -51,16 +51,16 @@ pub fn write<'a>(
     Ok(files.into_iter().map(|(path, _)| path).collect())
 }
 
-/// Words of letters and digits joined by hyphens: nothing that leaves the folder.
-fn is_name(id: &str) -> bool {
-    let letters = |word: &str| !word.is_empty() && word.bytes().all(|b| b.is_ascii_alphanumeric());
-    id.split('-').all(letters)
+/// Whether an id consists of ASCII letters and digits joined by hyphens: no path separators.
+fn is_file_name(id: &str) -> bool {
+    let is_word = |word: &str| !word.is_empty() && word.bytes().all(|b| b.is_ascii_alphanumeric());
+    id.split('-').all(is_word)
 }
 
 fn utf8(path: &Path) -> Result<&str, FigureError> {
     path.to_str().ok_or_else(|| {
         let file: Arc<str> = path.display().to_string().into();
-        let source = std::io::Error::other("its name is not UTF-8; choose another folder");
+        let source = std::io::Error::other("the path is not valid UTF-8; choose another folder");
         FigureError::Write(Error::Write { file, source })
     })
 }

@@ -1,31 +1,34 @@
-//! How much room everything gets: axes, names, title, legend and note around the marks.
+//! Layout of a figure: the size and position of the plotting area and of everything around it.
 //!
-//! From top to bottom: title, plotting area, texts of ticks, name of the axis, legend, note. The
-//! width is that of a page; the height follows from the chart's `aspect`. Room for texts and the
-//! number of ticks depend on each other, so both are found in a few rounds.
+//! From top to bottom: title, plotting area, tick labels, axis title, legend, note. The width is
+//! fixed; the height follows from the chart's `aspect`. Margins and the number of ticks depend on
+//! each other, so both are computed in a few iterations.
 
 use kuva::render::layout::{AxisLabelOverlap, ComputedLayout, Layout};
 use kuva::render::render_utils::wrap_text;
 use kuva::render::theme::Theme;
 
 use super::legend::LegendPlan;
-use super::path::Place;
-use super::scale::{LEAN, Scale, TickPlan, plan};
+use super::position::Position;
+use super::scale::{Scale, TICK_ANGLE, TickPlan, plan};
 use super::text::widest;
 use super::{FONTS, LABEL_SIZE, NOTE_SIZE, TEXT_SIZE, TICK_SIZE, TITLE_SIZE, WIDTH};
 use crate::chart::{Anchor, Axis, Chart, Colour, Mark, Ticks};
 use crate::palette;
 
-/// Room between what is drawn and the edge of the figure.
+/// Margin in pixels between what is drawn and the edge of the figure.
 pub(super) const EDGE: f64 = 6.0;
 
-/// Length of ticks.
+/// Length of ticks in pixels.
 const TICK_LENGTH: f64 = 4.0;
 
-/// Places farther out than this are as good as there.
-const FAR: f64 = 1e6;
+/// Coordinates in pixels are clamped to ± this value, far outside every figure.
+const MAX_COORDINATE: f64 = 1e6;
 
-/// Where things stand.
+/// Passes in which margins and ticks are adjusted to each other.
+const LAYOUT_PASSES: usize = 4;
+
+/// The layout of a figure.
 pub(super) struct Frame {
     pub(super) layout: Layout,
     pub(super) computed: ComputedLayout,
@@ -33,7 +36,7 @@ pub(super) struct Frame {
     pub(super) y: Scale,
     /// Whether each axis is shown.
     pub(super) axes: [bool; 2],
-    /// How many labels each axis has, if it has labels.
+    /// The number of labels of each axis; `None` for a numeric axis.
     pub(super) labels: [Option<usize>; 2],
     pub(super) legend: LegendPlan,
     pub(super) note: Vec<String>,
@@ -49,7 +52,7 @@ impl Frame {
         });
         let aspect = if chart.aspect.is_finite() { chart.aspect.clamp(0.05, 4.0) } else { 0.6 };
         let note = match &chart.note {
-            Some(note) => wrap_text(note, letters(note, NOTE_SIZE, WIDTH - 4.0 * EDGE)),
+            Some(note) => wrap_text(note, wrap_at(note, NOTE_SIZE, WIDTH - 4.0 * EDGE)),
             None => Vec::new(),
         };
         let mut frame = Self {
@@ -63,47 +66,48 @@ impl Frame {
             note,
         };
         let mut inside = WIDTH - 80.0;
-        let mut words_room = [0.0; 2];
-        for _ in 0..4 {
+        let mut text_overflow = [0.0; 2];
+        for _ in 0..LAYOUT_PASSES {
             let height = aspect * inside;
             let ticks = [
                 plan(&chart.x, x, inside, true, 0.25 * WIDTH),
                 plan(&chart.y, y, height, false, 0.36 * WIDTH),
             ];
-            frame.arrange(chart, &ticks, words_room, inside, aspect);
+            frame.arrange(chart, &ticks, text_overflow, inside, aspect);
             inside = frame.computed.plot_width();
             let [left, right] = frame.overflow(&chart.marks);
-            words_room = [words_room[0] + left, words_room[1] + right];
+            text_overflow = [text_overflow[0] + left, text_overflow[1] + right];
         }
         frame
     }
 
-    /// Gives everything its room, with these ticks.
+    /// Computes margins and height for these ticks. `text_overflow` is the space in pixels that
+    /// texts of the chart need on the left and on the right.
     fn arrange(
         &mut self,
         chart: &Chart,
         ticks: &[TickPlan; 2],
-        words: [f64; 2],
+        text_overflow: [f64; 2],
         inside: f64,
         aspect: f64,
     ) {
         let [x_ticks, y_ticks] = ticks;
-        self.layout = self.describe(chart, ticks, inside, aspect);
+        self.layout = self.kuva_layout(chart, ticks, inside, aspect);
         let mut computed = ComputedLayout::from_layout(&self.layout);
         let label = f64::from(LABEL_SIZE);
         if self.axes[1] {
-            // The library's own estimate does not know wide letters.
+            // The plotting library underestimates wide characters.
             computed.margin_left += y_ticks.widest - computed.y_tick_label_px;
             computed.y_tick_label_px = y_ticks.widest;
         }
         let lines = match (&self.layout.x_label, self.layout.x_label_wrap) {
-            (Some(name), Some(letters)) => wrap_text(name, letters).len() as f64,
+            (Some(name), Some(characters)) => wrap_text(name, characters).len() as f64,
             _ => 1.0,
         };
         let (tick, half) = (f64::from(TICK_SIZE), x_ticks.widest / 2.0 + 0.5 * EDGE);
         let (mut below, mut left, mut right) = (0.0, 2.0 * EDGE, 2.0 * EDGE);
-        if x_ticks.leaning {
-            let (sine, cosine) = LEAN.to_radians().sin_cos();
+        if x_ticks.rotated {
+            let (sine, cosine) = TICK_ANGLE.to_radians().sin_cos();
             below = sine.abs() * x_ticks.widest + 0.8 * tick;
             left = cosine * x_ticks.widest;
         } else if self.axes[0] {
@@ -111,11 +115,11 @@ impl Frame {
             (left, right) = (left.max(half), right.max(half));
         }
         let name = if self.axes[0] { TICK_LENGTH + 1.3 * label * lines + 10.0 } else { 2.0 * EDGE };
-        computed.margin_left = (computed.margin_left + words[0]).max(left);
-        computed.margin_right = (computed.margin_right + words[1]).max(right);
-        let most = 0.4 * WIDTH;
-        computed.margin_left = computed.margin_left.min(most);
-        computed.margin_right = computed.margin_right.min(most);
+        computed.margin_left = (computed.margin_left + text_overflow[0]).max(left);
+        computed.margin_right = (computed.margin_right + text_overflow[1]).max(right);
+        let max_margin = 0.4 * WIDTH;
+        computed.margin_left = computed.margin_left.min(max_margin);
+        computed.margin_right = computed.margin_right.min(max_margin);
         computed.legend_bottom_extra = self.legend.height() + self.note_height();
         computed.margin_bottom = below + name + computed.legend_bottom_extra;
         let inside = computed.plot_width();
@@ -125,7 +129,8 @@ impl Frame {
         self.computed = computed;
     }
 
-    fn describe(
+    /// Returns the layout options of the plotting library.
+    fn kuva_layout(
         &self,
         chart: &Chart,
         [x_ticks, y_ticks]: &[TickPlan; 2],
@@ -158,11 +163,11 @@ impl Frame {
             .with_y_axis_max(self.y.to)
             .with_x_tick_format(x_ticks.format.clone())
             .with_y_tick_format(y_ticks.format.clone())
-            .with_title_wrap(letters(&chart.title, TITLE_SIZE, WIDTH - 4.0 * EDGE))
-            .with_x_label_wrap(letters(&chart.x.name, LABEL_SIZE, width))
-            .with_y_label_wrap(letters(&chart.y.name, LABEL_SIZE, (aspect * width).max(60.0)));
-        if x_ticks.leaning {
-            layout = layout.with_x_tick_rotate(LEAN);
+            .with_title_wrap(wrap_at(&chart.title, TITLE_SIZE, WIDTH - 4.0 * EDGE))
+            .with_x_label_wrap(wrap_at(&chart.x.name, LABEL_SIZE, width))
+            .with_y_label_wrap(wrap_at(&chart.y.name, LABEL_SIZE, (aspect * width).max(60.0)));
+        if x_ticks.rotated {
+            layout = layout.with_x_tick_rotate(TICK_ANGLE);
         }
         layout.title = (!chart.title.is_empty()).then(|| chart.title.clone());
         layout.width = Some(WIDTH);
@@ -178,13 +183,13 @@ impl Frame {
         layout
     }
 
-    /// How far words stick out on the left and on the right.
+    /// Returns how far texts extend beyond the figure on the left and on the right, in pixels.
     fn overflow(&self, marks: &[Mark]) -> [f64; 2] {
         let mut out = [0.0_f64; 2];
         for mark in marks {
             let Mark::Texts { anchor, x, y, text, .. } = mark else { continue };
-            for (place, text) in self.places(x, y).zip(text) {
-                let Some((x, _)) = place else { continue };
+            for (position, text) in self.positions(x, y).zip(text) {
+                let Some((x, _)) = position else { continue };
                 let width = widest([text], TEXT_SIZE);
                 let left = match anchor {
                     Anchor::Start => x,
@@ -202,41 +207,42 @@ impl Frame {
         if self.note.is_empty() { 0.0 } else { self.note.len() as f64 * note_row() + EDGE }
     }
 
-    /// A place in pixels; `None` if it is not finite.
-    pub(super) fn place(&self, x: f64, y: f64) -> Option<Place> {
-        let x = self.computed.map_x(self.x.place(x));
-        let y = self.computed.map_y(self.y.place(y));
+    /// Converts values of the axes to pixels; `None` if the result is not finite.
+    pub(super) fn position(&self, x: f64, y: f64) -> Option<Position> {
+        let x = self.computed.map_x(self.x.position(x));
+        let y = self.computed.map_y(self.y.position(y));
         let finite = x.is_finite() && y.is_finite();
-        finite.then(|| (x.clamp(-FAR, FAR), y.clamp(-FAR, FAR)))
+        let clamped = |value: f64| value.clamp(-MAX_COORDINATE, MAX_COORDINATE);
+        finite.then(|| (clamped(x), clamped(y)))
     }
 
-    /// Places in pixels.
-    pub(super) fn places<'a>(
+    /// Converts columns of values to pixels.
+    pub(super) fn positions<'a>(
         &'a self,
         x: &'a [f64],
         y: &'a [f64],
-    ) -> impl Iterator<Item = Option<Place>> + 'a {
-        x.iter().zip(y).map(|(&x, &y)| self.place(x, y))
+    ) -> impl Iterator<Item = Option<Position>> + 'a {
+        x.iter().zip(y).map(|(&x, &y)| self.position(x, y))
     }
 
-    /// The plotting area: its upper left and lower right corners.
-    pub(super) fn inside(&self) -> (Place, Place) {
+    /// Returns the upper left and lower right corners of the plotting area.
+    pub(super) fn plot_area(&self) -> (Position, Position) {
         let computed = &self.computed;
         let corner = (computed.margin_left, computed.margin_top);
         (corner, (corner.0 + computed.plot_width(), corner.1 + computed.plot_height()))
     }
 }
 
-/// Letters in a line, so that no line of a text is wider than the room.
-fn letters(text: &str, size: u32, room: f64) -> usize {
-    let mut most = (2.0 * room / f64::from(size)) as usize;
-    while most > 8 && widest(&wrap_text(text, most), size) > room {
-        most -= 1 + most / 20;
+/// Returns the number of characters per line at which every line of a text fits into `width` pixels.
+fn wrap_at(text: &str, size: u32, width: f64) -> usize {
+    let mut characters = (2.0 * width / f64::from(size)) as usize;
+    while characters > 8 && widest(&wrap_text(text, characters), size) > width {
+        characters -= 1 + characters / 20;
     }
-    most.max(8)
+    characters.max(8)
 }
 
-/// Height of a line of the note.
+/// Height in pixels of a line of the note.
 pub(super) fn note_row() -> f64 {
     1.35 * f64::from(NOTE_SIZE)
 }

@@ -1,4 +1,4 @@
-//! The legend: in columns below the chart, so that it never covers a mark.
+//! The legend, in columns below the chart, so that it never covers a mark.
 
 use kuva::plot::legend::{LegendEntry, LegendShape};
 use kuva::plot::scatter::MarkerShape;
@@ -7,21 +7,21 @@ use kuva::render::theme::Theme;
 
 use super::text::widest;
 use super::{DASHES, TEXT_SIZE, WIDTH};
-use crate::chart::{self, Shape, Sign, short};
+use crate::chart::{self, PointShape, Sign, short_label};
 use crate::palette;
 
-/// Room for the sign before a name, as the plotting library draws it.
-const SIGN: f64 = 25.0;
-/// Room between columns.
+/// Width of the symbol before a name, as the plotting library draws it.
+const SYMBOL_WIDTH: f64 = 25.0;
+/// Space between columns.
 const GAP: f64 = 14.0;
-/// Room left and right of the legend.
-const SIDE: f64 = 8.0;
+/// Margin left and right of the legend.
+const MARGIN: f64 = 8.0;
 /// Height of a row, as the plotting library draws it.
-const ROW: f64 = 1.5 * TEXT_SIZE as f64;
-/// Longer names are cut.
-const LONGEST: usize = 80;
+const ROW_HEIGHT: f64 = 1.5 * TEXT_SIZE as f64;
+/// Longer names are truncated.
+const MAX_CHARACTERS: usize = 80;
 
-/// Where the entries of a legend stand.
+/// The layout of a legend.
 pub(super) struct LegendPlan {
     entries: Vec<LegendEntry>,
     column: f64,
@@ -35,23 +35,23 @@ impl LegendPlan {
             return Self { entries, column: 0.0, rows: 0 };
         }
         let names: Vec<&str> = entries.iter().map(|entry| entry.label.as_str()).collect();
-        let column = SIGN + widest(&names, TEXT_SIZE) + GAP;
-        let columns = (((WIDTH - 2.0 * SIDE) / column) as usize).clamp(1, entries.len());
+        let column = SYMBOL_WIDTH + widest(&names, TEXT_SIZE) + GAP;
+        let columns = (((WIDTH - 2.0 * MARGIN) / column) as usize).clamp(1, entries.len());
         let rows = entries.len().div_ceil(columns);
         Self { entries, column, rows }
     }
 
     pub(super) fn height(&self) -> f64 {
-        if self.rows == 0 { 0.0 } else { self.rows as f64 * ROW + 10.0 }
+        if self.rows == 0 { 0.0 } else { self.rows as f64 * ROW_HEIGHT + 10.0 }
     }
 
-    /// Draws the legend below `top`, in line with the plotting area where it fits.
+    /// Draws the legend below `top`, aligned with the plotting area if it fits.
     pub(super) fn draw(&self, left: f64, top: f64, theme: &Theme, scene: &mut Scene) {
         if self.rows == 0 {
             return;
         }
         let width = self.column * self.entries.len().div_ceil(self.rows) as f64;
-        let left = left.min(WIDTH - SIDE - width).max(SIDE);
+        let left = left.min(WIDTH - MARGIN - width).max(MARGIN);
         for (k, column) in self.entries.chunks(self.rows).enumerate() {
             let x = left + self.column * k as f64;
             let y = top + 6.0;
@@ -68,16 +68,16 @@ fn entry(entry: &chart::LegendEntry) -> LegendEntry {
         Sign::Bar => (LegendShape::Rect, None),
     };
     let color = palette::hex(palette::colour(entry.colour));
-    LegendEntry { label: short(&entry.name, LONGEST), color, shape, dasharray }
+    LegendEntry { label: short_label(&entry.name, MAX_CHARACTERS), color, shape, dasharray }
 }
 
-fn marker(shape: Shape) -> MarkerShape {
+fn marker(shape: PointShape) -> MarkerShape {
     match shape {
-        Shape::Circle => MarkerShape::Circle,
-        Shape::Square => MarkerShape::Square,
-        Shape::Triangle => MarkerShape::Triangle,
-        Shape::Diamond => MarkerShape::Diamond,
-        Shape::Cross => MarkerShape::Cross,
-        Shape::Plus => MarkerShape::Plus,
+        PointShape::Circle => MarkerShape::Circle,
+        PointShape::Square => MarkerShape::Square,
+        PointShape::Triangle => MarkerShape::Triangle,
+        PointShape::Diamond => MarkerShape::Diamond,
+        PointShape::Cross => MarkerShape::Cross,
+        PointShape::Plus => MarkerShape::Plus,
     }
 }

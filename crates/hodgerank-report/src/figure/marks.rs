@@ -1,8 +1,8 @@
-//! What is drawn inside the axes.
+//! The marks inside the axes.
 //!
-//! Each mark becomes one element, or one for each colour, so that thousands of points stay small.
-//! Places that are not finite are left out: a line breaks there. Circles of one mark that fall on
-//! the same quarter of a pixel are drawn once.
+//! Each mark becomes one SVG element, or one per colour, which keeps figures with thousands of points
+//! small. Positions that are not finite are omitted and interrupt a line. Points of one mark that
+//! coincide to a quarter of a pixel are drawn once.
 
 use std::collections::BTreeMap;
 use std::collections::HashSet;
@@ -12,63 +12,64 @@ use kuva::render::render::{PathData, Primitive, Scene, TextAnchor};
 use kuva::render::render_utils::arrow_head_path;
 
 use super::frame::Frame;
-use super::path::{self, Outline, Place};
-use super::{TEXT_SIZE, raw_colour};
-use crate::chart::{Anchor, Colour, Mark, Ramp, Shape};
+use super::position::Position;
+use super::svg_path::{SvgPath, add_line, add_shape};
+use super::{TEXT_SIZE, kuva_colour};
+use crate::chart::{Anchor, Colour, Mark, PointShape, Ramp};
 use crate::palette;
 
-/// Sizes and widths of marks are meant for a page; a printed figure is smaller.
-const SHRINK: f64 = 0.8;
+/// Factor from sizes on screen, which charts specify, to sizes in a printed figure.
+const PRINT_SCALE: f64 = 0.8;
 
-/// Colours that a heat map or a picture is drawn with.
+/// Number of steps into which the values of a heat map or an image are rounded.
 const LEVELS: f64 = 63.0;
 
 /// Draws one mark.
 pub(super) fn draw(mark: &Mark, frame: &Frame, scene: &mut Scene) {
     match mark {
         Mark::Points { colour, shape, size, x, y, .. } => {
-            points(*colour, *shape, SHRINK * size, frame.places(x, y), scene);
+            points(*colour, *shape, PRINT_SCALE * size, frame.positions(x, y), scene);
         }
         Mark::Line { colour, width, dashed, curve, x, y, .. } => {
-            let mut outline = Outline::default();
-            let places: Vec<Option<Place>> = frame.places(x, y).collect();
-            for piece in places.split(Option::is_none) {
-                let piece: Vec<Place> = piece.iter().copied().flatten().collect();
-                path::run(&mut outline, &piece, *curve);
+            let mut path = SvgPath::default();
+            let positions: Vec<Option<Position>> = frame.positions(x, y).collect();
+            for segment in positions.split(Option::is_none) {
+                let segment: Vec<Position> = segment.iter().copied().flatten().collect();
+                add_line(&mut path, &segment, *curve);
             }
-            stroke(outline, *colour, SHRINK * width, *dashed, scene);
+            stroke(path, *colour, PRINT_SCALE * width, *dashed, scene);
         }
         Mark::Segments { colour, width, arrow, x0, y0, x1, y1, .. } => {
-            let ends = frame.places(x0, y0).zip(frame.places(x1, y1));
+            let ends = frame.positions(x0, y0).zip(frame.positions(x1, y1));
             let ends = ends.filter_map(|(first, second)| first.zip(second));
-            segments(*colour, SHRINK * width, *arrow, ends, scene);
+            segments(*colour, PRINT_SCALE * width, *arrow, ends, scene);
         }
         Mark::Bars { colour, x0, x1, y0, y1, .. } => {
-            let corners = frame.places(x0, y0).zip(frame.places(x1, y1));
+            let corners = frame.positions(x0, y0).zip(frame.positions(x1, y1));
             bars(*colour, corners.filter_map(|(first, second)| first.zip(second)), scene);
         }
         Mark::Cells { x, y, width, height, value, ramp, .. } => {
             let (half_width, half_height) = (width / 2.0, height / 2.0);
             let boxes = x.iter().zip(y).zip(value).filter_map(|((&x, &y), &value)| {
-                let first = frame.place(x - half_width, y - half_height)?;
-                let second = frame.place(x + half_width, y + half_height)?;
+                let first = frame.position(x - half_width, y - half_height)?;
+                let second = frame.position(x + half_width, y + half_height)?;
                 (!value.is_nan()).then(|| (ordered(first, second), value))
             });
             cells(*ramp, boxes, scene);
         }
-        // Words stand above everything and are never cut: see `texts`.
+        // Texts are drawn above everything else and are never clipped: see `texts`.
         Mark::Texts { .. } => {}
     }
 }
 
-/// Draws the words of a mark.
+/// Draws the texts of a mark.
 pub(super) fn texts(mark: &Mark, frame: &Frame, scene: &mut Scene) {
     let Mark::Texts { colour, anchor, x, y, text } = mark else { return };
-    for (place, content) in frame.places(x, y).zip(text) {
-        let Some((x, y)) = place else { continue };
+    for (position, content) in frame.positions(x, y).zip(text) {
+        let Some((x, y)) = position else { continue };
         scene.add(Primitive::Text {
             x,
-            // Half the height of a capital letter below the middle.
+            // Half the height of a capital letter: centres the text vertically.
             y: y + 0.36 * f64::from(TEXT_SIZE),
             content: content.clone(),
             size: TEXT_SIZE,
@@ -79,44 +80,44 @@ pub(super) fn texts(mark: &Mark, frame: &Frame, scene: &mut Scene) {
             },
             rotate: None,
             bold: false,
-            color: Some(raw_colour(*colour)),
+            color: Some(kuva_colour(*colour)),
         });
     }
 }
 
 fn points(
     colour: Colour,
-    shape: Shape,
+    shape: PointShape,
     size: f64,
-    places: impl Iterator<Item = Option<Place>>,
+    positions: impl Iterator<Item = Option<Position>>,
     scene: &mut Scene,
 ) {
     let mut seen = HashSet::new();
-    // Quarters of a pixel are written shortly, and nobody sees the difference.
+    // Coordinates in quarters of a pixel need few characters, and the difference is invisible.
     let quarter = |part: f64| (4.0 * part).round();
-    let places = places.flatten().map(|(x, y)| (quarter(x), quarter(y)));
-    let places = places.filter(|&(x, y)| seen.insert((x as i64, y as i64)));
-    let places = places.map(|(x, y)| (x / 4.0, y / 4.0));
+    let positions = positions.flatten().map(|(x, y)| (quarter(x), quarter(y)));
+    let positions = positions.filter(|&(x, y)| seen.insert((x as i64, y as i64)));
+    let positions = positions.map(|(x, y)| (x / 4.0, y / 4.0));
     match shape {
-        Shape::Circle => {
-            let (cx, cy): (Vec<f64>, Vec<f64>) = places.unzip();
+        PointShape::Circle => {
+            let (cx, cy): (Vec<f64>, Vec<f64>) = positions.unzip();
             scene.add(Primitive::CircleBatch {
                 cx,
                 cy,
                 r: quarter(size).max(1.0) / 4.0,
-                fill: raw_colour(colour),
+                fill: kuva_colour(colour),
                 fill_opacity: None,
                 stroke: None,
                 stroke_width: None,
             });
         }
         shape => {
-            let mut outline = Outline::default();
-            places.for_each(|place| path::shape(&mut outline, shape, place, size));
-            if matches!(shape, Shape::Cross | Shape::Plus) {
-                stroke(outline, colour, (0.5 * size).max(0.8), false, scene);
+            let mut path = SvgPath::default();
+            positions.for_each(|position| add_shape(&mut path, shape, position, size));
+            if matches!(shape, PointShape::Cross | PointShape::Plus) {
+                stroke(path, colour, (0.5 * size).max(0.8), false, scene);
             } else {
-                fill(outline, raw_colour(colour), None, scene);
+                fill(path, kuva_colour(colour), None, scene);
             }
         }
     }
@@ -126,17 +127,17 @@ fn segments(
     colour: Colour,
     width: f64,
     arrow: bool,
-    ends: impl Iterator<Item = (Place, Place)>,
+    ends: impl Iterator<Item = (Position, Position)>,
     scene: &mut Scene,
 ) {
-    let mut shafts = Outline::default();
+    let mut shafts = SvgPath::default();
     let mut heads = String::new();
     for (first, mut second) in ends {
         let (across, down) = (second.0 - first.0, second.1 - first.1);
         let length = across.hypot(down);
         if arrow && length > 0.0 {
             let (ux, uy) = (across / length, down / length);
-            // A head is never longer than its arrow, and the shaft ends inside it.
+            // The head is never longer than the arrow, and the shaft ends inside the head.
             let head = (4.0 + 2.5 * width).min(length);
             heads += &arrow_head_path(second.0, second.1, ux, uy, head, 0.4 * head);
             second = (second.0 - 0.8 * head * ux, second.1 - 0.8 * head * uy);
@@ -146,31 +147,32 @@ fn segments(
     }
     stroke(shafts, colour, width, false, scene);
     if !heads.is_empty() {
-        path(heads, Some(raw_colour(colour)), Color::None, 0.0, None, scene);
+        add_path(heads, Some(kuva_colour(colour)), Color::None, 0.0, None, scene);
     }
 }
 
-fn bars(colour: Colour, corners: impl Iterator<Item = (Place, Place)>, scene: &mut Scene) {
-    let mut outline = Outline::default();
+fn bars(colour: Colour, corners: impl Iterator<Item = (Position, Position)>, scene: &mut Scene) {
+    let mut path = SvgPath::default();
     let mut narrowest = f64::INFINITY;
     for (first, second) in corners {
         let (low, high) = ordered(first, second);
         narrowest = narrowest.min(high.0 - low.0).min(high.1 - low.1);
-        outline.rectangle(low, high);
+        path.rectangle(low, high);
     }
-    // Neighbours are parted by a hair of white, where there is room for it.
-    fill(outline, raw_colour(colour), (narrowest >= 4.0).then_some(0.6), scene);
+    // A thin white border separates neighbours where they are wide enough.
+    fill(path, kuva_colour(colour), (narrowest >= 4.0).then_some(0.6), scene);
 }
 
-type Cell = ((Place, Place), f64);
+/// The corners of a cell and its value.
+type ShadedCell = ((Position, Position), f64);
 
-/// Cells of one colour are one element; neighbours of one colour in a row are one rectangle.
-fn cells(ramp: Ramp, boxes: impl Iterator<Item = Cell>, scene: &mut Scene) {
-    let mut outlines: BTreeMap<u8, Outline> = BTreeMap::new();
-    let mut open: Option<(u8, Place, Place)> = None;
-    let mut close = |run: Option<(u8, Place, Place)>| {
+/// Draws cells of one colour as one element, and adjacent cells of one colour as one rectangle.
+fn cells(ramp: Ramp, boxes: impl Iterator<Item = ShadedCell>, scene: &mut Scene) {
+    let mut paths: BTreeMap<u8, SvgPath> = BTreeMap::new();
+    let mut open: Option<(u8, Position, Position)> = None;
+    let mut close = |run: Option<(u8, Position, Position)>| {
         if let Some((level, low, high)) = run {
-            outlines.entry(level).or_default().rectangle(low, high);
+            paths.entry(level).or_default().rectangle(low, high);
         }
     };
     for ((low, high), value) in boxes {
@@ -189,36 +191,37 @@ fn cells(ramp: Ramp, boxes: impl Iterator<Item = Cell>, scene: &mut Scene) {
         }
     }
     close(open);
-    // Without smoothed edges no light shows between neighbours.
+    // Antialiased edges would leave light gaps between adjacent cells.
     super::start_group(r#"shape-rendering="crispEdges""#, scene);
-    for (level, outline) in outlines {
+    for (level, path) in paths {
         let [red, green, blue] = palette::ramp(ramp, f64::from(level) / LEVELS);
-        fill(outline, Color::Rgb(red, green, blue), None, scene);
+        fill(path, Color::Rgb(red, green, blue), None, scene);
     }
     scene.add(Primitive::GroupEnd);
 }
 
-/// The upper left and the lower right corner.
-fn ordered(first: Place, second: Place) -> (Place, Place) {
+/// Returns the upper left and the lower right corner.
+fn ordered(first: Position, second: Position) -> (Position, Position) {
     let low = (first.0.min(second.0), first.1.min(second.1));
     (low, (first.0.max(second.0), first.1.max(second.1)))
 }
 
-fn fill(outline: Outline, colour: Color, parting: Option<f64>, scene: &mut Scene) {
-    if let Some(d) = outline.finish() {
-        let stroke = if parting.is_some() { Color::Rgb(255, 255, 255) } else { Color::None };
-        path(d, Some(colour), stroke, parting.unwrap_or(0.0), None, scene);
+/// Draws a filled path, with a white border of the given width if any.
+fn fill(path: SvgPath, colour: Color, border: Option<f64>, scene: &mut Scene) {
+    if let Some(d) = path.finish() {
+        let stroke = if border.is_some() { Color::Rgb(255, 255, 255) } else { Color::None };
+        add_path(d, Some(colour), stroke, border.unwrap_or(0.0), None, scene);
     }
 }
 
-fn stroke(outline: Outline, colour: Colour, width: f64, dashed: bool, scene: &mut Scene) {
-    if let Some(d) = outline.finish() {
+fn stroke(path: SvgPath, colour: Colour, width: f64, dashed: bool, scene: &mut Scene) {
+    if let Some(d) = path.finish() {
         let dashes = dashed.then(|| super::DASHES.to_owned());
-        path(d, None, raw_colour(colour), width.max(0.25), dashes, scene);
+        add_path(d, None, kuva_colour(colour), width.max(0.25), dashes, scene);
     }
 }
 
-fn path(
+fn add_path(
     d: String,
     fill: Option<Color>,
     stroke: Color,

@@ -1,6 +1,6 @@
-//! Numbers beside ticks.
+//! Numbers as tick labels.
 
-/// A number with the digits that tell it from its neighbours, `step` away.
+/// Formats a number with the digits that distinguish it from its neighbours, `step` away.
 pub(super) fn number(value: f64, step: f64) -> String {
     if value.abs() < 1e-6 * step {
         return "0".to_owned();
@@ -8,16 +8,16 @@ pub(super) fn number(value: f64, step: f64) -> String {
     if !value.is_finite() || !step.is_finite() {
         return if value < 0.0 { "−∞" } else { "∞" }.to_owned();
     }
-    let place = (step.log10() + 1e-9).floor() as i32;
+    let last_digit = (step.log10() + 1e-9).floor() as i32;
     let sign = if value < 0.0 { "−" } else { "" };
     let size = value.abs();
-    if size >= 1e7 || place < -5 {
+    if size >= 1e7 || last_digit < -5 {
         let exponent = (size.log10() + 1e-12).floor() as i32;
-        let digits = usize::try_from(exponent - place).unwrap_or(0).min(15);
+        let digits = usize::try_from(exponent - last_digit).unwrap_or(0).min(15);
         let mantissa = format!("{:.digits$}", size / 10f64.powi(exponent));
-        return format!("{sign}{mantissa}×10{}", raised(f64::from(exponent)));
+        return format!("{sign}{mantissa}×10{}", superscript(f64::from(exponent)));
     }
-    let digits = usize::try_from(-place).unwrap_or(0);
+    let digits = usize::try_from(-last_digit).unwrap_or(0);
     let text = format!("{size:.digits$}");
     if size < 1_000.0 {
         return format!("{sign}{text}");
@@ -33,22 +33,22 @@ pub(super) fn number(value: f64, step: f64) -> String {
     format!("{sign}{grouped}{rest}")
 }
 
-/// The value of a power of ten; three digits where ticks lie between the powers.
+/// Formats a power of ten as a plain number, with three digits where ticks lie between the powers.
 pub(super) fn plain_power(exponent: f64, step: f64) -> String {
     let digits = if step < 0.999 { 2.0 } else { 0.0 };
     number(10f64.powf(exponent), 10f64.powf((exponent + 1e-9).floor() - digits))
 }
 
-/// Ten to the power of `exponent`, which is a fraction where ticks lie between the powers.
+/// Formats a power of ten as `10³`, or `3.2×10³` where ticks lie between the powers.
 pub(super) fn power_of_ten(exponent: f64, step: f64) -> String {
     let whole = exponent.floor();
     if step >= 0.999 || exponent - whole < 1e-6 {
-        return format!("10{}", raised(exponent.round()));
+        return format!("10{}", superscript(exponent.round()));
     }
-    format!("{}×10{}", number(10f64.powf(exponent - whole), 0.1), raised(whole))
+    format!("{}×10{}", number(10f64.powf(exponent - whole), 0.1), superscript(whole))
 }
 
-fn raised(exponent: f64) -> String {
+fn superscript(exponent: f64) -> String {
     format!("{exponent:.0}")
         .chars()
         .map(|digit| match digit {
@@ -66,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_have_the_digits_that_matter() {
+    fn numbers_have_the_digits_that_distinguish_ticks() {
         let cases = [
             (0.0, 1.0, "0"),
             (-1e-18, 0.1, "0"),

@@ -1,8 +1,8 @@
-//! From SVG to PNG.
+//! Conversion from SVG to PNG.
 //!
-//! Text is drawn with DejaVu Sans, which travels with the program: the picture is the same on every
-//! machine, with or without fonts. Only where a text has letters that DejaVu Sans lacks (Chinese,
-//! Japanese, Korean, Indian scripts, emoji) the machine's own fonts are asked as well.
+//! Text is drawn with DejaVu Sans, which is part of the program, so that the image is the same on
+//! every machine. System fonts are used only for characters that DejaVu Sans lacks (Chinese,
+//! Japanese, Korean, Indian scripts, emoji).
 
 use std::sync::{Arc, OnceLock};
 
@@ -15,7 +15,7 @@ use resvg::usvg::{Options, Tree, fontdb::Database};
 
 use super::{DOTS_PER_INCH, FigureError, PIXELS_PER_UNIT};
 
-/// Draws an SVG as a PNG on white, at the resolution of print.
+/// Renders an SVG as a PNG on white, at print resolution.
 pub(super) fn png(svg: &str) -> Result<Vec<u8>, FigureError> {
     let fonts = if svg.chars().all(in_dejavu) { bundled_fonts()? } else { all_fonts()? };
     let family = "DejaVu Sans".to_owned();
@@ -32,7 +32,7 @@ pub(super) fn png(svg: &str) -> Result<Vec<u8>, FigureError> {
 }
 
 fn encode(picture: &Pixmap) -> Result<Vec<u8>, png::EncodingError> {
-    // The background is opaque, so that every dot is.
+    // The background is opaque, so every pixel is.
     let dots = picture.pixels().iter().flat_map(|dot| [dot.red(), dot.green(), dot.blue()]);
     let dots: Vec<u8> = dots.collect();
     let mut bytes = Vec::new();
@@ -48,9 +48,9 @@ fn encode(picture: &Pixmap) -> Result<Vec<u8>, png::EncodingError> {
     Ok(bytes)
 }
 
-/// Whether DejaVu Sans has (nearly all of) the letter's script.
-fn in_dejavu(letter: char) -> bool {
-    matches!(letter, '\0'..='\u{7ff}' | '\u{10a0}'..='\u{10ff}' | '\u{1d00}'..='\u{2bff}')
+/// Whether DejaVu Sans covers (nearly all of) the character's script.
+fn in_dejavu(character: char) -> bool {
+    matches!(character, '\0'..='\u{7ff}' | '\u{10a0}'..='\u{10ff}' | '\u{1d00}'..='\u{2bff}')
 }
 
 fn bundled_fonts() -> Result<Arc<Database>, FigureError> {
@@ -62,7 +62,7 @@ fn bundled_fonts() -> Result<Arc<Database>, FigureError> {
 fn all_fonts() -> Result<Arc<Database>, FigureError> {
     static FONTS: OnceLock<Option<Arc<Database>>> = OnceLock::new();
     let fonts = FONTS.get_or_init(|| {
-        // Those of the program first: of two with the same name the first is taken.
+        // The program's own fonts come first: of two fonts with the same name the first is used.
         let mut fonts = bundled()?;
         fonts.load_system_fonts();
         Some(Arc::new(fonts))
@@ -70,8 +70,8 @@ fn all_fonts() -> Result<Arc<Database>, FigureError> {
     fonts.clone().ok_or(FigureError::Font)
 }
 
-/// The plotting library keeps its fonts to itself, but writes them into an SVG on demand: they are
-/// taken from an empty one.
+/// Extracts the plotting library's fonts from an empty SVG: the library does not expose them, but
+/// can embed them in its output.
 fn bundled() -> Option<Database> {
     let svg = SvgBackend::new().with_embedded_font(true).render_scene(&Scene::new(1.0, 1.0));
     let mut fonts = Database::new();

@@ -1,48 +1,50 @@
-//! Where the inconsistency lives: shares of energy, and the worst triangles drawn.
+//! The section about consistency: the Hodge decomposition and the least consistent triangles.
 
 use hodgerank::decompose::{Decomposition, Parts, Triangle};
 
-use super::order::Order;
-use super::slider::rounded;
-use crate::chart::{Anchor, Axis, Chart, Colour, Hover, LegendEntry, Mark, Shape, Sign, short};
+use super::item_order::ItemOrder;
+use super::rounded::rounded;
+use crate::chart::{
+    Anchor, Axis, Chart, Colour, Hover, LegendEntry, Mark, PointShape, Sign, short_label,
+};
 use crate::document::Section;
-use crate::findings::Findings;
-use crate::table::{Column, Table, Values};
-use crate::words::{percent, thousands};
+use crate::findings::StudyFindings;
+use crate::table::{PageColumn, PageTable, Values};
+use crate::words::{counted, percent, thousands};
 
-/// Triangles drawn; the decomposition lists a few more.
-const DRAWN: usize = 6;
-const IN_A_ROW: usize = 3;
-/// Items in the table of inconsistent ones.
-const LISTED: usize = 50;
+/// Maximum number of triangles in the chart; the decomposition lists a few more.
+const MAX_DRAWN: usize = 6;
+const TRIANGLES_PER_ROW: usize = 3;
+/// Maximum number of items in the table of inconsistent items.
+const MAX_LISTED: usize = 50;
 
-/// The parts: their names, what they are, and their colours.
+/// Names, explanations and colours of the parts.
 const PARTS: [(&str, &str, Colour); 4] = [
-    ("one ranking", "gradient: what scores explain", Colour::Kind(0)),
-    ("within pairs", "bi-cycles: votes on one pair that disagree", Colour::Kind(3)),
-    ("triangles", "curl: circles of three items", Colour::Kind(1)),
-    ("long loops", "harmonic: longer circles", Colour::Kind(2)),
+    ("one ranking", "gradient: explained by scores", Colour::Kind(0)),
+    ("within pairs", "bi-cycles: disagreement about a pair", Colour::Kind(3)),
+    ("triangles", "curl: cycles of three items", Colour::Kind(1)),
+    ("long cycles", "harmonic: cycles of four or more items", Colour::Kind(2)),
 ];
 
 fn in_order(parts: &Parts) -> [f64; 4] {
     [parts.gradient, parts.bicycles, parts.curl, parts.harmonic]
 }
 
-pub(super) fn section(findings: &Findings<'_>, order: &mut Order) -> Section {
+pub(super) fn section(findings: &StudyFindings<'_>, order: &mut ItemOrder) -> Section {
     let all = &findings.all_votes;
     let mut text = vec![
-        "The votes' energy (the sum of their squared outcomes) parts into what one ranking \
-         explains and three ways to contradict every ranking."
+        "The energy of the votes (the sum of their squared outcomes) is the sum of four parts: \
+         what one ranking explains, and three kinds of inconsistency that no ranking can explain."
             .to_owned(),
     ];
     if all.energy == 0.0 {
-        text = vec!["All votes are ties: there is nothing to explain.".to_owned()];
+        text = vec!["All votes are ties, so there is nothing to explain.".to_owned()];
     }
     if let Some(rate) = all.triangles.transitivity() {
-        let sample = if all.triangles.sampled.is_some() { " of a sample" } else { "" };
+        let sample = if all.triangles.sampled.is_some() { " in a sample" } else { "" };
         text.push(format!(
-            "{} of {} triangles{sample} with three clear majorities run in a circle \
-             (transitivity satisfaction rate {rate:.4}).",
+            "{} of {} triangles with three clear majorities{sample} are cyclic (transitivity \
+             satisfaction rate {rate:.4}).",
             thousands(all.triangles.cyclic),
             thousands(all.triangles.decided),
         ));
@@ -60,17 +62,17 @@ pub(super) fn section(findings: &Findings<'_>, order: &mut Order) -> Section {
     tables.extend(item_table(findings, order));
     Section {
         id: "consistency".to_owned(),
-        title: "How consistent the votes are".to_owned(),
+        title: "Consistency of the votes".to_owned(),
         text,
         charts,
         tables,
     }
 }
 
-fn shares(findings: &Findings<'_>) -> Chart {
+fn shares(findings: &StudyFindings<'_>) -> Chart {
     let mut rows: Vec<(&str, &Decomposition)> = vec![("all votes", &findings.all_votes)];
     if let Some(trusted) = findings.trusted_votes.as_ref().filter(|part| part.energy > 0.0) {
-        rows.push(("trusted votes", trusted));
+        rows.push(("without flagged votes", trusted));
     }
     let marks = PARTS.iter().enumerate().map(|(p, &(name, meaning, colour))| {
         let ends = rows.iter().map(|(_, part)| {
@@ -91,21 +93,21 @@ fn shares(findings: &Findings<'_>) -> Chart {
             hover: Hover::Words { words: words.collect() },
         }
     });
-    let said = |(of, part): &(&str, &Decomposition)| {
+    let describe = |(of, part): &(&str, &Decomposition)| {
         let shares = in_order(&part.shares);
         let parts = PARTS
             .iter()
             .zip(shares)
             .map(|((name, _, _), share)| format!("{name} {}", percent(share)));
-        format!("Of {of}: {}.", parts.collect::<Vec<_>>().join(", "))
+        format!("Shares of energy, {of}: {}.", parts.collect::<Vec<_>>().join(", "))
     };
     let entry = |&(name, meaning, colour): &(&str, &str, Colour)| {
         LegendEntry::new(format!("{name} ({meaning})"), colour, Sign::Bar)
     };
     Chart {
         id: "shares".to_owned(),
-        title: "What the votes' energy is made of".to_owned(),
-        alt: rows.iter().map(said).collect::<Vec<_>>().join(" "),
+        title: "Energy of the votes by part".to_owned(),
+        alt: rows.iter().map(describe).collect::<Vec<_>>().join(" "),
         note: None,
         x: Axis::shares("share of the votes' energy", 1.0),
         y: Axis::labels_down("votes", rows.iter().map(|(of, _)| (*of).to_owned()).collect()),
@@ -115,36 +117,37 @@ fn shares(findings: &Findings<'_>) -> Chart {
     }
 }
 
-/// Corners of a triangle around (0, 0), the first on top.
+/// Corners of a triangle around (0, 0), the first at the top.
 const CORNERS: [(f64, f64); 3] = [(0.0, 1.0), (0.87, -0.5), (-0.87, -0.5)];
-const WIDE: f64 = 3.4;
-const HIGH: f64 = 2.9;
+/// Horizontal and vertical distance between the centres of triangles.
+const COLUMN_DISTANCE: f64 = 3.4;
+const ROW_DISTANCE: f64 = 2.9;
 
-fn triangles(findings: &Findings<'_>, worst: &[&Triangle]) -> Chart {
-    let items = &findings.ranked.items;
-    let drawn = &worst[..worst.len().min(DRAWN)];
-    let name = |item: u32| short(items.name(item), 14);
+fn triangles(findings: &StudyFindings<'_>, worst: &[&Triangle]) -> Chart {
+    let items = findings.ranked.items;
+    let drawn = &worst[..worst.len().min(MAX_DRAWN)];
+    let name = |item: u32| short_label(items.name(item), 14);
     let (mut x0, mut y0, mut x1, mut y1) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-    let mut said = Vec::new();
+    let mut arrow_words = Vec::new();
     let (mut node_x, mut node_y, mut node_words) = (Vec::new(), Vec::new(), Vec::new());
     let (mut name_x, mut name_y, mut names) = (Vec::new(), Vec::new(), Vec::new());
     let (mut flow_x, mut flow_y, mut flows) = (Vec::new(), Vec::new(), Vec::new());
     for (k, triangle) in drawn.iter().enumerate() {
-        let (column, row) = ((k % IN_A_ROW) as f64, (k / IN_A_ROW) as f64);
+        let (column, row) = ((k % TRIANGLES_PER_ROW) as f64, (k / TRIANGLES_PER_ROW) as f64);
         let at = |corner: usize| {
             let (x, y) = CORNERS[corner];
-            (WIDE * column + x, -HIGH * row + y)
+            (COLUMN_DISTANCE * column + x, -ROW_DISTANCE * row + y)
         };
         for corner in 0..3 {
             let (x, y) = at(corner);
             let item = triangle.items[corner];
             node_x.push(x);
             node_y.push(y);
-            node_words.push(short(items.name(item), 60));
+            node_words.push(short_label(items.name(item), 60));
             name_x.push(x);
             name_y.push(y + if corner == 0 { 0.22 } else { -0.28 });
             names.push(name(item));
-            // An arrow runs to the item that wins on average.
+            // Arrows point to the item that wins on average.
             let next = (corner + 1) % 3;
             let flow = triangle.flows[corner];
             let (from, to) =
@@ -157,39 +160,40 @@ fn triangles(findings: &Findings<'_>, worst: &[&Triangle]) -> Chart {
             y1.push(head.1);
             let (a, b) = (name(item), name(triangle.items[next]));
             let (winner, loser) = if flow >= 0.0 { (a, b) } else { (b, a) };
-            said.push(format!(
-                "{winner} over {loser} by {:.2} on average of {} votes",
+            arrow_words.push(format!(
+                "{winner} over {loser} by {:.2} on average ({})",
                 flow.abs(),
-                thousands(triangle.votes[corner] as u64)
+                counted(triangle.votes[corner] as u64, "vote", "votes")
             ));
             let (x, y) = between(0.5);
-            let (centre_x, centre_y) = (WIDE * column, -HIGH * row);
+            let (centre_x, centre_y) = (COLUMN_DISTANCE * column, -ROW_DISTANCE * row);
             flow_x.push(x + 0.75 * (x - centre_x));
             flow_y.push(y + 0.45 * (y - centre_y) - 0.05);
             flows.push(format!("{:.2}", flow.abs()));
         }
     }
-    let rows = drawn.len().div_ceil(IN_A_ROW) as f64;
-    let columns = drawn.len().min(IN_A_ROW) as f64;
+    let rows = drawn.len().div_ceil(TRIANGLES_PER_ROW) as f64;
+    let columns = drawn.len().min(TRIANGLES_PER_ROW) as f64;
     let texts = |colour, x, y, text| Mark::Texts { colour, anchor: Anchor::Middle, x, y, text };
-    let worst_said = drawn.first().map_or(String::new(), |t| {
+    let example = drawn.first().map_or(String::new(), |t| {
         let [a, b, c] = t.items.map(name);
         format!(
-            "The worst is {a}, {b}, {c}, whose mean votes sum to {:.2} round the circle.",
+            "The least consistent one is {a}, {b}, {c}: its mean votes sum to {:.2} around the \
+             cycle.",
             t.curl
         )
     });
     Chart {
         id: "triangles".to_owned(),
-        title: "The worst triangles".to_owned(),
+        title: "The least consistent triangles".to_owned(),
         alt: format!(
             "Three items each, with arrows to the item that wins on average and by how much. In a \
-             ranking the three sum to nothing round the circle. {worst_said}"
+             ranking the three sum to zero around the cycle. {example}"
         ),
         note: None,
-        x: Axis::hidden(-0.5 * WIDE, WIDE * (columns - 0.5)),
-        y: Axis::hidden(-HIGH * (rows - 1.0) - 1.1, 1.5),
-        aspect: (rows * HIGH / (columns * WIDE)).min(0.9),
+        x: Axis::hidden(-0.5 * COLUMN_DISTANCE, COLUMN_DISTANCE * (columns - 0.5)),
+        y: Axis::hidden(-ROW_DISTANCE * (rows - 1.0) - 1.1, 1.5),
+        aspect: (rows * ROW_DISTANCE / (columns * COLUMN_DISTANCE)).min(0.9),
         marks: vec![
             Mark::Segments {
                 colour: Colour::Kind(1),
@@ -199,11 +203,11 @@ fn triangles(findings: &Findings<'_>, worst: &[&Triangle]) -> Chart {
                 y0,
                 x1,
                 y1,
-                hover: Hover::Words { words: said },
+                hover: Hover::Words { words: arrow_words },
             },
             Mark::Points {
                 colour: Colour::Kind(0),
-                shape: Shape::Circle,
+                shape: PointShape::Circle,
                 size: 6.0,
                 x: node_x,
                 y: node_y,
@@ -221,38 +225,38 @@ fn triangles(findings: &Findings<'_>, worst: &[&Triangle]) -> Chart {
     }
 }
 
-fn triangle_table(order: &mut Order, worst: &[&Triangle]) -> Table {
+fn triangle_table(order: &mut ItemOrder, worst: &[&Triangle]) -> PageTable {
     let mut corner =
-        |c: usize| Values::Item(worst.iter().map(|t| order.number(t.items[c])).collect());
+        |c: usize| Values::Item(worst.iter().map(|t| order.index(t.items[c])).collect());
     let (first, second, third) = (corner(0), corner(1), corner(2));
     let flow =
         |c: usize| Values::Number(worst.iter().map(|t| Some(rounded(t.flows[c], 1.0))).collect());
     let votes = |t: &&Triangle| Some(t.votes.iter().sum::<f64>() as i64);
-    Table {
+    PageTable {
         id: "triangles".to_owned(),
-        title: "Worst triangles".to_owned(),
+        title: "Least consistent triangles".to_owned(),
         note: None,
         columns: vec![
-            Column::new("first", "first", first),
-            Column::new("second", "second", second),
-            Column::new("third", "third", third),
-            Column::new("first_second", "first over second", flow(0)).with_hint("Mean vote"),
-            Column::new("second_third", "second over third", flow(1)).with_hint("Mean vote"),
-            Column::new("third_first", "third over first", flow(2)).with_hint("Mean vote"),
-            Column::new(
+            PageColumn::new("first", "first", first),
+            PageColumn::new("second", "second", second),
+            PageColumn::new("third", "third", third),
+            PageColumn::new("first_second", "first over second", flow(0)).with_hint("Mean vote"),
+            PageColumn::new("second_third", "second over third", flow(1)).with_hint("Mean vote"),
+            PageColumn::new("third_first", "third over first", flow(2)).with_hint("Mean vote"),
+            PageColumn::new(
                 "curl",
-                "round the circle",
+                "sum around the cycle",
                 Values::Number(worst.iter().map(|t| Some(rounded(t.curl, 1.0))).collect()),
             )
-            .with_hint("Sum of the three; 0 in any ranking"),
-            Column::new("votes", "votes", Values::Whole(worst.iter().map(votes).collect())),
+            .with_hint("Sum of the three mean votes; 0 in any ranking"),
+            PageColumn::new("votes", "votes", Values::Whole(worst.iter().map(votes).collect())),
         ],
     }
 }
 
-/// Items whose votes agree least with one ranking.
-fn item_table(findings: &Findings<'_>, order: &mut Order) -> Option<Table> {
-    let worst = findings.all_votes.worst_items(&findings.ranked.graph, LISTED);
+/// The items whose votes are least consistent.
+fn item_table(findings: &StudyFindings<'_>, order: &mut ItemOrder) -> Option<PageTable> {
+    let worst = findings.all_votes.worst_items(findings.ranked.graph, MAX_LISTED);
     if worst.is_empty() {
         return None;
     }
@@ -260,21 +264,26 @@ fn item_table(findings: &Findings<'_>, order: &mut Order) -> Option<Table> {
         worst.iter().map(|row| Some(rounded(pick(row), 1.0))).collect::<Vec<_>>()
     };
     let all = order.ranking.items.len();
-    Some(Table {
+    Some(PageTable {
         id: "inconsistent-items".to_owned(),
-        title: "Items whose votes agree least with one ranking".to_owned(),
-        note: (worst.len() < all)
-            .then(|| format!("The first {} of {} items.", worst.len(), thousands(all as u64))),
+        title: "Items with the least consistent votes".to_owned(),
+        note: (worst.len() < all).then(|| {
+            format!("Only the first {} of {} items are listed.", worst.len(), thousands(all as u64))
+        }),
         columns: vec![
-            Column::new(
+            PageColumn::new(
                 "item",
                 "item",
-                Values::Item(worst.iter().map(|row| order.number(row.index)).collect()),
+                Values::Item(worst.iter().map(|row| order.index(row.index)).collect()),
             ),
-            Column::new("share", "inconsistent share", Values::Share(number(&|row| row.share())))
-                .with_hint("Share of the energy of its votes that no ranking explains"),
-            Column::new("energy", "energy", Values::Number(number(&|row| row.inconsistent())))
-                .with_hint("That energy itself"),
+            PageColumn::new(
+                "share",
+                "inconsistent share",
+                Values::Share(number(&|row| row.share())),
+            )
+            .with_hint("Share of the energy of its votes that no ranking explains"),
+            PageColumn::new("energy", "energy", Values::Number(number(&|row| row.inconsistent())))
+                .with_hint("Energy of its votes that no ranking explains"),
         ],
     })
 }

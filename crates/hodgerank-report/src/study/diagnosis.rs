@@ -1,24 +1,24 @@
-//! Whether the data can support the answer, in words.
+//! The section about whether the data can support the ranking.
 
 use crate::document::Section;
-use crate::findings::Findings;
-use crate::table::{Column, Table, Values};
+use crate::findings::StudyFindings;
+use crate::table::{PageColumn, PageTable, Values};
 use crate::words::{percent, thousands};
 
-pub(super) fn section(findings: &Findings<'_>) -> Section {
+pub(super) fn section(findings: &StudyFindings<'_>) -> Section {
     let verdict = &findings.diagnosis.verdict;
     let mut text = verdict.findings.clone();
-    text.extend(verdict.advice.iter().map(|advice| format!("What to do: {advice}")));
+    text.extend(verdict.advice.iter().map(|advice| format!("Advice: {advice}")));
     Section {
         id: "diagnosis".to_owned(),
-        title: "Can the data support this answer?".to_owned(),
+        title: "Can the data support this ranking?".to_owned(),
         text,
         charts: Vec::new(),
         tables: vec![table(findings)],
     }
 }
 
-fn table(findings: &Findings<'_>) -> Table {
+fn table(findings: &StudyFindings<'_>) -> PageTable {
     let diagnosis = &findings.diagnosis;
     let design = &diagnosis.design;
     let whole = |number: usize| thousands(number as u64);
@@ -27,12 +27,12 @@ fn table(findings: &Findings<'_>) -> Table {
         ("pairs compared", whole(design.pairs)),
         ("share of all pairs", percent(design.density)),
         ("components", whole(design.components)),
-        ("pairs on which the ranking hangs (bridges)", whole(design.bridges.len())),
+        ("bridges: pairs whose removal disconnects the graph", whole(design.bridges.len())),
         ("items with few votes", whole(design.few_votes.len())),
         ("items that never lost", whole(design.undefeated.len())),
         ("items that never won", whole(design.winless.len())),
         (
-            "votes per item: least, median, most",
+            "votes per item: minimum, median, maximum",
             format!(
                 "{}, {}, {}",
                 design.votes_per_item.least,
@@ -40,8 +40,8 @@ fn table(findings: &Findings<'_>) -> Table {
                 design.votes_per_item.most
             ),
         ),
-        ("share of bad votes that can be found", percent(diagnosis.findable.share)),
-        ("bad votes that are found for certain", thousands(diagnosis.certain_outliers)),
+        ("share of bad votes that can be detected", percent(diagnosis.findable.share)),
+        ("bad votes that are certain to be detected", thousands(diagnosis.certain_outliers)),
     ];
     if let Some(connectivity) = &diagnosis.connectivity {
         rows.push(("algebraic connectivity", format!("{:.4}", connectivity.value)));
@@ -52,13 +52,13 @@ fn table(findings: &Findings<'_>) -> Table {
     }
     let (names, values): (Vec<String>, Vec<String>) =
         rows.into_iter().map(|(name, value)| (name.to_owned(), value)).unzip();
-    Table {
+    PageTable {
         id: "diagnosis".to_owned(),
-        title: "Figures behind it".to_owned(),
+        title: "Properties of the data".to_owned(),
         note: None,
         columns: vec![
-            Column::new("figure", "figure", Values::Text(names)),
-            Column::new("value", "value", Values::Text(values)),
+            PageColumn::new("figure", "property", Values::Text(names)),
+            PageColumn::new("value", "value", Values::Text(values)),
         ],
     }
 }

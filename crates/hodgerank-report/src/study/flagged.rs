@@ -1,41 +1,48 @@
-//! The votes that are not trusted: list, map of item against item, arrows against the order.
+//! The section about flagged votes: a map of items against items, arrows, and a list.
 
-use super::order::{Order, label};
+use super::item_order::{ItemOrder, label};
+use super::rounded::rounded;
 use super::suspects::Suspects;
 use crate::chart::{
-    Axis, Chart, Colour, Curve, Follows, Hover, LegendEntry, Mark, Shape, Sign, Ticks,
+    Axis, Chart, Colour, Follows, Hover, LegendEntry, LineCurve, Mark, PointShape, Sign, Ticks,
 };
 use crate::document::{SUSPECTS, Section};
-use crate::findings::Findings;
-use crate::table::{Column, Table, Values};
+use crate::findings::StudyFindings;
+use crate::table::{PageColumn, PageTable, Values};
 use crate::words::{counted, percent, thousands};
 
-/// A band of strength is this share of all votes, as in the paper.
-const BAND: f64 = 0.05;
-/// Bands that have colours of their own; the rest shares the last.
+/// Votes are coloured in bands of this share of all votes, as in the paper.
+const BAND_SHARE: f64 = 0.05;
+/// Number of bands; the last one contains all remaining votes.
 const BANDS: usize = 5;
-/// Items up to which the map's axes carry names.
-const NAMED: usize = 40;
-/// Votes drawn as arrows.
-const ARROWS: usize = 40;
+/// Maximum number of items up to which the map's axes show names.
+const MAX_NAMED: usize = 40;
+/// Maximum number of distinct votes drawn as arrows.
+const MAX_ARROWS: usize = 40;
 
-const SHAPES: [(Shape, &str); 3] = [
-    (Shape::Circle, "all other robust methods flag it too"),
-    (Shape::Triangle, "some of them do"),
-    (Shape::Square, "none of them does"),
+const SHAPES: [(PointShape, &str); 3] = [
+    (PointShape::Circle, "flagged by all other robust methods"),
+    (PointShape::Triangle, "flagged by some other robust methods"),
+    (PointShape::Square, "flagged by no other robust method"),
 ];
 
-pub(super) fn section(findings: &Findings<'_>, order: &mut Order, suspects: &Suspects) -> Section {
+pub(super) fn section(
+    findings: &StudyFindings<'_>,
+    order: &mut ItemOrder,
+    suspects: &Suspects,
+) -> Section {
     let ranked = findings.ranked;
     let text = match findings.flagged() {
-        0 => "No vote is flagged in the ranking. The slider shows which votes would be the first \
-              to be set aside."
+        0 => "No vote is flagged in the ranking. The slider shows which votes would be flagged \
+              first."
             .to_owned(),
         flagged => format!(
-            "{} ({} of all) contradict the ranking so strongly that they are set aside. A vote \
-             can be honest and still be here: read it as a list of votes to look at.",
+            "{} ({} of all votes) {} flagged because {} the ranking strongly. A flagged vote can \
+             still be an honest one: treat this as a list of votes to review.",
             counted(flagged, "vote", "votes"),
-            percent(ranked.outliers.fraction),
+            percent(ranked.study.outliers.fraction),
+            if flagged == 1 { "is" } else { "are" },
+            if flagged == 1 { "it contradicts" } else { "they contradict" },
         ),
     };
     let charts = if suspects.groups.is_empty() {
@@ -45,16 +52,16 @@ pub(super) fn section(findings: &Findings<'_>, order: &mut Order, suspects: &Sus
     };
     Section {
         id: "flagged".to_owned(),
-        title: "Votes not to be trusted".to_owned(),
+        title: "Flagged votes".to_owned(),
         text: vec![text],
         charts,
         tables: vec![list(findings, order, suspects)],
     }
 }
 
-/// The two items of a group: the one that it prefers, then the other. A tie prefers the one that
-/// the scores put lower, compared with what they expect.
-fn preferred(findings: &Findings<'_>, g: u32) -> (u32, u32) {
+/// Returns the preferred item of a distinct vote, then the other one. A tie counts as a preference
+/// for the item with the lower score, because the scores predict the opposite.
+fn preferred(findings: &StudyFindings<'_>, g: u32) -> (u32, u32) {
     let groups = findings.ranked.graph.groups();
     let scores = &findings.ranked.fit.scores;
     let g = g as usize;
@@ -63,7 +70,7 @@ fn preferred(findings: &Findings<'_>, g: u32) -> (u32, u32) {
     if is_right { (right, left) } else { (left, right) }
 }
 
-fn list(findings: &Findings<'_>, order: &mut Order, suspects: &Suspects) -> Table {
+fn list(findings: &StudyFindings<'_>, order: &mut ItemOrder, suspects: &Suspects) -> PageTable {
     let groups = findings.ranked.graph.groups();
     let scores = &findings.ranked.fit.scores;
     let listed = &suspects.groups;
@@ -71,69 +78,77 @@ fn list(findings: &Findings<'_>, order: &mut Order, suspects: &Suspects) -> Tabl
         .iter()
         .map(|&g| {
             let (first, second) = preferred(findings, g);
-            (order.number(first), order.number(second))
+            (order.index(first), order.index(second))
         })
         .collect();
     let residual = |&g: &u32| {
         let (first, second) = preferred(findings, g);
-        let expected = scores[first as usize] - scores[second as usize];
-        Some(super::slider::rounded(groups.y[g as usize].abs() - expected, 10.0))
+        let predicted = scores[first as usize] - scores[second as usize];
+        Some(rounded(groups.y[g as usize].abs() - predicted, 10.0))
     };
     let whole = |values: Vec<i64>| Values::Whole(values.into_iter().map(Some).collect());
     let outcome = |&g: &u32| Some(groups.y[g as usize].abs());
     let mut columns = vec![
-        Column::new("order", "order", whole((1..=listed.len() as i64).collect()))
-            .with_hint("1 is the least believable"),
-        Column::new("preferred", "vote prefers", Values::Item(pairs.iter().map(|p| p.0).collect())),
-        Column::new("other", "to", Values::Item(pairs.iter().map(|p| p.1).collect())),
-        Column::new("outcome", "by", Values::Number(listed.iter().map(outcome).collect()))
-            .with_hint("The outcome of the vote; 0 is a tie"),
-        Column::new(
+        PageColumn::new("order", "order", whole((1..=listed.len() as i64).collect()))
+            .with_hint("Order of suspicion: 1 is the most suspicious vote"),
+        PageColumn::new(
+            "preferred",
+            "vote prefers",
+            Values::Item(pairs.iter().map(|p| p.0).collect()),
+        ),
+        PageColumn::new("other", "to", Values::Item(pairs.iter().map(|p| p.1).collect())),
+        PageColumn::new("outcome", "outcome", Values::Number(listed.iter().map(outcome).collect()))
+            .with_hint("How strongly the vote prefers the first item; 0 is a tie"),
+        PageColumn::new(
             "votes",
             "votes",
             whole(listed.iter().map(|&g| groups.weight[g as usize] as i64).collect()),
         )
-        .with_hint("How many votes say the same"),
-        Column::new("residual", "misses by", Values::Number(listed.iter().map(residual).collect()))
-            .with_hint("Outcome of the vote less what the scores expect"),
-        Column::new(
+        .with_hint("Number of votes with these items and this outcome"),
+        PageColumn::new(
+            "residual",
+            "residual",
+            Values::Number(listed.iter().map(residual).collect()),
+        )
+        .with_hint("Outcome minus the difference of the scores"),
+        PageColumn::new(
             "agreeing",
-            "methods agree",
+            "also flagged by",
             whole(suspects.agreeing.iter().map(|&n| i64::from(n)).collect()),
         )
         .with_hint(&format!(
-            "How many of the {} other robust methods flag it as well",
+            "How many of the {} other robust methods also flag it",
             suspects.others
         )),
     ];
     if suspects.entered.iter().any(Option::is_some) {
-        let round = |at: &Option<f64>| at.map(|at| super::slider::rounded(at, 1.0));
+        let round = |at: &Option<f64>| at.map(|at| rounded(at, 1.0));
         let entered = Values::Number(suspects.entered.iter().map(round).collect());
         columns.push(
-            Column::new("entered", "enters at", entered)
+            PageColumn::new("entered", "flagged at", entered)
                 .with_hint("λ or time t of the path at which it is first flagged"),
         );
     }
     let note = (suspects.left_out > 0).then(|| {
         format!(
-            "The {} least believable different votes are listed and drawn; {} more are flagged \
-             somewhere on the path. `hodgerank outliers` writes all.",
+            "Only the {} most suspicious distinct votes are shown; {} more are flagged on the path. \
+             `hodgerank outliers` lists all.",
             thousands(listed.len() as u64),
             thousands(suspects.left_out as u64),
         )
     });
-    Table {
+    PageTable {
         id: SUSPECTS.to_owned(),
-        title: "Flagged votes, least believable first".to_owned(),
+        title: "Flagged votes, most suspicious first".to_owned(),
         note,
         columns,
     }
 }
 
-/// Item against item, both in the order of the ranking.
-fn map(findings: &Findings<'_>, order: &Order, suspects: &Suspects) -> Chart {
+/// A map of preferred item against other item, both in the order of the ranking.
+fn map(findings: &StudyFindings<'_>, order: &ItemOrder, suspects: &Suspects) -> Chart {
     let all = order.ranking.items.len();
-    let band = |k: usize| ((suspects.depth[k] / BAND) as usize).min(BANDS - 1);
+    let band = |k: usize| ((suspects.depth[k] / BAND_SHARE) as usize).min(BANDS - 1);
     let shape = |k: usize| match suspects.agreeing[k] {
         n if n == suspects.others && n > 0 => 0,
         0 => 2,
@@ -143,18 +158,18 @@ fn map(findings: &Findings<'_>, order: &Order, suspects: &Suspects) -> Chart {
     for k in 0..suspects.groups.len() {
         bins[band(k) * SHAPES.len() + shape(k)].push(k as u32);
     }
-    let place = |item: u32| f64::from(order.place[item as usize]);
+    let position = |item: u32| f64::from(order.position[item as usize]);
     let size = (120.0 / all as f64).clamp(1.6, 6.0);
     let mut marks = vec![Mark::Line {
         colour: Colour::Faint,
         width: 1.0,
         dashed: true,
-        curve: Curve::Straight,
+        curve: LineCurve::Straight,
         x: vec![-0.5, all as f64 - 0.5],
         y: vec![-0.5, all as f64 - 0.5],
         hover: String::new(),
     }];
-    // The strongest last, on top.
+    // The most suspicious votes are drawn last, on top.
     for bin in (0..bins.len()).rev().filter(|&bin| !bins[bin].is_empty()) {
         let rows = &bins[bin];
         let ends = |&k: &u32| preferred(findings, suspects.groups[k as usize]);
@@ -162,8 +177,8 @@ fn map(findings: &Findings<'_>, order: &Order, suspects: &Suspects) -> Chart {
             colour: band_colour(bin / SHAPES.len()),
             shape: SHAPES[bin % SHAPES.len()].0,
             size,
-            x: rows.iter().map(|k| place(ends(k).1)).collect(),
-            y: rows.iter().map(|k| place(ends(k).0)).collect(),
+            x: rows.iter().map(|k| position(ends(k).1)).collect(),
+            y: rows.iter().map(|k| position(ends(k).0)).collect(),
             hover: Hover::Rows { table: SUSPECTS.to_owned(), rows: rows.clone() },
             follows: Some(Follows::Flags),
         });
@@ -172,9 +187,9 @@ fn map(findings: &Findings<'_>, order: &Order, suspects: &Suspects) -> Chart {
     let mut legend: Vec<LegendEntry> = (0..BANDS)
         .filter(|&b| used(b))
         .map(|b| {
-            let (from, to) = (100.0 * BAND * b as f64, 100.0 * BAND * (b + 1) as f64);
+            let (from, to) = (100.0 * BAND_SHARE * b as f64, 100.0 * BAND_SHARE * (b + 1) as f64);
             let name = match b {
-                0 => format!("first {to:.0}% of votes flagged"),
+                0 => format!("most suspicious {to:.0}% of votes"),
                 b if b + 1 == BANDS => format!("beyond {from:.0}%"),
                 _ => format!("{from:.0}% to {to:.0}%"),
             };
@@ -189,7 +204,7 @@ fn map(findings: &Findings<'_>, order: &Order, suspects: &Suspects) -> Chart {
     let axis = |name: &str, down: bool| {
         let labels = || order.ranking.items.iter().map(|row| label(findings, row.item)).collect();
         let name = format!("{name}, best first");
-        if all <= NAMED {
+        if all <= MAX_NAMED {
             return if down {
                 Axis::labels_down(&name, labels())
             } else {
@@ -198,28 +213,29 @@ fn map(findings: &Findings<'_>, order: &Order, suspects: &Suspects) -> Chart {
         }
         let (from, to) = (-0.5, all as f64 - 0.5);
         let (from, to) = if down { (to, from) } else { (from, to) };
-        Axis { name: format!("{name} (place from 0)"), from, to, ticks: Ticks::Numbers }
+        Axis { name: format!("{name} (position, from 0)"), from, to, ticks: Ticks::Numbers }
     };
-    let upset = suspects.groups.iter().filter(|&&g| {
+    let upsets = suspects.groups.iter().filter(|&&g| {
         let (first, second) = preferred(findings, g);
-        order.place[first as usize] > order.place[second as usize]
+        order.position[first as usize] > order.position[second as usize]
     });
     Chart {
         id: "outlier-map".to_owned(),
         title: "Map of flagged votes".to_owned(),
         alt: format!(
-            "Each mark is a vote: its row is the item that the vote prefers, its column the other \
-             one, both in the order of the ranking. Marks below the dashed line prefer the item \
-             that ranks lower: {} of {} different votes do. Darker marks were flagged earlier.",
-            thousands(upset.count() as u64),
+            "Each mark is a distinct vote: its row is the item that the vote prefers, its column \
+             the other item, both in the order of the ranking. Marks below the dashed line prefer \
+             the item that ranks lower: {} of {} distinct votes do. Darker marks are more \
+             suspicious.",
+            thousands(upsets.count() as u64),
             thousands(suspects.groups.len() as u64),
         ),
         note: (suspects.left_out > 0).then(|| {
             let listed = thousands(suspects.groups.len() as u64);
-            format!("The {listed} least believable different votes are drawn.")
+            format!("Only the {listed} most suspicious distinct votes are shown.")
         }),
-        x: axis("item that the vote puts second", false),
-        y: axis("item that the vote prefers", true),
+        x: axis("other item", false),
+        y: axis("preferred item", true),
         aspect: 0.8,
         marks,
         legend,
@@ -230,18 +246,18 @@ fn band_colour(band: usize) -> Colour {
     Colour::Step([9, 6, 4, 3, 2][band])
 }
 
-/// The least believable votes as arrows to the item that they prefer.
-fn arrows(findings: &Findings<'_>, order: &Order, suspects: &Suspects) -> Chart {
-    let drawn = suspects.groups.len().min(ARROWS);
+/// The most suspicious votes as arrows to the items that they prefer.
+fn arrows(findings: &StudyFindings<'_>, order: &ItemOrder, suspects: &Suspects) -> Chart {
+    let drawn = suspects.groups.len().min(MAX_ARROWS);
     let ends: Vec<(u32, u32)> =
         suspects.groups[..drawn].iter().map(|&g| preferred(findings, g)).collect();
-    // Only items that an arrow touches have a row.
+    // Only items with an arrow have a row.
     let mut items: Vec<u32> = ends.iter().flat_map(|&(a, b)| [a, b]).collect();
-    items.sort_by_key(|&item| order.place[item as usize]);
+    items.sort_by_key(|&item| order.position[item as usize]);
     items.dedup();
     let row = |item: u32| {
-        let place = order.place[item as usize];
-        items.partition_point(|&other| order.place[other as usize] < place) as f64
+        let position = order.position[item as usize];
+        items.partition_point(|&other| order.position[other as usize] < position) as f64
     };
     let labels: Vec<String> = items.iter().map(|&item| label(findings, item)).collect();
     let x: Vec<f64> = (1..=drawn).map(|k| k as f64).collect();
@@ -267,7 +283,7 @@ fn arrows(findings: &Findings<'_>, order: &Order, suspects: &Suspects) -> Chart 
         },
         Mark::Points {
             colour: Colour::Kind(1),
-            shape: Shape::Circle,
+            shape: PointShape::Circle,
             size: 3.0,
             x: x.clone(),
             y: tails,
@@ -278,15 +294,15 @@ fn arrows(findings: &Findings<'_>, order: &Order, suspects: &Suspects) -> Chart 
     let down = ends.iter().filter(|&&(first, second)| row(first) > row(second)).count();
     Chart {
         id: "arrows".to_owned(),
-        title: "The least believable votes against the order".to_owned(),
+        title: "The most suspicious votes".to_owned(),
         alt: format!(
-            "Arrows for the {drawn} least believable different votes, from the item that the vote \
-             puts second to the one that it prefers; items stand in the order of the ranking, best \
-             on top. {down} of the arrows point down, against the ranking."
+            "Arrows for the {drawn} most suspicious distinct votes, pointing to the item that the \
+             vote prefers. Items are in the order of the ranking, best at the top; {down} of the \
+             arrows point down, against the ranking."
         ),
         note: (drawn < suspects.groups.len()).then(|| {
             format!(
-                "The first {drawn} of {} different votes are drawn, and the items that they touch.",
+                "Only the first {drawn} of {} distinct votes are shown, with their items.",
                 thousands(suspects.groups.len() as u64)
             )
         }),
@@ -297,12 +313,8 @@ fn arrows(findings: &Findings<'_>, order: &Order, suspects: &Suspects) -> Chart 
             ticks: Ticks::Numbers,
         },
         aspect: (0.15 + 0.03 * labels.len() as f64).clamp(0.4, 1.5),
-        y: Axis::labels_down("item, best on top", labels),
+        y: Axis::labels_down("item, best at the top", labels),
         marks,
-        legend: vec![LegendEntry::new(
-            "from the second to the preferred",
-            Colour::Kind(1),
-            Sign::Line,
-        )],
+        legend: vec![LegendEntry::new("arrow to the preferred item", Colour::Kind(1), Sign::Line)],
     }
 }

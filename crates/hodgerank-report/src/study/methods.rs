@@ -1,30 +1,30 @@
-//! All methods side by side.
+//! The section that compares all methods.
 
 use hodgerank::{Ranking, kendall};
 
-use super::order::{Order, label};
-use super::slider::rounded;
-use crate::chart::{Anchor, Axis, Chart, Colour, Curve, Hover, Mark, Shape, Ticks};
+use super::item_order::{ItemOrder, label};
+use super::rounded::rounded;
+use crate::chart::{Anchor, Axis, Chart, Colour, Hover, LineCurve, Mark, PointShape, Ticks};
 use crate::document::Section;
-use crate::findings::Findings;
-use crate::table::{Column, Table, Values};
-use crate::words::{listed, thousands};
+use crate::findings::StudyFindings;
+use crate::table::{PageColumn, PageTable, Values};
+use crate::words::{counted, listed, thousands};
 
-/// Items in the bump chart.
-const DRAWN: usize = 30;
+/// Maximum number of items in the bump chart.
+const MAX_DRAWN: usize = 30;
 
-pub(super) fn section(findings: &Findings<'_>, order: &Order) -> Section {
+pub(super) fn section(findings: &StudyFindings<'_>, order: &ItemOrder) -> Section {
     let mut text = vec![format!(
-        "The same votes by {} methods, each with as many votes set aside as in the ranking where \
-         it can set votes aside. Lines that run level mean that the methods agree.",
-        findings.methods.len()
+        "The same votes ranked by {}. Methods that flag votes flag as many as the ranking. \
+         Horizontal lines mean that the methods agree.",
+        counted(findings.methods.len() as u64, "method", "methods")
     )];
     if !findings.left_out.is_empty() {
         let names: Vec<String> =
             findings.left_out.iter().map(|method| method.as_str().to_owned()).collect();
         text.push(format!(
-            "Left out, because this is much data for them: {}. `hodgerank compare` runs those that \
-             can.",
+            "Omitted, because the study is too large for them: {}. `hodgerank compare` runs more \
+             methods, but can take long.",
             listed(&names)
         ));
     }
@@ -37,7 +37,7 @@ pub(super) fn section(findings: &Findings<'_>, order: &Order) -> Section {
     }
 }
 
-fn table(findings: &Findings<'_>) -> Table {
+fn table(findings: &StudyFindings<'_>) -> PageTable {
     let fits = &findings.methods;
     let own = &findings.ranked.fit.scores;
     let plain = &findings.all_votes.scores;
@@ -48,19 +48,24 @@ fn table(findings: &Findings<'_>) -> Table {
     };
     let name = |fit: &hodgerank::fit::Fit| fit.method.as_str().to_owned();
     let flagged = |fit: &hodgerank::fit::Fit| Some(fit.flagged.iter().sum::<f64>() as i64);
-    Table {
+    PageTable {
         id: "methods".to_owned(),
         title: "Methods".to_owned(),
         note: None,
         columns: vec![
-            Column::new("method", "method", Values::Text(fits.iter().map(name).collect())),
-            Column::new("flagged", "flagged", Values::Whole(fits.iter().map(flagged).collect()))
-                .with_hint("Votes set aside"),
-            Column::new("tau", "τ with the ranking", tau(own))
-                .with_hint("Kendall's τ: 1 is the same order, −1 the opposite one"),
-            Column::new("tau_plain", "τ with plain", tau(plain))
-                .with_hint("Kendall's τ with the order in which every vote counts"),
-            Column::new(
+            PageColumn::new("method", "method", Values::Text(fits.iter().map(name).collect())),
+            PageColumn::new(
+                "flagged",
+                "flagged",
+                Values::Whole(fits.iter().map(flagged).collect()),
+            )
+            .with_hint("Number of flagged votes"),
+            PageColumn::new("tau", "τ with the ranking", tau(own)).with_hint(
+                "Kendall's τ with this report's ranking: 1 is the same order, −1 the opposite",
+            ),
+            PageColumn::new("tau_plain", "τ with plain", tau(plain))
+                .with_hint("Kendall's τ with the ranking by all votes (least squares)"),
+            PageColumn::new(
                 "status",
                 "status",
                 Values::Text(fits.iter().map(|fit| fit.status.to_string()).collect()),
@@ -69,24 +74,24 @@ fn table(findings: &Findings<'_>) -> Table {
     }
 }
 
-fn bump(findings: &Findings<'_>, order: &Order) -> Chart {
+fn bump(findings: &StudyFindings<'_>, order: &ItemOrder) -> Chart {
     let fits = &findings.methods;
-    let graph = &findings.ranked.graph;
-    let drawn = order.ranking.items.len().min(DRAWN);
+    let graph = findings.ranked.graph;
+    let drawn = order.ranking.items.len().min(MAX_DRAWN);
     let items: Vec<u32> = order.ranking.items[..drawn].iter().map(|row| row.item).collect();
-    // Places, not ranks: lines of equal ranks would cover each other.
-    let places: Vec<Vec<u32>> = fits
+    // Positions instead of ranks: lines of items that share a rank would overlap.
+    let positions: Vec<Vec<u32>> = fits
         .iter()
         .map(|fit| {
-            let mut place = vec![0; graph.items()];
+            let mut position = vec![0; graph.items()];
             for (k, row) in Ranking::new(graph, &fit.scores).items.iter().enumerate() {
-                place[row.item as usize] = k as u32 + 1;
+                position[row.item as usize] = k as u32 + 1;
             }
-            items.iter().map(|&item| place[item as usize]).collect()
+            items.iter().map(|&item| position[item as usize]).collect()
         })
         .collect();
-    let row = |k: usize| places.iter().map(move |places| f64::from(places[k]));
-    let changes = |k: usize| row(k).any(|place| place != f64::from(places[0][k]));
+    let row = |k: usize| positions.iter().map(move |positions| f64::from(positions[k]));
+    let changes = |k: usize| row(k).any(|position| position != f64::from(positions[0][k]));
     let x: Vec<f64> = (0..fits.len()).map(|m| m as f64).collect();
     let mut colours = (0..drawn)
         .map(|k| (k, changes(k)))
@@ -106,18 +111,18 @@ fn bump(findings: &Findings<'_>, order: &Order) -> Chart {
             colour: colours[k],
             width: if changes(k) { 2.5 } else { 1.5 },
             dashed: false,
-            curve: Curve::Smooth,
+            curve: LineCurve::Smooth,
             x: x.clone(),
             y: y.clone(),
             hover: name.clone(),
         });
-        let words = |(fit, place): (&hodgerank::fit::Fit, &f64)| {
-            format!("{name}: place {place} by {}", fit.method.as_str())
+        let words = |(fit, position): (&hodgerank::fit::Fit, &f64)| {
+            format!("{name}: position {position} by {}", fit.method)
         };
         let words = fits.iter().zip(&y).map(words).collect();
         marks.push(Mark::Points {
             colour: colours[k],
-            shape: Shape::Circle,
+            shape: PointShape::Circle,
             size: 3.5,
             x: x.clone(),
             y,
@@ -126,9 +131,9 @@ fn bump(findings: &Findings<'_>, order: &Order) -> Chart {
         });
     }
     let last = fits.len() as f64 - 1.0;
-    let deepest = places.iter().flatten().copied().max().unwrap_or(1);
-    // A line that leaves the chart far below would squeeze the rest.
-    let bottom = f64::from(deepest.min(2 * drawn as u32 + 2)) + 0.5;
+    let lowest = positions.iter().flatten().copied().max().unwrap_or(1);
+    // Limits the axis: a line far below the others would compress them.
+    let bottom = f64::from(lowest.min(2 * drawn as u32 + 2)) + 0.5;
     marks.push(Mark::Texts {
         colour: Colour::Ink,
         anchor: Anchor::Start,
@@ -140,17 +145,17 @@ fn bump(findings: &Findings<'_>, order: &Order) -> Chart {
     let moving = (0..drawn).filter(|&k| changes(k)).count();
     Chart {
         id: "bump".to_owned(),
-        title: "Places of the items by method".to_owned(),
+        title: "Position of the items by method".to_owned(),
         alt: format!(
-            "One line for each item, from method to method at the height of its place. {moving} of \
-             the {drawn} items drawn change their place between methods; the others keep it."
+            "One line per item, at the height of its position by each method. {moving} of the \
+             {drawn} items shown change position between methods; the others do not."
         ),
         note: (drawn < order.ranking.items.len()).then(|| {
             let all = thousands(order.ranking.items.len() as u64);
-            format!("The best {drawn} of {all} items are drawn.")
+            format!("Only the best {drawn} of {all} items are shown.")
         }),
         x: Axis { from: -0.3, to: last + 1.6, ..Axis::labels("method", names) },
-        y: Axis { name: "place".to_owned(), from: bottom, to: 0.5, ticks: Ticks::Numbers },
+        y: Axis { name: "position".to_owned(), from: bottom, to: 0.5, ticks: Ticks::Numbers },
         aspect: (0.12 + 0.028 * bottom).clamp(0.35, 1.4),
         marks,
         legend: Vec::new(),

@@ -1,29 +1,33 @@
-//! The ranking: robust beside plain.
+//! The section with the ranking: robust and plain scores.
 
-use super::order::{Order, label, rows_note};
-use super::slider::rounded;
-use crate::chart::{Axis, Chart, Colour, Follows, Hover, LegendEntry, Mark, Shape, Sign};
+use super::item_order::{ItemOrder, label, rows_note};
+use super::rounded::rounded;
+use crate::chart::{Axis, Chart, Colour, Follows, Hover, LegendEntry, Mark, PointShape, Sign};
 use crate::document::{RANKING, Section, Slider};
-use crate::findings::Findings;
-use crate::table::{Column, Table, Values};
+use crate::findings::StudyFindings;
+use crate::table::{PageColumn, PageTable, Values};
 use crate::words::thousands;
 
-/// Items in the chart.
-const DRAWN: usize = 60;
+/// Maximum number of items in the chart.
+const MAX_DRAWN: usize = 60;
 
-pub(super) const ROBUST: Colour = Colour::Kind(0);
-pub(super) const PLAIN: Colour = Colour::Kind(1);
+const ROBUST: Colour = Colour::Kind(0);
+const PLAIN: Colour = Colour::Kind(1);
 
-pub(super) fn section(findings: &Findings<'_>, order: &Order, slider: Option<&Slider>) -> Section {
-    let method = findings.ranked.fit.method.as_str();
+pub(super) fn section(
+    findings: &StudyFindings<'_>,
+    order: &ItemOrder,
+    slider: Option<&Slider>,
+) -> Section {
+    let method = findings.ranked.fit.method;
     let text = match findings.flagged() {
-        0 => format!("Scores by {method}; no vote is flagged, so every vote counts."),
+        0 => format!("Method: {method}. No vote is flagged, so every vote counts."),
         flagged => format!(
-            "Scores by {method}, with {} of {} votes set aside. A score is a place on the scale of \
-             the votes: the difference of two scores is the outcome to expect between two items, \
-             where 1 means that every vote prefers the first. \"Plain\" trusts every vote.",
+            "Method: {method}; {} of {} votes are flagged. The difference of two scores predicts \
+             the mean outcome of votes between the two items, where 1 means that every vote \
+             prefers the first. Plain scores use all votes (least squares).",
             thousands(flagged),
-            thousands(findings.ranked.input.comparisons),
+            thousands(findings.ranked.study.input.comparisons),
         ),
     };
     Section {
@@ -35,60 +39,61 @@ pub(super) fn section(findings: &Findings<'_>, order: &Order, slider: Option<&Sl
     }
 }
 
-fn table(findings: &Findings<'_>, order: &Order) -> Table {
+fn table(findings: &StudyFindings<'_>, order: &ItemOrder) -> PageTable {
     let rows = &order.ranking.items[..order.listed];
     let all = order.ranking.items.len();
     let whole = |pick: &dyn Fn(&hodgerank::RankedItem) -> i64| {
         Values::Whole(rows.iter().map(|row| Some(pick(row))).collect())
     };
-    let largest = rows.iter().fold(0.0f64, |most, row| most.max(row.score.abs()));
+    let largest = rows.iter().fold(0.0f64, |max, row| max.max(row.score.abs()));
     let number = |pick: &dyn Fn(&hodgerank::RankedItem) -> f64| {
         Values::Number(rows.iter().map(|row| Some(rounded(pick(row), largest))).collect())
     };
     let plain = |row: &hodgerank::RankedItem| i64::from(order.plain_rank[row.item as usize]);
     let mut columns = vec![
-        Column::new("rank", "rank", whole(&|row| i64::from(row.rank))),
-        Column::new("item", "item", Values::Item((0..rows.len() as u32).collect())),
-        Column::new("score", "score", number(&|row| row.score))
-            .with_hint("Difference of two scores: the outcome to expect between two items"),
-        Column::new("plain_rank", "plain rank", whole(&plain))
-            .with_hint("Rank when every vote counts"),
-        Column::new(
+        PageColumn::new("rank", "rank", whole(&|row| i64::from(row.rank))),
+        PageColumn::new("item", "item", Values::Item((0..rows.len() as u32).collect())),
+        PageColumn::new("score", "score", number(&|row| row.score))
+            .with_hint("The difference of two scores predicts the mean outcome between two items"),
+        PageColumn::new("plain_rank", "plain rank", whole(&plain))
+            .with_hint("Rank by all votes (least squares)"),
+        PageColumn::new(
             "plain_score",
             "plain score",
             number(&|row| order.plain_score[row.item as usize]),
         )
-        .with_hint("Score when every vote counts"),
-        Column::new("flagged", "flagged", whole(&|row| row.flagged as i64))
-            .with_hint("Votes on this item that are not trusted"),
-        Column::new("votes", "votes", whole(&|row| row.comparisons as i64))
-            .with_hint("Votes in which this item took part"),
-        Column::new("wins", "wins", whole(&|row| row.wins as i64)),
-        Column::new("losses", "losses", whole(&|row| row.losses as i64)),
-        Column::new("ties", "ties", whole(&|row| row.ties as i64)),
+        .with_hint("Score by all votes (least squares)"),
+        PageColumn::new("flagged", "flagged", whole(&|row| row.flagged as i64))
+            .with_hint("Flagged votes on this item"),
+        PageColumn::new("votes", "votes", whole(&|row| row.comparisons as i64))
+            .with_hint("Votes on this item"),
+        PageColumn::new("wins", "wins", whole(&|row| row.wins as i64)),
+        PageColumn::new("losses", "losses", whole(&|row| row.losses as i64)),
+        PageColumn::new("ties", "ties", whole(&|row| row.ties as i64)),
     ];
     if findings.ranked.graph.components().len() > 1 {
-        let component = Column::new("component", "component", whole(&|row| row.component.into()));
-        columns
-            .push(component.with_hint("Ranks and scores of different components do not compare"));
+        let component =
+            PageColumn::new("component", "component", whole(&|row| row.component.into()));
+        columns.push(
+            component.with_hint("Ranks and scores of different components cannot be compared"),
+        );
     }
     let note = (order.listed < all).then(|| {
         format!(
-            "The best {} of {} items are listed; `hodgerank rank` writes all.",
+            "Only the best {} of {} items are listed; `hodgerank rank` lists all.",
             thousands(order.listed as u64),
             thousands(all as u64)
         )
     });
-    Table { id: RANKING.to_owned(), title: "All items, best first".to_owned(), note, columns }
+    PageTable { id: RANKING.to_owned(), title: "All items, best first".to_owned(), note, columns }
 }
 
-fn chart(findings: &Findings<'_>, order: &Order, slider: Option<&Slider>) -> Chart {
-    // The page's table must have the rows that the points speak of.
-    let shown = order.ends(DRAWN);
+fn chart(findings: &StudyFindings<'_>, order: &ItemOrder, slider: Option<&Slider>) -> Chart {
+    // Points refer to rows of the page's table, so only listed items can be shown.
     let shown: Vec<usize> = if order.listed < order.ranking.items.len() {
-        (0..DRAWN.min(order.listed)).collect()
+        (0..MAX_DRAWN.min(order.listed)).collect()
     } else {
-        shown
+        order.best_and_worst(MAX_DRAWN)
     };
     let rows: Vec<&hodgerank::RankedItem> =
         shown.iter().map(|&k| &order.ranking.items[k]).collect();
@@ -102,7 +107,7 @@ fn chart(findings: &Findings<'_>, order: &Order, slider: Option<&Slider>) -> Cha
     let labels = rows.iter().map(|row| label(findings, row.item)).collect();
     let all = order.ranking.items.len();
     let note = if order.listed < all {
-        Some(format!("The best {} of {} items are drawn.", rows.len(), thousands(all as u64)))
+        Some(format!("Only the best {} of {} items are shown.", rows.len(), thousands(all as u64)))
     } else {
         rows_note(rows.len(), all)
     };
@@ -115,7 +120,7 @@ fn chart(findings: &Findings<'_>, order: &Order, slider: Option<&Slider>) -> Cha
         hover: hover(),
         follows,
     };
-    // Points that follow the slider stay inside.
+    // The axis includes the scores at every stop of the slider.
     let moved = slider.iter().flat_map(|slider| &slider.scores);
     let moved = moved.flat_map(|scores| shown.iter().map(|&row| scores[row]));
     let x = Axis::numbers("score", plain.iter().chain(&robust).copied().chain(moved));
@@ -130,17 +135,17 @@ fn chart(findings: &Findings<'_>, order: &Order, slider: Option<&Slider>) -> Cha
             y1: y.clone(),
             hover: Hover::Nothing,
         },
-        points(PLAIN, Shape::Diamond, 4.0, plain, None),
-        points(ROBUST, Shape::Circle, 5.0, robust, Some(Follows::Scores)),
+        points(PLAIN, PointShape::Diamond, 4.0, plain, None),
+        points(ROBUST, PointShape::Circle, 5.0, robust, Some(Follows::Scores)),
     ];
     let best = order.ranking.items.first().map_or(String::new(), |row| label(findings, row.item));
     let worst = order.ranking.items.last().map_or(String::new(), |row| label(findings, row.item));
     Chart {
         id: "ranking".to_owned(),
-        title: "Scores, robust and plain".to_owned(),
+        title: "Robust and plain scores".to_owned(),
         alt: format!(
-            "Each row is an item, best on top, with its robust score and its score when every vote \
-             counts. {best} is first and {worst} last. The table below has all values."
+            "Each row is an item, best at the top, with its robust score and its plain score by all \
+             votes. {best} is first and {worst} last. The table below has all values."
         ),
         note,
         x,
@@ -148,8 +153,8 @@ fn chart(findings: &Findings<'_>, order: &Order, slider: Option<&Slider>) -> Cha
         aspect: (0.12 + 0.032 * rows.len() as f64).max(0.3),
         marks,
         legend: vec![
-            LegendEntry::new("robust", ROBUST, Sign::Point(Shape::Circle)),
-            LegendEntry::new("plain (every vote counts)", PLAIN, Sign::Point(Shape::Diamond)),
+            LegendEntry::new("robust", ROBUST, Sign::Point(PointShape::Circle)),
+            LegendEntry::new("plain (all votes)", PLAIN, Sign::Point(PointShape::Diamond)),
         ],
     }
 }

@@ -1,15 +1,16 @@
-//! What came out, in a few sentences.
+//! The results in a few figures and sentences.
 
 use hodgerank::kendall;
 
-use super::order::{Order, label};
+use super::annotators::P_LEVEL;
+use super::item_order::{ItemOrder, label};
 use crate::document::Fact;
-use crate::findings::Findings;
+use crate::findings::StudyFindings;
 use crate::words::{counted, listed, percent, thousands};
 
-/// The main figures.
-pub(super) fn facts(findings: &Findings<'_>) -> Vec<Fact> {
-    let input = &findings.ranked.input;
+/// Returns the main figures.
+pub(super) fn facts(findings: &StudyFindings<'_>) -> Vec<Fact> {
+    let input = &findings.ranked.study.input;
     let fact = |name: &str, value: String| Fact { name: name.to_owned(), value };
     let mut facts = vec![
         fact("items", thousands(input.items as u64)),
@@ -18,31 +19,33 @@ pub(super) fn facts(findings: &Findings<'_>) -> Vec<Fact> {
     if input.annotators > 0 {
         facts.push(fact("annotators", thousands(input.annotators as u64)));
     }
-    facts.push(fact("explained by one ranking", percent(findings.all_votes.shares.gradient)));
-    facts.push(fact("votes set aside", percent(findings.ranked.outliers.fraction)));
+    if let Some(agreement) = findings.agreement {
+        facts.push(fact("votes that agree", percent(agreement)));
+    }
+    facts.push(fact("votes flagged", percent(findings.ranked.study.outliers.fraction)));
     facts
 }
 
-pub(super) fn sentences(findings: &Findings<'_>, order: &Order) -> Vec<String> {
-    let mut sentences = vec![what_was_asked(findings), leaders(findings, order)];
-    sentences.push(consistency(findings));
-    sentences.extend(what_flags_changed(findings, order));
+/// Returns the summary.
+pub(super) fn sentences(findings: &StudyFindings<'_>, order: &ItemOrder) -> Vec<String> {
+    let mut sentences = vec![input(findings), best_items(findings, order)];
+    sentences.push(agreement(findings));
+    sentences.extend(effect_of_flags(findings, order));
     sentences.extend(annotators(findings));
     sentences.push(verdict(findings));
     sentences
 }
 
-fn what_was_asked(findings: &Findings<'_>) -> String {
-    let input = &findings.ranked.input;
+fn input(findings: &StudyFindings<'_>) -> String {
+    let input = &findings.ranked.study.input;
     let by = match input.annotators {
         0 => String::new(),
         annotators => format!(" by {}", counted(annotators as u64, "annotator", "annotators")),
     };
     let rejected = match input.rejected {
         0 => String::new(),
-        rows => {
-            format!(" {} could not be read and were not counted.", counted(rows, "row", "rows"))
-        }
+        1 => " 1 row could not be read and was skipped.".to_owned(),
+        rows => format!(" {} rows could not be read and were skipped.", thousands(rows)),
     };
     format!(
         "{} were compared in {}{by}.{rejected}",
@@ -51,7 +54,7 @@ fn what_was_asked(findings: &Findings<'_>) -> String {
     )
 }
 
-fn leaders(findings: &Findings<'_>, order: &Order) -> String {
+fn best_items(findings: &StudyFindings<'_>, order: &ItemOrder) -> String {
     let rows = &order.ranking.items;
     let first: Vec<String> = rows
         .iter()
@@ -60,89 +63,90 @@ fn leaders(findings: &Findings<'_>, order: &Order) -> String {
         .take(3)
         .map(|row| label(findings, row.item))
         .collect();
-    let more =
-        if findings.ranked.graph.components().len() > 1 { " of the largest component" } else { "" };
+    let is_connected = findings.ranked.graph.components().len() == 1;
     match rows.last() {
-        Some(last) if rows.len() > 3 && more.is_empty() => {
-            format!("At the top: {}. Last: {}.", listed(&first), label(findings, last.item))
+        Some(last) if rows.len() > 3 && is_connected => {
+            format!("Best: {}. Last: {}.", listed(&first), label(findings, last.item))
         }
-        _ => format!("At the top{more}: {}.", listed(&first)),
+        _ if is_connected => format!("Best: {}.", listed(&first)),
+        _ => format!("Best in the largest component: {}.", listed(&first)),
     }
 }
 
-fn consistency(findings: &Findings<'_>) -> String {
-    let share = findings.all_votes.shares.gradient;
+fn agreement(findings: &StudyFindings<'_>) -> String {
     if findings.all_votes.energy == 0.0 {
         return "All votes are ties.".to_owned();
     }
-    let judged = match share {
-        share if share >= 0.6 => "The votes agree well",
-        share if share >= 0.25 => "The votes agree in the main",
-        _ => "The votes disagree much",
+    let Some(all) = findings.agreement else {
+        return "All items have the same score, so no vote agrees or disagrees with the ranking."
+            .to_owned();
     };
-    let trusted = match &findings.trusted_votes {
-        Some(trusted) if trusted.energy > 0.0 => {
-            format!("; of the votes still trusted it explains {}", percent(trusted.shares.gradient))
+    let groups = findings.ranked.graph.groups();
+    let ties = if groups.y.contains(&0.0) { " (not counting ties)" } else { "" };
+    let trusted = match findings.trusted_agreement {
+        Some(trusted) if findings.flagged() > 0 => {
+            format!(" Without flagged votes, {} agree.", percent(trusted))
         }
         _ => String::new(),
     };
-    format!("{judged}: one ranking explains {} of what they say{trusted}.", percent(share))
+    format!("{} of votes agree with this ranking{ties}.{trusted}", percent(all))
 }
 
-fn what_flags_changed(findings: &Findings<'_>, order: &Order) -> Vec<String> {
+fn effect_of_flags(findings: &StudyFindings<'_>, order: &ItemOrder) -> Vec<String> {
     let flagged = findings.flagged();
+    let method = findings.ranked.fit.method;
     if flagged == 0 {
-        return vec!["No vote is flagged: robust and plain ranking are the same.".to_owned()];
+        return vec!["No vote is flagged.".to_owned()];
     }
     let mut sentences = vec![format!(
-        "{} ({} of all votes) contradict the rest and were set aside by {}.",
+        "{} ({} of all votes) {} flagged (method: {method}).",
         counted(flagged, "vote", "votes"),
-        percent(findings.ranked.outliers.fraction),
-        findings.ranked.fit.method.as_str(),
+        percent(findings.ranked.study.outliers.fraction),
+        if flagged == 1 { "is" } else { "are" },
     )];
     let moves = order.ranking.items.iter().map(|row| {
         let plain = order.plain_rank[row.item as usize];
         (row.rank.abs_diff(plain), plain, row)
     });
     let moved = moves.clone().filter(|(by, ..)| *by > 0).count() as u64;
-    // The largest move; of equal ones the best item's.
+    // Of equal changes, that of the best item.
     let largest = moves.max_by_key(|(by, _, row)| (*by, std::cmp::Reverse(row.rank)));
     let tau = kendall::tau(&findings.ranked.fit.scores, &findings.all_votes.scores);
     sentences.push(match largest {
         Some((by, plain, row)) if by > 0 => format!(
-            "That changes the rank of {} (Kendall's τ with the plain ranking {tau:.3}); {} moves \
-             furthest, from {plain} to {}.",
+            "Compared with the ranking by all votes, {} {} rank (Kendall's τ {tau:.3}); {} changes \
+             most, from rank {plain} to rank {}.",
             counted(moved, "item", "items"),
+            if moved == 1 { "changes" } else { "change" },
             label(findings, row.item),
             row.rank,
         ),
-        _ => "That changes scores, but the rank of no item.".to_owned(),
+        _ => "Compared with the ranking by all votes, scores change but no item changes rank."
+            .to_owned(),
     });
     sentences
 }
 
-fn annotators(findings: &Findings<'_>) -> Option<String> {
-    let rows = findings.annotators?;
-    let suspect = rows.iter().filter(|row| row.flagged_p_adjusted < 0.05).count() as u64;
-    (suspect > 0).then(|| {
-        let (who, cast) = match suspect {
-            1 => ("1 annotator".to_owned(), "casts"),
-            _ => (format!("{} annotators", thousands(suspect)), "cast"),
-        };
-        format!("{who} {cast} more flagged votes than chance explains.")
+fn annotators(findings: &StudyFindings<'_>) -> Option<String> {
+    let rows = findings.ranked.annotators?;
+    let suspicious = rows.iter().filter(|row| row.flagged_p_adjusted < P_LEVEL).count() as u64;
+    (suspicious > 0).then(|| {
+        let annotators = counted(suspicious, "annotator", "annotators");
+        let cast = if suspicious == 1 { "casts" } else { "cast" };
+        format!("{annotators} {cast} more flagged votes than chance explains.")
     })
 }
 
-fn verdict(findings: &Findings<'_>) -> String {
+fn verdict(findings: &StudyFindings<'_>) -> String {
     let verdict = &findings.diagnosis.verdict;
     match (verdict.can_rank, verdict.can_find_outliers) {
         (true, true) => {
-            "The data can support this: all items are on one scale, and bad votes can \
-                         be told from good ones."
+            "The data support this ranking: all items are on one scale, and bad votes can be \
+             distinguished from good ones."
         }
         (true, false) => {
-            "All items are on one scale, but with these data bad votes cannot be told \
-                          from good ones with certainty."
+            "All items are on one scale, but the data are not sufficient to distinguish bad votes \
+             from good ones with certainty."
         }
         (false, _) => "The data cannot put all items on one scale.",
     }

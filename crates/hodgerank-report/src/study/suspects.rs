@@ -1,30 +1,35 @@
-//! Votes that are flagged somewhere on the path, in order of suspicion.
+//! Distinct votes that are flagged somewhere on the path, in order of suspicion.
 
 use hodgerank::Method;
 
-use super::slider::Stops;
-use crate::findings::Findings;
+use super::stops::Stops;
+use crate::findings::StudyFindings;
 
-/// Groups in order of suspicion.
+/// Distinct votes in order of suspicion, in columns of the same length.
 pub(super) struct Suspects {
-    /// The groups that are listed.
+    /// The distinct votes.
     pub(super) groups: Vec<u32>,
-    /// λ or t at which each entered; none without a path.
+    /// λ or t at which each becomes flagged; `None` without a path.
     pub(super) entered: Vec<Option<f64>>,
-    /// Votes flagged before each, as a share of all votes: what bands of strength are made of.
+    /// Votes flagged before each, as a share of all votes.
     pub(super) depth: Vec<f64>,
-    /// Methods that flag each, besides the one of the ranking.
+    /// Number of other robust methods that flag each of them.
     pub(super) agreeing: Vec<u32>,
-    /// How many such methods there are.
+    /// How many other robust methods there are.
     pub(super) others: u32,
-    /// Groups that were flagged but are not listed.
+    /// Number of flagged distinct votes that are not listed.
     pub(super) left_out: usize,
-    /// For each, the stops at which it turns.
+    /// The stops at which each changes between flagged and not flagged.
     pub(super) turns: Vec<Vec<u32>>,
 }
 
 impl Suspects {
-    pub(super) fn of(findings: &Findings<'_>, stops: Option<&Stops>, most: usize) -> Self {
+    /// Collects at most `max_listed` distinct votes.
+    pub(super) fn new(
+        findings: &StudyFindings<'_>,
+        stops: Option<&Stops>,
+        max_listed: usize,
+    ) -> Self {
         let ranked = findings.ranked;
         let weight = &ranked.graph.groups().weight;
         let (mut groups, mut turns): (Vec<u32>, Vec<Vec<u32>>) = (Vec::new(), Vec::new());
@@ -33,12 +38,12 @@ impl Suspects {
             (Some((_, path)), Some(stops)) => {
                 let mut turns_of = stops.turns(path, weight.len());
                 for entry in path.entries() {
-                    let turned = std::mem::take(&mut turns_of[entry.group as usize]);
-                    // A group that came and went between two stops is seen at neither.
-                    if !turned.is_empty() {
+                    let own = std::mem::take(&mut turns_of[entry.group as usize]);
+                    // A vote that is flagged only between two stops is never shown.
+                    if !own.is_empty() {
                         groups.push(entry.group);
                         entered.push(Some(entry.at));
-                        turns.push(turned);
+                        turns.push(own);
                     }
                 }
             }
@@ -58,15 +63,15 @@ impl Suspects {
             depth
         });
         let mut depth: Vec<f64> = depth.collect();
-        let left_out = groups.len().saturating_sub(most);
-        groups.truncate(most);
-        entered.truncate(most);
-        turns.truncate(most);
-        depth.truncate(most);
+        let left_out = groups.len().saturating_sub(max_listed);
+        groups.truncate(max_listed);
+        entered.truncate(max_listed);
+        turns.truncate(max_listed);
+        depth.truncate(max_listed);
         let robust: Vec<&[f64]> = findings
             .methods
             .iter()
-            .filter(|fit| fit.method != ranked.fit.method && is_robust(fit.method))
+            .filter(|fit| fit.method != ranked.fit.method && flags_on_its_own(fit.method))
             .map(|fit| &fit.flagged[..])
             .collect();
         let count = |&g: &u32| robust.iter().filter(|flagged| flagged[g as usize] > 0.0).count();
@@ -75,8 +80,8 @@ impl Suspects {
         Self { groups, entered, depth, agreeing, others, left_out, turns }
     }
 
-    /// Only those that the ranking does not trust.
-    pub(super) fn flagged_in_ranking(&self, findings: &Findings<'_>) -> Self {
+    /// Returns only the votes that are flagged in the ranking.
+    pub(super) fn flagged_in_ranking(&self, findings: &StudyFindings<'_>) -> Self {
         let flagged = &findings.ranked.fit.flagged;
         let kept: Vec<usize> =
             (0..self.groups.len()).filter(|&k| flagged[self.groups[k] as usize] > 0.0).collect();
@@ -92,14 +97,7 @@ impl Suspects {
     }
 }
 
-/// Methods with an opinion of their own: `lasso-l2` flags what `hlasso` flags.
-fn is_robust(method: Method) -> bool {
-    matches!(
-        method,
-        Method::HuberLasso
-            | Method::Bregman
-            | Method::InverseScaleSpace
-            | Method::HardThreshold
-            | Method::Trimmed
-    )
+/// Whether a method chooses votes to flag itself: `lasso-l2` flags what `hlasso` flags.
+fn flags_on_its_own(method: Method) -> bool {
+    method.info().flags_votes && method != Method::LassoL2
 }

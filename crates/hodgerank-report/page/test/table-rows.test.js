@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { alphabet, matchingRows, sortedRows } from "../rows.js";
-import { flaggedAt, moveTo, stateOf } from "../stops.js";
+import { flaggedAt, setStop, stateOf } from "../state.js";
+import { matchingRows, nameRanks, sortedRows } from "../table-rows.js";
 import { coffeeReport } from "./fixture.js";
 
 const items = ["Sidamo", "antigua", "item 10", "item 9"];
 
-test("rows sort by what their cells mean", () => {
+test("rows are sorted by the kind of their column", () => {
   const sort = (kind, values, descending = false) =>
-    sortedRows({ kind, values }, descending, alphabet(items));
+    sortedRows({ kind, values }, descending, nameRanks(items));
   assert.deepEqual(sort("number", [3, null, -1, 2]), [2, 3, 0, 1]);
   assert.deepEqual(sort("number", [3, null, -1, 2], true), [0, 3, 2, 1]);
   assert.deepEqual(sort("whole", [1, 0, 1, 0]), [1, 3, 0, 2]);
@@ -23,7 +23,7 @@ test("rows sort by what their cells mean", () => {
   assert.deepEqual(sort("interval", intervals), [2, 1, 0]);
 });
 
-test("a filter finds words in any cell as it is shown", () => {
+test("a filter matches the text of any cell", () => {
   const columns = [
     { kind: "item", values: [0, 1, 2] },
     { kind: "share", values: [0.125, 0.5, null] },
@@ -36,18 +36,18 @@ test("a filter finds words in any cell as it is shown", () => {
   assert.equal(matchingRows(columns, items, "  "), null);
 });
 
-test("a vote is flagged after an odd number of turns", () => {
+test("a vote is flagged after an odd number of changes", () => {
   const at = (turns) => [0, 1, 2, 3, 4, 5].map((stop) => flaggedAt(turns, stop));
   assert.deepEqual(at([]), [false, false, false, false, false, false]);
   assert.deepEqual(at([2]), [false, false, true, true, true, true]);
   assert.deepEqual(at([0, 3, 5]), [true, true, true, false, false, true]);
 });
 
-test("a stop's values are those of the path", () => {
+test("a stop has the values of the path", () => {
   const [study] = coffeeReport().studies;
   const state = stateOf(study);
   for (const stop of [20, 0, 7]) {
-    moveTo(state, stop);
+    setStop(state, stop);
     const column = (id) => state.tables.get("ranking").columns.find((one) => one.id === id).values;
     assert.deepEqual(column("rank"), study.slider.ranks[stop]);
     assert.deepEqual(column("score"), study.slider.scores[stop]);

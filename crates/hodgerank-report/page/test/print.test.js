@@ -1,4 +1,4 @@
-// The page on paper.
+// The page in print.
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
@@ -14,7 +14,7 @@ before(async () => {
 });
 after(() => browser.close());
 
-test("on paper nothing is wider than the page and controls are gone", async () => {
+test("in print nothing is wider than the page and controls are hidden", async () => {
   const { page, faults } = await browser.open(coffeeReport(), {
     viewport: { width: PAPER, height: 1000 },
     colorScheme: "dark",
@@ -48,7 +48,7 @@ test("on paper nothing is wider than the page and controls are gone", async () =
   assert.deepEqual(faults, []);
 });
 
-test("paper says which study it shows", async () => {
+test("print names the study", async () => {
   const studies = ["morning", "evening"].map((by) => studyOf({ names: COFFEES, by }));
   const { page } = await browser.open(reportOf(...studies));
   assert.ok(await page.locator(".by").isHidden());
@@ -59,7 +59,7 @@ test("paper says which study it shows", async () => {
   assert.ok(await page.locator("#chooser").isHidden());
 });
 
-test("paper has up to 500 rows and says how many more there are", async () => {
+test("print has up to 500 rows and says how many are omitted", async () => {
   const { page } = await browser.open(reportOf(studyOf({ names: COFFEES, suspects: 1200 })));
   await moveSlider(page, 20);
   const { length: all } = await page.evaluate(() => ({

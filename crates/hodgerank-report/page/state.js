@@ -1,17 +1,17 @@
-// What the page knows of one study, and where its slider stands.
+// The state of a study's page: its data, and the stop of its slider.
 
-import { alphabet } from "./rows.js";
+import { nameRanks } from "./table-rows.js";
 
-/** Whether a vote with these turns is flagged at a stop: it is after an odd number of turns. */
+/** Whether a vote is flagged at a stop: after an odd number of changes. */
 export function flaggedAt(turns, stop) {
-  let past = 0;
-  while (past < turns.length && turns[past] <= stop) {
-    past += 1;
+  let changes = 0;
+  while (changes < turns.length && turns[changes] <= stop) {
+    changes += 1;
   }
-  return past % 2 === 1;
+  return changes % 2 === 1;
 }
 
-/** The state of a study that tables and charts read. Given columns are replaced, never changed. */
+/** Creates the state that tables and charts read. The columns of `study` are copied. */
 export function stateOf(study) {
   const tables = new Map();
   for (const section of study.sections) {
@@ -21,7 +21,7 @@ export function stateOf(study) {
   }
   return {
     items: study.items,
-    places: alphabet(study.items),
+    nameRanks: nameRanks(study.items),
     tables,
     slider: study.slider ?? null,
     stop: 0,
@@ -29,8 +29,8 @@ export function stateOf(study) {
   };
 }
 
-/** Moves the state to a stop: the ranking's columns and the flags are those of the stop. */
-export function moveTo(state, stop) {
+/** Sets the stop: updates the ranking's columns and the flags. */
+export function setStop(state, stop) {
   const { slider, flags } = state;
   state.stop = stop;
   const columns = { rank: slider.ranks, score: slider.scores, flagged: slider.item_flagged };
