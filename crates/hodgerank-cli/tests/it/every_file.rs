@@ -1,0 +1,202 @@
+//! Every command on every file of real votes: it ends well, what it writes can be read, and the
+//! commands agree with each other. Files that are added later are tested without a change here.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use crate::support::{Place, shared_data};
+use serde_json::Value;
+
+/// A file of votes, read by other means than ours.
+struct Votes {
+    path: String,
+    header: csv::StringRecord,
+    rows: Vec<csv::StringRecord>,
+}
+
+impl Votes {
+    fn read(path: &Path) -> Self {
+        let mut reader = csv::Reader::from_path(path).unwrap();
+        let header = reader.headers().unwrap().clone();
+        let rows = reader.into_records().map(Result::unwrap).collect();
+        Self { path: path.to_str().unwrap().to_owned(), header, rows }
+    }
+
+    fn has(&self, column: &str) -> bool {
+        self.header.iter().any(|name| name == column)
+    }
+
+    fn items(&self) -> BTreeSet<&str> {
+        let is_item = |name: &str| ["winner", "loser", "left", "right"].contains(&name);
+        let pairs = |row| self.header.iter().zip(row);
+        let cells = self.rows.iter().flat_map(|row: &csv::StringRecord| pairs(row));
+        cells.filter(|(name, _)| is_item(name)).map(|(_, cell)| cell).collect()
+    }
+
+    /// Pairs that were compared, whichever side stood first.
+    fn pairs(&self) -> BTreeSet<[&str; 2]> {
+        let sides = if self.has("left") { ["left", "right"] } else { ["winner", "loser"] };
+        let [left, right] =
+            sides.map(|side| self.header.iter().position(|name| name == side).unwrap());
+        let pair = |row: &'_ csv::StringRecord| -> [usize; 2] {
+            if row[left] <= row[right] { [left, right] } else { [right, left] }
+        };
+        self.rows.iter().map(|row| pair(row).map(|column| &row[column])).collect()
+    }
+}
+
+/// All CSV files of votes; `golden` holds tables of the paper.
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let found = entries.flat_map(|path| match path.is_dir() {
+        true if path.ends_with("golden") => Vec::new(),
+        true => files(&path),
+        false if path.extension().is_some_and(|ending| ending == "csv") => vec![path],
+        false => Vec::new(),
+    });
+    found.collect()
+}
+
+fn list<'a>(document: &'a Value, key: &str) -> &'a Vec<Value> {
+    document[key].as_array().unwrap_or_else(|| panic!("no list of {key}"))
+}
+
+fn sum(rows: &[Value], key: &str) -> u64 {
+    rows.iter().map(|row| row[key].as_u64().unwrap()).sum()
+}
+
+/// Runs a command; its CSV must be a table and its JSON a document. The number of rows of the one,
+/// and the other.
+#[track_caller]
+fn both(votes: &Votes, command: &[&str], options: &[&str]) -> (usize, Value) {
+    let place = Place::new();
+    let run = |format| {
+        let output = ["--format", format, "--threads", "1"];
+        place.run(&[command, &[&votes.path], options, &output].concat()).good()
+    };
+    let (text, document) = (run("csv"), run("json").json());
+    let rows = csv::Reader::from_reader(&*text.stdout).into_records();
+    let rows: Vec<_> = rows.collect::<Result<_, _>>().expect("rows of one length");
+    (rows.len(), document)
+}
+
+#[track_caller]
+fn names(values: &[Value]) -> BTreeSet<&str> {
+    values.iter().map(|name| name.as_str().unwrap()).collect()
+}
+
+fn check(votes: &Votes, options: &[&str]) {
+    let (path, total) = (&votes.path, votes.rows.len() as u64);
+    let items = votes.items();
+
+    let (rows, ranked) = both(votes, &["rank"], options);
+    let ranking = list(&ranked, "ranking");
+    let ranked_items: Vec<Value> = ranking.iter().map(|row| row["item"].clone()).collect();
+    assert_eq!((rows, ranking.len()), (items.len(), items.len()), "{path}");
+    assert_eq!(names(&ranked_items), items, "{path}");
+    assert!(ranking.is_sorted_by_key(|row| row["rank"].as_u64()), "{path}");
+    assert_eq!(
+        (&ranked["input"]["rows"], &ranked["input"]["rejected"]),
+        (&total.into(), &0.into())
+    );
+    let flagged = ranked["outliers"]["comparisons"].as_u64().unwrap();
+    assert!(flagged < total / 2, "{path}: {flagged} of {total}");
+    // The votes themselves may say that none is to be flagged.
+    assert!(flagged > 0 || options.is_empty(), "{path}");
+    assert_eq!(sum(ranking, "flagged"), 2 * flagged, "{path}: both items of a vote");
+
+    let (rows, found) = both(votes, &["outliers"], options);
+    assert_eq!(rows, list(&found, "votes").len(), "{path}");
+    assert_eq!(sum(list(&found, "votes"), "flagged"), flagged, "{path}");
+
+    if votes.has("annotator") {
+        let (rows, found) = both(votes, &["outliers", "--annotators"], options);
+        assert_eq!(found["annotators"], ranked["annotators"], "{path}");
+        let annotators = list(&found, "annotators");
+        assert_eq!(rows, annotators.len(), "{path}");
+        assert_eq!((sum(annotators, "votes"), sum(annotators, "flagged")), (total, flagged));
+    } else {
+        let run = Place::new().run(&["outliers", "--annotators", path]);
+        assert_eq!(run.code, Some(2), "{path}: {}", run.stderr);
+        assert!(run.stderr.contains("no column says who cast the votes"), "{}", run.stderr);
+        assert!(ranked.get("annotators").is_none(), "{path}");
+    }
+
+    let place = Place::new();
+    let outputs = ["-o", "kept.csv", "--flagged", "flagged.csv"];
+    place.run(&[&["clean", path], options, &outputs].concat()).good();
+    let [kept, put_aside] =
+        ["kept.csv", "flagged.csv"].map(|name| Votes::read(&place.path().join(name)));
+    assert_eq!((&kept.header, &put_aside.header), (&votes.header, &votes.header), "{path}");
+    assert_eq!(put_aside.rows.len() as u64, flagged, "{path}");
+    let mut parts = (kept.rows.iter().peekable(), put_aside.rows.iter());
+    for row in &votes.rows {
+        let part = parts.0.next_if_eq(&row).or_else(|| parts.1.next());
+        assert_eq!(part, Some(row), "{path}: rows keep their order");
+    }
+    assert_eq!((parts.0.next(), parts.1.next()), (None, None), "{path}: and none is new");
+
+    let (rows, walked) = both(votes, &["path"], options);
+    assert_eq!(
+        (&walked["schema"], rows),
+        (&"hodgerank/path/1".into(), list(&walked, "lines").len())
+    );
+    assert!(rows > items.len() && rows.is_multiple_of(items.len()), "{path}: {rows}");
+
+    let (rows, compared) = both(votes, &["compare"], options);
+    let [comparison] = &list(&compared, "comparisons")[..] else { panic!("{path}: one study") };
+    let methods = list(comparison, "methods");
+    assert_eq!(names(list(comparison, "items")), items, "{path}");
+    assert_eq!((methods.len(), rows), (9, 9 * items.len()), "{path}");
+    let same = methods.iter().find(|method| method["name"] == ranked["method"]["name"]);
+    assert_eq!(same.map(|method| &method["flagged"]), Some(&flagged.into()), "{path}");
+
+    place.run(&[&["report", path, "-o", "report.html"], options].concat()).good();
+    let report = place.get("report.html");
+    assert!(report.starts_with(b"<!doctype html>") && report.ends_with(b"</html>\n"), "{path}");
+
+    let (_, diagnosed) = both(votes, &["diagnose"], options);
+    assert_eq!(diagnosed["input"], ranked["input"], "{path}");
+    assert_eq!(diagnosed["design"]["pairs"], votes.pairs().len(), "{path}");
+    assert_eq!(diagnosed["verdict"]["can_rank"], ranked["input"]["components"] == 1, "{path}");
+    let suspects = &diagnosed["identifiability"]["suspects"];
+    assert_eq!(suspects["comparisons"], flagged, "{path}");
+    assert_eq!(suspects["conditions"].is_null(), flagged == 0, "{path}");
+}
+
+/// It asks for no outliers, so it is done once for each file.
+fn check_decomposition(votes: &Votes) {
+    let path = &votes.path;
+    let (rows, split) = both(votes, &["decompose"], &[]);
+    assert_eq!(rows, votes.pairs().len(), "{path}");
+    assert_eq!(split["input"]["rows"], votes.rows.len(), "{path}");
+    let shares: Vec<f64> = split["shares"]
+        .as_object()
+        .unwrap()
+        .values()
+        .map(|share| share.as_f64().unwrap())
+        .collect();
+    assert!(shares.len() == 4 && shares.iter().all(|share| (0.0..=1.0).contains(share)), "{path}");
+    assert!((shares.iter().sum::<f64>() - 1.0).abs() < 1e-9, "{path}: {shares:?}");
+    let triangles = list(&split, "triangles");
+    assert!(triangles.is_sorted_by_key(|one| -one["curl"].as_f64().unwrap()), "{path}");
+    let named = triangles.iter().all(|one| one.get("annotators").is_some());
+    assert!(triangles.is_empty() || named == votes.has("annotator"), "{path}");
+}
+
+#[test]
+fn every_command_runs_on_every_file() {
+    let Some(folder) = shared_data() else { return };
+    let files = files(&folder);
+    assert!(files.len() >= 11, "{files:?}");
+    std::thread::scope(|scope| {
+        for file in &files {
+            scope.spawn(|| {
+                let votes = Votes::read(file);
+                check(&votes, &[]);
+                check(&votes, &["--outliers", "5%"]);
+                check_decomposition(&votes);
+            });
+        }
+    });
+}

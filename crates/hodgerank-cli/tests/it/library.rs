@@ -1,0 +1,66 @@
+//! The program and the library give the same numbers, to the last bit, on the studies of the
+//! published tables. Python's tests compare with the program.
+
+use std::sync::Arc;
+
+use crate::support::{Place, shared_data};
+use hodgerank::ComparisonGraph;
+use hodgerank::fit::{FitOptions, Method, fit};
+use hodgerank::select::OutlierRule;
+use hodgerank::solve::bregman::Algorithm;
+use hodgerank::solve::lasso_l2::Protocol;
+use hodgerank_io::{ReadOptions, read};
+
+/// Flags, and the same as options.
+fn settings() -> Vec<(&'static str, FitOptions)> {
+    let (share, default) = (OutlierRule::Share(0.05), FitOptions::default());
+    let of = |method| FitOptions { method: Some(method), ..default };
+    let paper = |method| FitOptions { outliers: share, protocol: Protocol::Paper, ..of(method) };
+    let lbi = |algorithm, dt| FitOptions {
+        outliers: OutlierRule::Time(0.66756),
+        kappa: Some(50.0),
+        dt,
+        algorithm,
+        ..of(Method::Bregman)
+    };
+    vec![
+        ("--method l2", of(Method::L2)),
+        ("--method ridge", of(Method::Ridge)),
+        ("--method pc-lasso", of(Method::PcLasso)),
+        ("--method ilts", of(Method::Trimmed)),
+        ("--method iht --outliers 5%", FitOptions { outliers: share, ..of(Method::HardThreshold) }),
+        ("--method hlasso --outliers 5% --protocol paper", paper(Method::HuberLasso)),
+        ("--method lasso-l2 --outliers 5% --protocol paper", paper(Method::LassoL2)),
+        (
+            "--method lbi --kappa 50 --dt 0.00004 --time 0.66756",
+            lbi(Algorithm::Exact, Some(0.00004)),
+        ),
+        ("--method lbi --kappa 50 --time 0.66756 --algorithm 2", lbi(Algorithm::Gradient, None)),
+        ("--method iss", of(Method::InverseScaleSpace)),
+        ("--threads 1", default),
+    ]
+}
+
+#[test]
+fn the_program_gives_the_bits_of_the_library() {
+    let Some(data) = shared_data() else { return };
+    for file in ["pc-vqa/ref01.csv", "human-age.csv"] {
+        let file = data.join(file).to_str().unwrap().to_owned();
+        let input =
+            read(std::slice::from_ref(&file), &ReadOptions::default(), &Arc::default()).unwrap();
+        let study = &input.studies[0];
+        let graph = ComparisonGraph::new(study.items.len(), study.groups.clone()).unwrap();
+        for (flags, options) in settings() {
+            let scores = fit(&graph, &options).unwrap().scores;
+            let arguments = [&[file.as_str()][..], &flags.split(' ').collect::<Vec<_>>()].concat();
+            let json = Place::new().rank(&arguments);
+            let ranking = json["ranking"].as_array().unwrap();
+            assert_eq!(ranking.len(), scores.len());
+            for row in ranking {
+                let item = study.items.get(row["item"].as_str().unwrap().as_bytes()).unwrap();
+                let (program, library) = (row["score"].as_f64().unwrap(), scores[item as usize]);
+                assert_eq!(program.to_bits(), library.to_bits(), "{file} {flags}");
+            }
+        }
+    }
+}
