@@ -1,32 +1,32 @@
-//! Who cast the votes: `outliers --annotators`, and the same in the JSON of `rank`.
+//! Statistics per annotator: `outliers --annotators`, and the same list in the JSON of `rank`.
 
-use crate::support::{Place, Run, files, number};
+use crate::support::{Run, TestDir, files, number};
 use serde_json::Value;
 
 /// A study of careful, malicious and one-sided annotators.
-fn annotated(place: &Place, name: &str) {
+fn annotated(dir: &TestDir, name: &str) {
     let people = "careful=16,malicious=2,always-left=1";
     let noise = ["--noise", "bradley-terry", "--noise-scale", "0.05"];
     let study = ["simulate", "--items", "12", "--votes", "4000", "--annotators", people];
-    place.run(&[&study[..], &noise, &["-o", name]].concat()).good();
+    dir.run(&[&study[..], &noise, &["-o", name]].concat()).success();
 }
 
 #[track_caller]
-fn annotators(place: &Place, arguments: &[&str], input: &[u8]) -> Value {
-    place.json(&[&["outliers", "--annotators"], arguments].concat(), input)
+fn annotators(dir: &TestDir, arguments: &[&str], input: &[u8]) -> Value {
+    dir.json(&[&["outliers", "--annotators"], arguments].concat(), input)
 }
 
 #[track_caller]
-fn ranked(place: &Place, arguments: &[&str], input: &[u8]) -> Value {
-    place.json(&[&["rank"], arguments].concat(), input)
+fn ranked(dir: &TestDir, arguments: &[&str], input: &[u8]) -> Value {
+    dir.json(&[&["rank"], arguments].concat(), input)
 }
 
 #[test]
 fn bad_annotators_are_found() {
-    let place = Place::new();
+    let dir = TestDir::new();
     for name in ["v.csv", "v.parquet"] {
-        annotated(&place, name);
-        let found = annotators(&place, &[name], b"");
+        annotated(&dir, name);
+        let found = annotators(&dir, &[name], b"");
         assert_eq!(found["schema"], "hodgerank/annotators/1");
         let rows = found["annotators"].as_array().unwrap();
         assert_eq!(rows.len(), 19);
@@ -44,25 +44,25 @@ fn bad_annotators_are_found() {
         assert_eq!(total("votes"), 4000.0);
         assert_eq!(total("flagged"), number(&found["outliers"], "comparisons"));
     }
-    let table = place.run(&["outliers", "v.csv", "--annotators"]).good();
+    let table = dir.run(&["outliers", "v.csv", "--annotators"]).success();
     assert!(table.text().contains("malicious-"), "{}", table.text());
-    let csv = place.run(&["outliers", "v.csv", "--annotators", "--format", "csv"]).good();
+    let csv = dir.run(&["outliers", "v.csv", "--annotators", "--format", "csv"]).success();
     assert!(csv.text().starts_with("annotator,votes,agreement,flagged,flagged_share,"));
 }
 
-/// Winner and loser do not tell who stood on the left.
+/// Columns winner and loser do not say which item was on the left.
 #[test]
-fn sides_are_judged_only_where_there_are_sides() {
-    let place = Place::new();
+fn side_statistics_need_sides() {
+    let dir = TestDir::new();
     let rows: String = (0..60).map(|n| format!("a,b,ann-{}\n", n % 3)).collect();
-    place.put("v.csv", format!("winner,loser,annotator\n{rows}"));
-    let found = annotators(&place, &["v.csv"], b"");
+    dir.write("v.csv", format!("winner,loser,annotator\n{rows}"));
+    let found = annotators(&dir, &["v.csv"], b"");
     let rows = found["annotators"].as_array().unwrap();
     assert_eq!(rows.len(), 3);
     assert!(rows.iter().all(|row| row["left_share"].is_null() && row["left_p"].is_null()));
 }
 
-/// The list of annotators as it was written.
+/// The list of annotators in the output, as text.
 fn list_of(run: &Run) -> &str {
     let text = run.text();
     let start = text.find("  \"annotators\": [").expect("the list begins");
@@ -70,16 +70,16 @@ fn list_of(run: &Run) -> &str {
     &text[start..start + length]
 }
 
-/// The document of `rank` holds everything that the annotators' document holds.
+/// The JSON of `rank` contains the list of `outliers --annotators`.
 #[test]
-fn the_json_of_rank_has_the_annotators_too() {
-    let place = Place::new();
+fn the_json_of_rank_contains_annotators() {
+    let dir = TestDir::new();
     for name in ["v.csv", "v.csv.gz", "v.parquet", "v.arrow"] {
-        annotated(&place, name);
-        for (source, input) in [(name, Vec::new()), ("-", place.get(name))] {
+        annotated(&dir, name);
+        for (source, input) in [(name, Vec::new()), ("-", dir.read(name))] {
             let run = |command: &[&str]| {
                 let all = [command, &[source, "--format", "json"]].concat();
-                place.run_with(&all, &input).good()
+                dir.run_with_stdin(&all, &input).success()
             };
             let (expected, found) = (run(&["outliers", "--annotators"]), run(&["rank"]));
             // The same text: fields and annotators in the same order.
@@ -92,27 +92,27 @@ fn the_json_of_rank_has_the_annotators_too() {
         }
     }
     for format in ["csv", "table"] {
-        let run = place.run(&["rank", "v.csv", "--format", format]).good();
+        let run = dir.run(&["rank", "v.csv", "--format", format]).success();
         assert!(!run.text().contains("malicious"), "{}", run.text());
     }
 }
 
 #[test]
-fn each_by_value_has_its_own_annotators() {
-    let place = Place::new();
-    annotated(&place, "v.csv");
-    let text = String::from_utf8(place.get("v.csv")).unwrap();
+fn annotators_are_listed_per_study() {
+    let dir = TestDir::new();
+    annotated(&dir, "v.csv");
+    let text = String::from_utf8(dir.read("v.csv")).unwrap();
     let (header, rows) = text.split_once('\n').unwrap();
     let row = |(n, row): (usize, &str)| format!("{row},scene-{}\n", n % 2);
     let rows: String = rows.lines().enumerate().map(row).collect();
-    place.put("by.csv", format!("{header},scene\n{rows}"));
-    place.put("by.csv.gz", files::gzip(place.get("by.csv")));
+    dir.write("by.csv", format!("{header},scene\n{rows}"));
+    dir.write("by.csv.gz", files::gzip(dir.read("by.csv")));
     for (source, input) in
-        [("by.csv", Vec::new()), ("by.csv.gz", Vec::new()), ("-", place.get("by.csv.gz"))]
+        [("by.csv", Vec::new()), ("by.csv.gz", Vec::new()), ("-", dir.read("by.csv.gz"))]
     {
         let arguments = [source, "--by", "scene", "--outliers", "6%"];
-        let expected = annotators(&place, &arguments, &input);
-        let found = ranked(&place, &arguments, &input);
+        let expected = annotators(&dir, &arguments, &input);
+        let found = ranked(&dir, &arguments, &input);
         assert!(found.get("annotators").is_none(), "each value has its own");
         let parts = |document: &Value| document["groups_by"].as_array().unwrap().clone();
         assert_eq!(parts(&found).len(), 2);
@@ -126,28 +126,28 @@ fn each_by_value_has_its_own_annotators() {
 }
 
 #[test]
-fn without_a_column_there_are_no_annotators() {
-    let place = Place::new();
-    place.put("v.csv", files::separated(&files::votes(6, 200), ","));
-    assert!(ranked(&place, &["v.csv"], b"").get("annotators").is_none());
-    assert!(ranked(&place, &["-"], &place.get("v.csv")).get("annotators").is_none());
-    // A column without names is a column: nobody is in the list, and that is said.
-    place.put("nobody.csv", "winner,loser,annotator\na,b,\na,b,\n");
-    let run = place.run(&["rank", "nobody.csv", "--format", "json"]).good();
+fn annotators_need_a_column() {
+    let dir = TestDir::new();
+    dir.write("v.csv", files::separated(&files::votes(6, 200), ","));
+    assert!(ranked(&dir, &["v.csv"], b"").get("annotators").is_none());
+    assert!(ranked(&dir, &["-"], &dir.read("v.csv")).get("annotators").is_none());
+    // A column without names gives an empty list and a warning.
+    dir.write("nobody.csv", "winner,loser,annotator\na,b,\na,b,\n");
+    let run = dir.run(&["rank", "nobody.csv", "--format", "json"]).success();
     assert_eq!(run.json()["annotators"], Value::Array(Vec::new()));
     assert!(run.stderr.contains("2 votes do not say who cast them"), "{}", run.stderr);
 }
 
-/// Standard input is copied to a temporary file only where it must be read twice.
+/// Standard input is copied to a temporary file only if it has to be read twice.
 #[cfg(unix)]
 #[test]
 fn only_json_reads_standard_input_twice() {
-    let place = Place::new();
-    annotated(&place, "v.csv");
+    let dir = TestDir::new();
+    annotated(&dir, "v.csv");
     let run = |format: &str| {
-        let file = std::fs::File::open(place.path().join("v.csv")).unwrap();
-        let mut command = place.command(&["rank", "-", "--format", format]);
-        command.env("TMPDIR", place.path().join("missing")).stdin(file);
+        let file = std::fs::File::open(dir.path().join("v.csv")).unwrap();
+        let mut command = dir.command(&["rank", "-", "--format", format]);
+        command.env("TMPDIR", dir.path().join("missing")).stdin(file);
         let output = command.output().unwrap();
         (output.status.code(), String::from_utf8(output.stderr).unwrap())
     };

@@ -1,13 +1,13 @@
-//! Text that makes no sense and flags that do not go together: a clear error, exit 2, no output.
+//! Invalid text and conflicting flags: a clear error, exit code 2, no output.
 
-use crate::support::Place;
+use crate::support::TestDir;
 
 struct Case {
     name: &'static str,
     file: &'static str,
     bytes: &'static [u8],
     arguments: &'static [&'static str],
-    /// What standard error must say.
+    /// Texts that standard error must contain.
     parts: &'static [&'static str],
 }
 
@@ -188,15 +188,15 @@ const OPTIONS: &[(&[&str], &[&str])] = &[
     (&[], &["<FILE>"]),
 ];
 
-/// Runs `rank` with one and with two threads and checks that it refuses, and leaves nothing behind.
+/// Asserts that `rank` fails with one and with two threads, and leaves no files behind.
 #[track_caller]
-fn refuses(place: &Place, name: &str, arguments: &[&str], parts: &[&str]) {
-    let before = place.names();
+fn refuses(dir: &TestDir, name: &str, arguments: &[&str], parts: &[&str]) {
+    let before = dir.file_names();
     let (mut runs, threads_given) = (Vec::new(), arguments.contains(&"--threads"));
     for threads in ["1", "2"] {
         let threads: &[&str] = if threads_given { &[] } else { &["--threads", threads] };
         let all = [&["rank", "-o", "out.json"], arguments, threads].concat();
-        runs.push(place.run(&all));
+        runs.push(dir.run(&all));
     }
     let run = &runs[0];
     assert_eq!(run.code, Some(2), "{name}: {}", run.stderr);
@@ -205,47 +205,47 @@ fn refuses(place: &Place, name: &str, arguments: &[&str], parts: &[&str]) {
     }
     assert!(!run.stderr.contains("panicked"), "{name}: {}", run.stderr);
     assert!(run.stdout.is_empty(), "{name}: something on standard output");
-    assert_eq!(place.names(), before, "{name}: something was left behind");
+    assert_eq!(dir.file_names(), before, "{name}: something was left behind");
     assert_eq!(runs[0], runs[1], "{name}: the threads matter");
 }
 
 #[test]
-fn bad_rows_and_files_are_refused() {
+fn invalid_rows_and_files_are_rejected() {
     for Case { name, file, bytes, arguments, parts } in ROWS.iter().chain(FILES) {
-        let place = Place::new();
-        place.put(file, bytes);
-        refuses(&place, name, &[&[*file], *arguments].concat(), parts);
+        let dir = TestDir::new();
+        dir.write(file, bytes);
+        refuses(&dir, name, &[&[*file], *arguments].concat(), parts);
     }
 }
 
 #[test]
-fn bad_rows_are_refused_on_standard_input_and_compressed() {
+fn invalid_rows_are_rejected_on_standard_input_and_compressed() {
     for Case { name, file, bytes, arguments, parts } in ROWS {
-        let place = Place::new();
+        let dir = TestDir::new();
         let format = file.rsplit_once('.').expect("an ending").1.replace("nd", "");
         let format = if format == "json" { "jsonl" } else { &format };
         let input = [&["rank", "-", "--input-format", format], *arguments].concat();
-        let run = place.run_with(&input, bytes);
+        let run = dir.run_with_stdin(&input, bytes);
         assert_eq!(run.code, Some(2), "{name}: {}", run.stderr);
         let first = parts[0].replacen(file, "standard input", 1);
         assert!(run.stderr.contains(&first), "{name}: {}", run.stderr);
 
         let packed = format!("{file}.gz");
-        place.put(&packed, crate::support::files::gzip(bytes));
+        dir.write(&packed, crate::support::files::gzip(bytes));
         let first = parts[0].replacen(file, &packed, 1);
-        refuses(&place, name, &[&[packed.as_str()], *arguments].concat(), &[&first]);
+        refuses(&dir, name, &[&[packed.as_str()], *arguments].concat(), &[&first]);
     }
 }
 
 #[test]
-fn bad_rows_can_be_skipped() {
+fn invalid_rows_can_be_skipped() {
     for Case { name, file, bytes, arguments, parts } in ROWS {
-        let place = Place::new();
-        place.put(file, bytes);
+        let dir = TestDir::new();
+        dir.write(file, bytes);
         let skip: &[&str] = &["rank", file, "--format", "json", "--on-error", "skip"];
-        let run = place.run(&[skip, *arguments].concat());
+        let run = dir.run(&[skip, *arguments].concat());
         if *name == "unclosed quote" {
-            // Where the next row begins is not known, so there is nothing to go on with.
+            // The start of the next row is unknown, so that the file cannot be read on.
             assert_eq!(run.code, Some(2), "{name}");
             assert!(run.stderr.contains(parts[0]) && !run.stderr.contains(SKIP), "{name}");
         } else if run.code == Some(0) {
@@ -261,24 +261,24 @@ fn bad_rows_can_be_skipped() {
 }
 
 #[test]
-fn nonsense_options_are_refused() {
+fn invalid_options_are_rejected() {
     for (arguments, parts) in OPTIONS {
-        let place = Place::new();
-        place.put("v.csv", GOOD);
-        std::fs::create_dir(place.path().join("folder")).unwrap();
-        refuses(&place, &arguments.join(" "), arguments, parts);
+        let dir = TestDir::new();
+        dir.write("v.csv", GOOD);
+        std::fs::create_dir(dir.path().join("folder")).unwrap();
+        refuses(&dir, &arguments.join(" "), arguments, parts);
     }
 }
 
 #[test]
-fn an_output_name_must_tell_the_format() {
-    let place = Place::new();
-    place.put("v.csv", GOOD);
+fn unknown_output_endings_are_rejected() {
+    let dir = TestDir::new();
+    dir.write("v.csv", GOOD);
     for name in ["out.xlsx", "out", "out.gz"] {
-        let run = place.run(&["rank", "v.csv", "-o", name]);
+        let run = dir.run(&["rank", "v.csv", "-o", name]);
         assert_eq!(run.code, Some(2), "{}", run.stderr);
         assert!(run.stderr.contains(&format!("{name}: the ending does not say")), "{}", run.stderr);
         assert!(run.stderr.contains("help: end the name in .csv"), "{}", run.stderr);
-        assert_eq!(place.names(), ["v.csv"]);
+        assert_eq!(dir.file_names(), ["v.csv"]);
     }
 }

@@ -1,13 +1,13 @@
-//! `clean`: the input without its flagged votes, everything else as it was.
+//! `clean`: the input without its flagged votes, everything else unchanged.
 
 use std::sync::Arc;
 
 use crate::support::files::{self, Vote, study};
-use crate::support::{Place, Run};
+use crate::support::{Run, TestDir};
 use arrow_array::{ArrayRef, Int64Array, RecordBatch};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
-/// With a second column that no method looks at.
+/// Votes with an additional column that no method uses.
 fn text_rows(study: &[Vote]) -> Vec<String> {
     let row = |(number, (left, right, winner)): (usize, &Vote)| {
         format!("{left},\"note {number}, \"\"ß\"\"\",{right},{winner}")
@@ -15,18 +15,18 @@ fn text_rows(study: &[Vote]) -> Vec<String> {
     study.iter().enumerate().map(row).collect()
 }
 
-/// Runs `clean` with both outputs named after the input's ending.
-fn clean(place: &Place, ending: &str, arguments: &[&str]) -> Run {
+/// Runs `clean` with both outputs in the format of the input.
+fn clean(dir: &TestDir, ending: &str, arguments: &[&str]) -> Run {
     let (kept, flagged) = (format!("kept.{ending}"), format!("flagged.{ending}"));
     let outputs = ["-o", kept.as_str(), "--flagged", flagged.as_str()];
-    place.run(&[&["clean"], arguments, &outputs].concat()).good()
+    dir.run(&[&["clean"], arguments, &outputs].concat()).success()
 }
 
-fn text(place: &Place, name: &str) -> String {
-    String::from_utf8(place.get(name)).unwrap()
+fn text(dir: &TestDir, name: &str) -> String {
+    String::from_utf8(dir.read(name)).unwrap()
 }
 
-/// Checks that the rows of `all` are those of the other two, each in the same order.
+/// Asserts that the rows of `all` are those of the other two, in the same order.
 #[track_caller]
 fn assert_parted(all: &[&str], kept: &[&str], flagged: &[&str]) {
     let (mut kept, mut flagged) = (kept.iter().peekable(), flagged.iter().peekable());
@@ -38,8 +38,8 @@ fn assert_parted(all: &[&str], kept: &[&str], flagged: &[&str]) {
     assert_eq!((kept.next(), flagged.next()), (None, None));
 }
 
-fn scores(place: &Place, arguments: &[&str]) -> Vec<(String, f64)> {
-    let json = place.rank(arguments);
+fn scores(dir: &TestDir, arguments: &[&str]) -> Vec<(String, f64)> {
+    let json = dir.rank_json(arguments);
     let row = |row: &serde_json::Value| {
         (row["item"].as_str().unwrap().to_owned(), row["score"].as_f64().unwrap())
     };
@@ -48,17 +48,17 @@ fn scores(place: &Place, arguments: &[&str]) -> Vec<(String, f64)> {
     scores
 }
 
-/// Least squares on what is left are the scores that these methods promise.
+/// For these methods, least squares on the kept votes gives the robust scores.
 #[test]
-fn cleaned_votes_have_the_robust_scores() {
-    let place = Place::new();
-    place.put("v.csv", files::separated(&study(), ","));
+fn l2_on_kept_votes_gives_the_robust_scores() {
+    let dir = TestDir::new();
+    dir.write("v.csv", files::separated(&study(), ","));
     for method in ["iss", "lasso-l2", "iht"] {
         let method = ["--method", method, "--outliers", "6%"];
-        clean(&place, "csv", &[&["v.csv"], &method[..]].concat());
-        let robust = scores(&place, &[&["v.csv"], &method[..]].concat());
-        let refit = scores(&place, &["kept.csv", "--method", "l2"]);
-        assert_ne!(robust, scores(&place, &["v.csv", "--method", "l2"]));
+        clean(&dir, "csv", &[&["v.csv"], &method[..]].concat());
+        let robust = scores(&dir, &[&["v.csv"], &method[..]].concat());
+        let refit = scores(&dir, &["kept.csv", "--method", "l2"]);
+        assert_ne!(robust, scores(&dir, &["v.csv", "--method", "l2"]));
         for (robust, refit) in robust.iter().zip(&refit) {
             assert_eq!(robust.0, refit.0);
             assert!((robust.1 - refit.1).abs() < 1e-8, "{method:?}: {robust:?} {refit:?}");
@@ -67,15 +67,15 @@ fn cleaned_votes_have_the_robust_scores() {
 }
 
 #[test]
-fn rows_are_parted_and_otherwise_untouched() {
-    let place = Place::new();
+fn rows_are_split_and_otherwise_unchanged() {
+    let dir = TestDir::new();
     let rows = text_rows(&study());
     let header = "left,note,right,\"winner\"";
     for (mark, end, last) in [("", "\n", "\n"), ("\u{feff}", "\r\n", "\r\n"), ("", "\n", "")] {
         let body = rows.join(end);
-        place.put("v.csv", format!("{mark}{header}{end}{body}{last}"));
-        clean(&place, "csv", &["v.csv", "--outliers", "100"]);
-        let (kept, flagged) = (text(&place, "kept.csv"), text(&place, "flagged.csv"));
+        dir.write("v.csv", format!("{mark}{header}{end}{body}{last}"));
+        clean(&dir, "csv", &["v.csv", "--outliers", "100"]);
+        let (kept, flagged) = (text(&dir, "kept.csv"), text(&dir, "flagged.csv"));
         let head = format!("{mark}{header}{end}");
         let lines = |text: String| -> Vec<String> {
             let body = text.strip_prefix(&head).expect("the header");
@@ -94,12 +94,12 @@ fn refs(rows: &[String]) -> Vec<&str> {
 
 #[test]
 fn all_formats_agree() {
-    let (study, place) = (study(), Place::new());
+    let (study, dir) = (study(), TestDir::new());
     let batch = files::batch(&study);
-    place.put("v.csv", files::separated(&study, ","));
-    clean(&place, "csv", &["v.csv"]);
-    let kept = place.ranking(&["kept.csv", "--method", "l2"]);
-    let flagged = place.ranking(&["flagged.csv", "--method", "l2"]);
+    dir.write("v.csv", files::separated(&study, ","));
+    clean(&dir, "csv", &["v.csv"]);
+    let kept = dir.rank_csv(&["kept.csv", "--method", "l2"]);
+    let flagged = dir.rank_csv(&["flagged.csv", "--method", "l2"]);
     for (ending, bytes) in [
         ("tsv", files::separated(&study, "\t").into_bytes()),
         ("jsonl", files::json_lines(&study).into_bytes()),
@@ -111,23 +111,23 @@ fn all_formats_agree() {
         ("ipc", files::packed_arrow_file(&batch)),
     ] {
         let name = format!("v.{ending}");
-        place.put(&name, bytes);
-        clean(&place, ending, &[&name]);
-        let ranking = |part: &str| place.ranking(&[&format!("{part}.{ending}"), "--method", "l2"]);
+        dir.write(&name, bytes);
+        clean(&dir, ending, &[&name]);
+        let ranking = |part: &str| dir.rank_csv(&[&format!("{part}.{ending}"), "--method", "l2"]);
         assert_eq!(ranking("kept"), kept, "{ending}");
         assert_eq!(ranking("flagged"), flagged, "{ending}");
     }
-    assert!(place.get("kept.csv.gz").starts_with(&[0x1f, 0x8b]));
+    assert!(dir.read("kept.csv.gz").starts_with(&[0x1f, 0x8b]));
 }
 
-/// Columns that no method looks at, types, nulls and the schema's own notes stay.
+/// Unused columns, types, nulls and schema metadata are kept.
 #[test]
 fn parquet_keeps_schema_and_columns() {
-    let (study, place) = (study(), Place::new());
+    let (study, dir) = (study(), TestDir::new());
     let votes = files::batch(&study);
     let numbers = (0..study.len() as i64).map(|row| (row % 7 > 0).then_some(row));
     let number: ArrayRef = Arc::new(numbers.collect::<Int64Array>());
-    let column = |place: usize| Arc::clone(votes.column(place));
+    let column = |index: usize| Arc::clone(votes.column(index));
     let table = files::table(vec![
         ("number", number),
         ("right", column(1)),
@@ -137,10 +137,10 @@ fn parquet_keeps_schema_and_columns() {
     let notes = [("made by".to_owned(), "a test".to_owned())].into();
     let schema = Arc::new(table.schema().as_ref().clone().with_metadata(notes));
     let table = RecordBatch::try_new(Arc::clone(&schema), table.columns().to_vec()).unwrap();
-    place.put("v.parquet", files::parquet(&table, 512));
-    clean(&place, "parquet", &["v.parquet"]);
+    dir.write("v.parquet", files::parquet(&table, 512));
+    clean(&dir, "parquet", &["v.parquet"]);
     let rows_of = |name: &str| -> Vec<String> {
-        let file = file_of(&place.get(name));
+        let file = file_of(&dir.read(name));
         let builder = ParquetRecordBatchReaderBuilder::try_new(file).unwrap();
         assert_eq!(builder.schema(), &schema, "{name}");
         let batches = builder.build().unwrap().map(Result::unwrap);
@@ -167,26 +167,26 @@ fn show(batch: &RecordBatch, row: usize) -> String {
 
 #[test]
 fn standard_input_is_read_twice() {
-    let (study, place) = (study(), Place::new());
-    place.put("v.csv", files::separated(&study, ","));
-    clean(&place, "csv", &["v.csv"]);
+    let (study, dir) = (study(), TestDir::new());
+    dir.write("v.csv", files::separated(&study, ","));
+    clean(&dir, "csv", &["v.csv"]);
     for bytes in
         [files::separated(&study, ",").into_bytes(), files::gzip(files::separated(&study, ","))]
     {
-        let run = place.run_with(&["clean", "-"], &bytes).good();
-        assert_eq!(run.stdout, place.get("kept.csv"));
+        let run = dir.run_with_stdin(&["clean", "-"], &bytes).success();
+        assert_eq!(run.stdout, dir.read("kept.csv"));
     }
     let parquet = files::parquet(&files::batch(&study), 500);
-    let run = place.run_with(&["clean", "-", "-o", "k.parquet"], &parquet).good();
+    let run = dir.run_with_stdin(&["clean", "-", "-o", "k.parquet"], &parquet).success();
     assert!(run.stdout.is_empty());
-    let ranking = |name: &str| place.ranking(&[name, "--method", "l2"]);
+    let ranking = |name: &str| dir.rank_csv(&[name, "--method", "l2"]);
     assert_eq!(ranking("k.parquet"), ranking("kept.csv"));
 }
 
-/// Without flagged votes the output is the input, byte for byte.
+/// Without flagged votes the output equals the input, byte by byte.
 #[test]
-fn blank_lines_stay_where_they_are() {
-    let place = Place::new();
+fn blank_lines_are_kept() {
+    let dir = TestDir::new();
     let (csv, json) = (files::separated(&study(), ","), files::json_lines(&study()));
     let gaps = |text: &str, end: &str, blank: &str| -> String {
         let line = |(n, line): (usize, &str)| match n % 50 {
@@ -206,31 +206,31 @@ fn blank_lines_stay_where_they_are() {
         ("v.jsonl", gaps(&json, "\n", " ")),
         ("v.jsonl", format!("{}\n\n  ", gaps(&json, "\r\n", "").trim_end())),
     ] {
-        place.put(name, &text);
-        let same = place.run(&["clean", name, "--method", "l2"]).good();
+        dir.write(name, &text);
+        let same = dir.run(&["clean", name, "--method", "l2"]).success();
         assert!(same.text() == text, "nothing is flagged: {name}");
         let ending = name.trim_start_matches("v.");
-        clean(&place, ending, &[name, "--outliers", "100"]);
+        clean(&dir, ending, &[name, "--outliers", "100"]);
         let (kept, flagged) = (format!("kept.{ending}"), format!("flagged.{ending}"));
         let blank = |text: &str| text.lines().filter(|line| line.trim().is_empty()).count();
-        assert_eq!(blank(&self::text(&place, &kept)), blank(&text), "{name}");
-        assert!(blank(&self::text(&place, &flagged)) <= 1, "at most before the header");
+        assert_eq!(blank(&self::text(&dir, &kept)), blank(&text), "{name}");
+        assert!(blank(&self::text(&dir, &flagged)) <= 1, "at most before the header");
     }
 }
 
 #[test]
 fn several_files_and_by() {
-    let (study, place) = (study(), Place::new());
+    let (study, dir) = (study(), TestDir::new());
     let with_scene = |votes: &[Vote], scene: &str| -> String {
         votes.iter().map(|(l, r, w)| format!("{scene},{l},{r},{w}\n")).collect()
     };
     let (first, second) = study.split_at(1500);
     let header = "scene,left,right,winner\n";
     let (one, two) = (with_scene(first, "1"), with_scene(second, "2"));
-    place.put("1.csv", format!("{header}{}", one.trim_end()));
-    place.put("2.csv", format!("{header}{two}"));
-    clean(&place, "csv", &["1.csv", "2.csv", "--by", "scene"]);
-    let (kept, flagged) = (text(&place, "kept.csv"), text(&place, "flagged.csv"));
+    dir.write("1.csv", format!("{header}{}", one.trim_end()));
+    dir.write("2.csv", format!("{header}{two}"));
+    clean(&dir, "csv", &["1.csv", "2.csv", "--by", "scene"]);
+    let (kept, flagged) = (text(&dir, "kept.csv"), text(&dir, "flagged.csv"));
     let all = format!("{one}{two}");
     let rows = |text: &str| -> Vec<String> {
         text.strip_prefix(header).unwrap_or(text).lines().map(str::to_owned).collect()
@@ -238,44 +238,45 @@ fn several_files_and_by() {
     let (all, kept, flagged) = (rows(&all), rows(&kept), rows(&flagged));
     assert_parted(&refs(&all), &refs(&kept), &refs(&flagged));
     for (scene, file) in [("1", "1.csv"), ("2", "2.csv")] {
-        let alone = place.run(&["clean", file]).good();
+        let alone = dir.run(&["clean", file]).success();
         let alone = rows(alone.text());
         let here: Vec<_> = kept.iter().filter(|row| row.starts_with(scene)).cloned().collect();
         assert_eq!(here, alone, "each scene is cleaned on its own");
     }
 }
 
-/// A group flagged in part loses its first votes; rows with counts are never cut.
+/// Of a partly flagged group the first votes are removed; rows with counts are never split.
 #[test]
-fn groups_flagged_in_part_and_counts() {
-    let place = Place::new();
+fn partly_flagged_groups_and_counts() {
+    let dir = TestDir::new();
     let good = "a,b,left,10\nb,c,left,10\na,c,left,10\n";
     let iht = ["--method", "iht", "--outliers", "3"];
-    place.put(
+    dir.write(
         "v.csv",
         format!("left,right,winner,count\n{good}c,a,left,2\na,c,right,2\na,c,right,1\n"),
     );
-    let run = clean(&place, "csv", &[&["v.csv"], &iht[..]].concat());
-    assert_eq!(text(&place, "flagged.csv"), "left,right,winner,count\nc,a,left,2\na,c,right,1\n");
+    let run = clean(&dir, "csv", &[&["v.csv"], &iht[..]].concat());
+    assert_eq!(text(&dir, "flagged.csv"), "left,right,winner,count\nc,a,left,2\na,c,right,1\n");
     assert!(!run.stderr.contains("kept whole"), "{}", run.stderr);
-    place.put("v.csv", format!("left,right,winner,count\n{good}c,a,left,4\n"));
-    let run = clean(&place, "csv", &[&["v.csv"], &iht[..]].concat());
-    assert_eq!(text(&place, "flagged.csv"), "left,right,winner,count\n");
-    assert_eq!(text(&place, "kept.csv"), text(&place, "v.csv"));
+    dir.write("v.csv", format!("left,right,winner,count\n{good}c,a,left,4\n"));
+    let run = clean(&dir, "csv", &[&["v.csv"], &iht[..]].concat());
+    assert_eq!(text(&dir, "flagged.csv"), "left,right,winner,count\n");
+    assert_eq!(text(&dir, "kept.csv"), text(&dir, "v.csv"));
     assert!(run.stderr.contains("3 flagged votes stand in rows with a count"), "{}", run.stderr);
 }
 
 #[test]
-fn rejected_rows_are_in_no_output_and_said() {
-    let (mut study, place) = (study(), Place::new());
+fn rejected_rows_are_in_no_output_and_reported() {
+    let (mut study, dir) = (study(), TestDir::new());
     study[100].2 = "nobody";
     study[2000].2 = "";
     let kept_and_flagged = |ending: &str, bytes: Vec<u8>| {
         let name = format!("v.{ending}");
-        place.put(&name, bytes);
-        let run = clean(&place, ending, &[&name, "--on-error", "skip"]);
+        dir.write(&name, bytes);
+        let run = clean(&dir, ending, &[&name, "--on-error", "skip"]);
         assert!(run.stderr.contains("2 rejected rows are in no output"), "{}", run.stderr);
-        let rows = |part: &str| place.rank(&[&format!("{part}.{ending}")])["input"]["rows"].clone();
+        let rows =
+            |part: &str| dir.rank_json(&[&format!("{part}.{ending}")])["input"]["rows"].clone();
         (rows("kept").as_u64().unwrap(), rows("flagged").as_u64().unwrap())
     };
     let text = kept_and_flagged("csv", files::separated(&study, ",").into_bytes());

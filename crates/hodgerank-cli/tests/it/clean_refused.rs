@@ -1,19 +1,19 @@
-//! What `clean` refuses before any work: inputs that do not go together, and outputs that would
-//! replace the input or each other.
+//! Errors of `clean` before any work: inputs that do not match, and outputs that would replace the
+//! input or each other.
 
-use crate::support::Place;
+use crate::support::TestDir;
 use crate::support::files::{self, study};
 
 #[test]
-fn what_cannot_be_put_together_is_refused() {
-    let (study, place) = (study(), Place::new());
-    place.put("v.csv", files::separated(&study, ","));
-    place.put("semicolon.csv", files::separated(&study, ";"));
-    place.put("other.csv", "right,left,winner\na,b,left\n");
-    place.put("bad.csv", "left,right,winner\na,b,lft\n");
-    place.put("v.jsonl", files::json_lines(&study));
-    place.put("v.parquet", files::parquet(&files::batch(&study), 999));
-    let before = place.names();
+fn conflicting_inputs_and_outputs_are_rejected() {
+    let (study, dir) = (study(), TestDir::new());
+    dir.write("v.csv", files::separated(&study, ","));
+    dir.write("semicolon.csv", files::separated(&study, ";"));
+    dir.write("other.csv", "right,left,winner\na,b,left\n");
+    dir.write("bad.csv", "left,right,winner\na,b,lft\n");
+    dir.write("v.jsonl", files::json_lines(&study));
+    dir.write("v.parquet", files::parquet(&files::batch(&study), 999));
+    let before = dir.file_names();
     for (arguments, part) in [
         (&["v.csv", "v.jsonl"][..], "one is CSV, the other JSON lines"),
         (&["v.csv", "semicolon.csv"], "separated by different characters"),
@@ -29,39 +29,39 @@ fn what_cannot_be_put_together_is_refused() {
         (&["v.csv", "--flagged", "./v.csv"], "--flagged ./v.csv would replace the input v.csv"),
         (&["bad.csv", "-o", "x.csv", "--flagged", "y.csv"], "unknown outcome"),
     ] {
-        let run = place.run(&[&["clean"], arguments].concat());
+        let run = dir.run(&[&["clean"], arguments].concat());
         assert_eq!(run.code, Some(2), "{arguments:?}: {}", run.stderr);
         assert!(run.stderr.contains(part) && run.stderr.contains("help: "), "{}", run.stderr);
         assert!(run.stdout.is_empty(), "{arguments:?}");
-        assert_eq!(place.names(), before, "{arguments:?}");
+        assert_eq!(dir.file_names(), before, "{arguments:?}");
     }
 }
 
-/// A link is another spelling of the file that it points to.
+/// A symbolic link is the file that it points to.
 #[cfg(unix)]
 #[test]
-fn links_lead_to_the_same_place() {
+fn symbolic_links_are_resolved() {
     use std::os::unix::fs::symlink;
-    let place = Place::new();
-    place.put("v.csv", files::separated(&study(), ","));
-    place.put("old.csv", "old");
-    symlink("v.csv", place.path().join("input.csv")).unwrap();
-    symlink("old.csv", place.path().join("link.csv")).unwrap();
-    let before = place.names();
+    let dir = TestDir::new();
+    dir.write("v.csv", files::separated(&study(), ","));
+    dir.write("old.csv", "old");
+    symlink("v.csv", dir.path().join("input.csv")).unwrap();
+    symlink("old.csv", dir.path().join("link.csv")).unwrap();
+    let before = dir.file_names();
     for (arguments, part) in [
         (["v.csv", "-o", "old.csv", "--flagged", "link.csv"], "cannot go to the same place"),
         (["v.csv", "-o", "input.csv", "--flagged", "f.csv"], "would replace the input v.csv"),
         (["input.csv", "-o", "x.csv", "--flagged", "v.csv"], "would replace the input input.csv"),
     ] {
-        let run = place.run(&[&["clean"], &arguments[..]].concat());
+        let run = dir.run(&[&["clean"], &arguments[..]].concat());
         assert_eq!(run.code, Some(2), "{arguments:?}: {}", run.stderr);
         assert!(run.stderr.contains(part), "{}", run.stderr);
-        assert_eq!((place.names(), place.get("old.csv")), (before.clone(), b"old".to_vec()));
+        assert_eq!((dir.file_names(), dir.read("old.csv")), (before.clone(), b"old".to_vec()));
     }
-    // What the shell opened has a place too.
-    let kept = std::fs::File::create(place.path().join("kept.csv")).unwrap();
-    let mut command = place.command(&["clean", "v.csv", "--flagged", "kept.csv"]);
+    // Also if the shell opened the output.
+    let kept = std::fs::File::create(dir.path().join("kept.csv")).unwrap();
+    let mut command = dir.command(&["clean", "v.csv", "--flagged", "kept.csv"]);
     assert_eq!(command.stdout(kept).output().unwrap().status.code(), Some(2));
-    // A terminal or pipe may be both ends; devices are nobody's input.
-    place.run_with(&["clean", "-", "--flagged", "/dev/null"], &place.get("v.csv")).good();
+    // Pipes and devices may be input and output.
+    dir.run_with_stdin(&["clean", "-", "--flagged", "/dev/null"], &dir.read("v.csv")).success();
 }

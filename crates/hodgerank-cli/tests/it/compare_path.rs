@@ -1,35 +1,34 @@
-//! `compare` and `path`: methods side by side, and the way from trusting all votes to trusting few.
+//! `compare` and `path`.
 
-use crate::support::Place;
+use crate::support::TestDir;
 use serde_json::Value;
 
-fn study(place: &Place) {
-    place
-        .run(&[
-            "simulate", "--items", "10", "--votes", "1500", "--flips", "10%", "--seed", "4", "-o",
-            "v.csv",
-        ])
-        .good();
+fn study(dir: &TestDir) {
+    dir.run(&[
+        "simulate", "--items", "10", "--votes", "1500", "--flips", "10%", "--seed", "4", "-o",
+        "v.csv",
+    ])
+    .success();
 }
 
 #[track_caller]
-fn json(place: &Place, arguments: &[&str]) -> Value {
-    place.json(&[arguments, &["--quiet"]].concat(), b"")
+fn json(dir: &TestDir, arguments: &[&str]) -> Value {
+    dir.json(&[arguments, &["--quiet"]].concat(), b"")
 }
 
 #[test]
-fn methods_stand_side_by_side() {
-    let place = Place::new();
-    study(&place);
-    let document = json(&place, &["compare", "v.csv", "--outliers", "10%"]);
+fn compare_agrees_with_rank_of_each_method() {
+    let dir = TestDir::new();
+    study(&dir);
+    let document = json(&dir, &["compare", "v.csv", "--outliers", "10%"]);
     assert_eq!(document["schema"], "hodgerank/compare/1");
     let comparison = &document["comparisons"][0];
     let methods = comparison["methods"].as_array().unwrap();
     assert_eq!(methods.len(), 9);
-    for (place_in_list, method) in methods.iter().enumerate() {
-        assert_eq!(comparison["kendall"][place_in_list][place_in_list], 1.0);
+    for (index, method) in methods.iter().enumerate() {
+        assert_eq!(comparison["kendall"][index][index], 1.0);
         let name = method["name"].as_str().unwrap();
-        let alone = json(&place, &["rank", "v.csv", "--outliers", "10%", "--method", name]);
+        let alone = json(&dir, &["rank", "v.csv", "--outliers", "10%", "--method", name]);
         for row in alone["ranking"].as_array().unwrap() {
             let items = comparison["items"].as_array().unwrap();
             let item = items.iter().position(|item| item == &row["item"]).unwrap();
@@ -38,23 +37,23 @@ fn methods_stand_side_by_side() {
         let flags = !["l2", "ridge", "pc-lasso"].contains(&name);
         assert_eq!(method["flagged"].as_u64().unwrap() > 0, flags, "{name}");
     }
-    let refused = place.run(&["compare", "v.csv", "--method", "l2"]);
+    let refused = dir.run(&["compare", "v.csv", "--method", "l2"]);
     assert_eq!(refused.code, Some(2));
 }
 
 #[test]
-fn the_path_starts_at_least_squares_and_ends_where_rank_does() {
-    let place = Place::new();
-    study(&place);
-    let l2 = json(&place, &["rank", "v.csv", "--method", "l2"]);
+fn paths_start_at_l2_and_end_at_the_scores_of_rank() {
+    let dir = TestDir::new();
+    study(&dir);
+    let l2 = json(&dir, &["rank", "v.csv", "--method", "l2"]);
     for method in ["hlasso", "lbi", "iss"] {
         let options = ["v.csv", "--method", method, "--outliers", "10%"];
-        let path = json(&place, &[&["path"][..], &options].concat());
+        let path = json(&dir, &[&["path"][..], &options].concat());
         let lines = path["lines"].as_array().unwrap();
         let score = |lines: &[Value], item: &Value| {
             lines.iter().find(|line| line["item"] == *item).unwrap()["score"].as_f64().unwrap()
         };
-        let end = json(&place, &[&["rank"][..], &options].concat());
+        let end = json(&dir, &[&["rank"][..], &options].concat());
         for (ranking, lines) in [(&l2, &lines[..10]), (&end, &lines[lines.len() - 10..])] {
             for row in ranking["ranking"].as_array().unwrap() {
                 let (found, expected) =
@@ -63,7 +62,7 @@ fn the_path_starts_at_least_squares_and_ends_where_rank_does() {
             }
         }
         let events = [&["path"][..], &options, &["--what", "events"]].concat();
-        let events = json(&place, &events);
+        let events = json(&dir, &events);
         let entered: u64 = events["lines"]
             .as_array()
             .unwrap()
@@ -75,21 +74,21 @@ fn the_path_starts_at_least_squares_and_ends_where_rank_does() {
             .sum();
         assert!(entered >= 150, "{method}: {entered}");
     }
-    assert_eq!(place.run(&["path", "v.csv", "--method", "l2"]).code, Some(2));
+    assert_eq!(dir.run(&["path", "v.csv", "--method", "l2"]).code, Some(2));
 }
 
 #[test]
 fn long_tables_are_csv_and_parquet() {
-    let place = Place::new();
-    study(&place);
+    let dir = TestDir::new();
+    study(&dir);
     for (command, header) in [
         (&["compare", "v.csv", "--methods", "l2,iss"][..], "item,method,rank,score,differs"),
         (&["path", "v.csv", "--method", "iss", "--outliers", "5%"], "knot,time,item,score"),
     ] {
-        let csv = place.run(&[command, &["--format", "csv", "--quiet"]].concat());
+        let csv = dir.run(&[command, &["--format", "csv", "--quiet"]].concat());
         let csv = String::from_utf8(csv.stdout).unwrap();
         assert_eq!(csv.lines().next(), Some(header));
-        let parquet = place.run(&[command, &["--format", "parquet", "--quiet"]].concat());
+        let parquet = dir.run(&[command, &["--format", "parquet", "--quiet"]].concat());
         assert_eq!(&parquet.stdout[..4], b"PAR1");
     }
 }

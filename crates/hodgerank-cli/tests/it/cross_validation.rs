@@ -1,15 +1,15 @@
-//! `--outliers cv`: the curve in the JSON, and what is refused.
+//! `--outliers cv`: the curve in the JSON, and errors.
 
-use crate::support::{Place, Run};
+use crate::support::{Run, TestDir};
 use serde_json::Value;
 
-/// Graded votes, some of them turned round.
-fn place(votes: &str) -> Place {
-    let place = Place::new();
+/// Graded votes, some of them flipped.
+fn dir(votes: &str) -> TestDir {
+    let dir = TestDir::new();
     let noise = ["--noise", "gaussian", "--sigma", "0.05", "--flips", "5%", "--graded"];
     let study = ["simulate", "--items", "12", "--votes", votes, "-o", "v.csv"];
-    place.run(&[&study[..], &noise].concat()).good();
-    place
+    dir.run(&[&study[..], &noise].concat()).success();
+    dir
 }
 
 fn number(value: &Value) -> f64 {
@@ -17,10 +17,10 @@ fn number(value: &Value) -> f64 {
 }
 
 #[test]
-fn the_curve_stands_in_the_json() {
-    let place = place("300");
+fn the_json_contains_the_curve() {
+    let dir = dir("300");
     let cv = ["v.csv", "--method", "hlasso", "--outliers", "cv=4", "--seed", "7"];
-    let json = place.rank(&cv);
+    let json = dir.rank_json(&cv);
     let found = &json["method"]["cv"];
     assert_eq!((&found["folds"], &found["seed"]), (&Value::from(4), &Value::from(7)));
     let curve = found["curve"].as_array().unwrap();
@@ -36,41 +36,41 @@ fn the_curve_stands_in_the_json() {
     let flagged = number(&json["outliers"]["comparisons"]);
     assert!(flagged > 3.0 && flagged < 40.0, "{flagged} votes of 300");
 
-    let iss = place.rank(&["v.csv", "--outliers", "cv=4", "--seed", "7"]);
+    let iss = dir.rank_json(&["v.csv", "--outliers", "cv=4", "--seed", "7"]);
     assert_eq!(&iss["method"]["cv"], found);
     assert_eq!(number(&iss["outliers"]["comparisons"]), flagged);
-    let other = place.rank(&["v.csv", "--outliers", "cv=4", "--seed", "8"]);
+    let other = dir.rank_json(&["v.csv", "--outliers", "cv=4", "--seed", "8"]);
     assert_ne!(other["method"]["cv"]["curve"], found["curve"]);
-    let default = place.rank(&["v.csv", "--outliers", "cv"]);
+    let default = dir.rank_json(&["v.csv", "--outliers", "cv"]);
     assert_eq!(
         (&default["method"]["cv"]["folds"], &default["method"]["cv"]["seed"]),
         (&5.into(), &0.into())
     );
-    assert!(place.rank(&["v.csv"])["method"].get("cv").is_none());
+    assert!(dir.rank_json(&["v.csv"])["method"].get("cv").is_none());
 }
 
 #[test]
-fn threads_do_not_matter() {
-    let place = place("200");
+fn results_do_not_depend_on_threads() {
+    let dir = dir("200");
     let run = |threads: &str| -> Run {
         let cv = ["rank", "v.csv", "--format", "json", "--outliers", "cv", "--threads", threads];
-        place.run(&cv).good()
+        dir.run(&cv).success()
     };
     assert_eq!(run("1").stdout, run("3").stdout);
 }
 
 #[test]
-fn other_commands_take_the_rule_too() {
-    let place = place("200");
+fn other_commands_accept_the_rule() {
+    let dir = dir("200");
     for command in ["outliers", "clean", "compare", "path"] {
-        place.run(&[command, "v.csv", "--outliers", "cv=3"]).good();
+        dir.run(&[command, "v.csv", "--outliers", "cv=3"]).success();
     }
 }
 
 #[test]
-fn what_cannot_be_cross_validated_is_refused() {
-    let place = place("4001");
-    place.put("tree.csv", "winner,loser\na,b\nb,c\nc,d\n");
+fn unsuitable_votes_are_rejected() {
+    let dir = dir("4001");
+    dir.write("tree.csv", "winner,loser\na,b\nb,c\nc,d\n");
     let cases: [(&[&str], &[&str]); 6] = [
         (&["v.csv", "--outliers", "cv"], &["too many votes", "4001", "4000", "auto and scaled"]),
         (
@@ -83,7 +83,7 @@ fn what_cannot_be_cross_validated_is_refused() {
         (&["tree.csv", "--outliers", "5%", "--seed", "3"], &["--seed is an option"]),
     ];
     for (arguments, parts) in cases {
-        let run = place.run(&[&["rank"], arguments].concat());
+        let run = dir.run(&[&["rank"], arguments].concat());
         assert_eq!(run.code, Some(2), "{arguments:?}: {}", run.stderr);
         assert!(run.stdout.is_empty());
         for part in parts {

@@ -1,11 +1,11 @@
-//! Binary and compressed files that are cut off, damaged or of the wrong types: exit 2, no panic.
+//! Binary and compressed files that are truncated, damaged or have wrong types: exit code 2, no panic.
 
 use std::sync::Arc;
 
 use crate::support::files::{
     self, arrow_file, arrow_stream, gzip, parquet, table, text, votes, zstd,
 };
-use crate::support::{Place, Run};
+use crate::support::{Run, TestDir};
 use arrow_array::{
     ArrayRef, BinaryArray, BooleanArray, Float64Array, Int32Array, Int64Array, StringArray,
 };
@@ -102,19 +102,19 @@ fn refused(name: &str, run: &Run, parts: &[&str]) {
 }
 
 #[test]
-fn bad_tables_are_refused() {
+fn invalid_tables_are_rejected() {
     for Case { name, file, bytes, parts } in cases() {
-        let place = Place::new();
-        place.put(file, bytes);
-        let run = |threads| place.run(&["rank", "-o", "out.csv", file, "--threads", threads]);
+        let dir = TestDir::new();
+        dir.write(file, bytes);
+        let run = |threads| dir.run(&["rank", "-o", "out.csv", file, "--threads", threads]);
         let one = run("1");
         refused(name, &one, parts);
         assert_eq!(one, run("2"), "{name}: the threads matter");
-        assert_eq!(place.names(), [file], "{name}: something was left behind");
+        assert_eq!(dir.file_names(), [file], "{name}: something was left behind");
     }
 }
 
-/// Damages a valid file of each format at many places: whatever happens, it is no panic.
+/// Damages a valid file of each format at many offsets; the program must not panic.
 #[test]
 fn random_damage_never_panics() {
     const PLACES: usize = 200;
@@ -131,11 +131,11 @@ fn random_damage_never_panics() {
         ("v.csv.zst", zstd(&csv)),
     ];
     let damage_all = |(file, whole): &(&str, Vec<u8>)| {
-        let place = Place::new();
-        place.put(file, whole);
-        place.run(&["rank", file]).good();
+        let dir = TestDir::new();
+        dir.write(file, whole);
+        dir.run(&["rank", file]).success();
         for number in 0..PLACES {
-            // The ends of a file, where its description stands, are hit more often.
+            // Metadata at the end of a file is damaged more often.
             let span = if number % 2 == 0 { whole.len() } else { whole.len().min(2048) };
             let from_end = number.wrapping_mul(0x9e37_79b9) % span;
             let at = whole.len() - 1 - from_end;
@@ -147,13 +147,13 @@ fn random_damage_never_panics() {
                 3 => bytes[at] = bytes[at].wrapping_add(1),
                 _ => bytes[at] = 0x7f,
             }
-            place.put(file, bytes);
-            let run = place.run(&["rank", file, "-o", "out.csv"]);
+            dir.write(file, bytes);
+            let run = dir.run(&["rank", file, "-o", "out.csv"]);
             let what = format!("{file}, byte {at}, damage {}: {}", number % 5, run.stderr);
             assert!(matches!(run.code, Some(0 | 2)), "exit {:?}: {what}", run.code);
             assert!(!run.stderr.contains("panicked"), "{what}");
-            assert_eq!(place.names().len(), if run.code == Some(0) { 2 } else { 1 }, "{what}");
-            let _ = std::fs::remove_file(place.path().join("out.csv"));
+            assert_eq!(dir.file_names().len(), if run.code == Some(0) { 2 } else { 1 }, "{what}");
+            let _ = std::fs::remove_file(dir.path().join("out.csv"));
         }
     };
     std::thread::scope(|scope| {
@@ -162,19 +162,19 @@ fn random_damage_never_panics() {
     });
 }
 
-/// A file that claims terabytes must not make the program ask for them.
+/// A file that claims a length of terabytes must not make the program allocate them.
 #[test]
-fn lengths_in_arrow_data_are_not_believed() {
+fn lengths_in_arrow_data_are_checked() {
     let batch = files::batch(&votes(5, 60));
     let (packed, stream) = (files::packed_arrow_file(&batch), files::packed_arrow_stream(&batch));
     for (name, whole) in [("plain", arrow_file(&batch)), ("packed", packed), ("stream", stream)] {
-        let (place, mut refused) = (Place::new(), 0);
-        // Lengths are numbers of eight bytes, at places that eight divides.
+        let (dir, mut refused) = (TestDir::new(), 0);
+        // Lengths are eight-byte numbers, aligned to eight bytes.
         for at in (5..whole.len()).step_by(8) {
             let mut bytes = whole.clone();
             bytes[at] = 0x6f;
-            place.put("v.arrow", bytes);
-            let run = place.run(&["rank", "v.arrow"]);
+            dir.write("v.arrow", bytes);
+            let run = dir.run(&["rank", "v.arrow"]);
             let what = format!("{name}, byte {at}: {:?} {}", run.code, run.stderr);
             assert!(matches!(run.code, Some(0 | 2)), "{what}");
             refused += usize::from(run.stderr.contains("the file is cut off"));

@@ -1,10 +1,10 @@
-//! `decompose`: where the inconsistency lives, and who voted there.
+//! `decompose`: parts, triangles and loops of the votes, and their annotators.
 
 use crate::support::files::{self, study};
-use crate::support::{Place, number};
+use crate::support::{TestDir, number};
 use serde_json::{Value, json};
 
-/// A vote for each of these: the first letter over the second.
+/// One vote per pair: the first letter beats the second.
 fn wins(pairs: &[&str]) -> String {
     let row = |pair: &&str| format!("{},{}\n", &pair[..1], &pair[1..]);
     format!("winner,loser\n{}", pairs.iter().map(row).collect::<String>())
@@ -12,10 +12,10 @@ fn wins(pairs: &[&str]) -> String {
 
 #[track_caller]
 fn decomposed(votes: &str, options: &[&str]) -> Value {
-    Place::new().json(&[&["decompose", "-"], options].concat(), votes.as_bytes())
+    TestDir::new().json(&[&["decompose", "-"], options].concat(), votes.as_bytes())
 }
 
-/// The shares of bi-cycles, gradient, curl and harmonic part, without what is rounding.
+/// The shares of bi-cycles, gradient, curl and harmonic part, rounded to 12 digits.
 fn shares(figures: &Value) -> [f64; 4] {
     let share = |part| number(&figures["shares"], part);
     ["bicycles", "gradient", "curl", "harmonic"].map(share).map(|s| (1e12 * s).round() / 1e12)
@@ -25,7 +25,7 @@ const PAPER_SCISSORS_ROCK: [&str; 3] = ["ab", "bc", "ca"];
 const HEXAGON: [&str; 6] = ["ab", "bc", "cd", "de", "ef", "fa"];
 
 #[test]
-fn the_document_has_the_keys_of_the_design() {
+fn the_json_has_the_documented_keys() {
     let found = decomposed(&wins(&PAPER_SCISSORS_ROCK), &[]);
     let keys: Vec<&String> = found.as_object().unwrap().keys().collect();
     for key in ["input", "energy", "shares", "triangles", "loops", "status"] {
@@ -39,7 +39,7 @@ fn the_document_has_the_keys_of_the_design() {
 }
 
 #[test]
-fn each_kind_of_inconsistency_is_told_from_the_others() {
+fn kinds_of_inconsistency_are_separated() {
     let circle = decomposed(&wins(&PAPER_SCISSORS_ROCK), &[]);
     assert_eq!((shares(&circle), number(&circle, "energy")), ([0.0, 0.0, 1.0, 0.0], 3.0));
     let triangle = &circle["triangles"][0];
@@ -54,7 +54,7 @@ fn each_kind_of_inconsistency_is_told_from_the_others() {
     let loops = hexagon["loops"].as_array().unwrap();
     assert_eq!((loops.len(), &loops[0]["items"]), (1, &json!(["a", "b", "c", "d", "e", "f"])));
     assert!((number(&loops[0], "total_flow") - 6.0).abs() < 1e-12);
-    // Walked as the votes run, also where they run the other way.
+    // Loops have the direction of the votes.
     let back = decomposed(&wins(&HEXAGON.map(|p| if p == "ab" { "af" } else { p })), &[]);
     assert_eq!(back["loops"], json!([]), "a chain with a double end has no loop");
     let reversed = ["ba", "cb", "dc", "ed", "fe", "af"];
@@ -70,46 +70,46 @@ fn each_kind_of_inconsistency_is_told_from_the_others() {
 }
 
 #[test]
-fn votes_that_are_all_ties_have_nothing_to_explain() {
+fn ties_have_zero_energy() {
     let ties = "left,right,winner\na,b,tie\nb,c,tie\nc,a,tie\n";
     let found = decomposed(ties, &[]);
     assert_eq!((number(&found, "energy"), shares(&found)), (0.0, [0.0; 4]));
     assert_eq!((&found["triangles"], &found["transitivity"]["rate"]), (&json!([]), &Value::Null));
-    let table = Place::new().run_with(&["decompose", "-"], ties.as_bytes()).good();
+    let table = TestDir::new().run_with_stdin(&["decompose", "-"], ties.as_bytes()).success();
     assert!(table.text().starts_with("All votes are ties"), "{}", table.text());
     assert!(!table.text().contains("agree least"), "{}", table.text());
 }
 
-/// From a file and from standard input: the input is read a second time for it.
+/// From a file and from standard input, because the input has to be read twice.
 #[test]
-fn who_voted_on_a_triangle_is_named() {
-    let place = Place::new();
+fn triangles_list_their_annotators() {
+    let dir = TestDir::new();
     let votes = "winner,loser,annotator,count\n\
                  a,b,ann,1\nb,c,bob,3\nc,a,ann,1\nc,a,Zoë,1\na,d,carl,9\n";
-    place.put("v.csv", votes);
+    dir.write("v.csv", votes);
     for (input, name) in [("", "v.csv"), (votes, "-")] {
-        let found = place.json(&["decompose", name], input.as_bytes());
+        let found = dir.json(&["decompose", name], input.as_bytes());
         let who = |name: &str, votes: u64| json!({"annotator": name, "votes": votes});
         let expected = json!([who("bob", 3), who("ann", 2), who("Zoë", 1)]);
         assert_eq!(found["triangles"][0]["annotators"], expected, "{name}");
         assert_eq!(found["triangles"][0]["votes"], json!([1, 3, 2]), "{name}");
     }
-    let table = place.run(&["decompose", "v.csv"]).good();
+    let table = dir.run(&["decompose", "v.csv"]).success();
     assert!(table.text().contains("bob (3), ann (2), Zoë (1)"), "{}", table.text());
-    let none = place.json(&["decompose", "v.csv", "--triangles", "0"], b"");
+    let none = dir.json(&["decompose", "v.csv", "--triangles", "0"], b"");
     assert_eq!(none["triangles"], json!([]));
 }
 
 #[test]
-fn studies_of_one_file_are_told_apart() {
-    let place = Place::new();
+fn studies_of_one_file_are_separate() {
+    let dir = TestDir::new();
     let rows = |by: &str, pairs: &[&str], who: &str| -> String {
         pairs.iter().map(|p| format!("{by},{},{},{who}\n", &p[..1], &p[1..])).collect()
     };
     let (one, two) = (rows("one", &PAPER_SCISSORS_ROCK, "ann"), rows("two", &HEXAGON, "bob"));
-    place.put("v.csv", format!("film,winner,loser,annotator\n{one}{two}"));
-    place.put("one.csv", format!("film,winner,loser,annotator\n{one}"));
-    let both = place.json(&["decompose", "v.csv", "--by", "film"], b"");
+    dir.write("v.csv", format!("film,winner,loser,annotator\n{one}{two}"));
+    dir.write("one.csv", format!("film,winner,loser,annotator\n{one}"));
+    let both = dir.json(&["decompose", "v.csv", "--by", "film"], b"");
     let groups = both["groups_by"].as_array().unwrap();
     assert_eq!(
         (groups.len(), &groups[0]["by"], &groups[1]["by"]),
@@ -117,24 +117,24 @@ fn studies_of_one_file_are_told_apart() {
     );
     assert_eq!((shares(&groups[0])[2], shares(&groups[1])[3]), (1.0, 1.0));
     assert!(both.get("shares").is_none());
-    let alone = place.json(&["decompose", "one.csv"], b"");
+    let alone = dir.json(&["decompose", "one.csv"], b"");
     assert_eq!(groups[0]["triangles"], alone["triangles"], "with those who voted");
 
-    let csv = place.run(&["decompose", "v.csv", "--by", "film", "--format", "csv"]).good();
+    let csv = dir.run(&["decompose", "v.csv", "--by", "film", "--format", "csv"]).success();
     let lines: Vec<&str> = csv.text().lines().collect();
     assert_eq!(lines[0], "by,left,right,votes,mean,gradient,curl,harmonic,energy,bicycle_energy");
     assert_eq!((lines.len(), lines[1]), (1 + 3 + 6, "one,a,b,1,1,0,1,0,1,0"));
 }
 
-/// mean = gradient + curl + harmonic on each pair, and the energies make the shares.
+/// mean = gradient + curl + harmonic for each pair, and the energies give the shares.
 #[test]
 fn the_flows_of_each_pair_add_up() {
-    let place = Place::new();
-    // Many pairs without a vote: all four parts are there.
+    let dir = TestDir::new();
+    // Many pairs have no vote, so that all four parts are present.
     let votes = files::votes(30, 120);
-    place.put("v.csv", files::separated(&votes, ","));
-    let found = place.json(&["decompose", "v.csv"], b"");
-    let flows = place.run(&["decompose", "v.csv", "--format", "csv"]).good();
+    dir.write("v.csv", files::separated(&votes, ","));
+    let found = dir.json(&["decompose", "v.csv"], b"");
+    let flows = dir.run(&["decompose", "v.csv", "--format", "csv"]).success();
     let mut reader = csv::Reader::from_reader(&*flows.stdout);
     let header = reader.headers().unwrap().clone();
     let column = |name: &str| header.iter().position(|other| other == name).unwrap();
@@ -167,10 +167,10 @@ fn the_flows_of_each_pair_add_up() {
 
 #[test]
 fn a_small_budget_samples_the_listing_and_never_the_shares() {
-    let place = Place::new();
-    place.put("v.csv", files::separated(&study(), ","));
+    let dir = TestDir::new();
+    dir.write("v.csv", files::separated(&study(), ","));
     let command = ["decompose", "v.csv", "--format", "json"];
-    let run = |more: &[&str]| place.run(&[&command[..], more].concat()).good();
+    let run = |more: &[&str]| dir.run(&[&command[..], more].concat()).success();
     let all = run(&[]);
     assert!(!all.stderr.contains("warning"), "{}", all.stderr);
     assert_eq!(all.json()["transitivity"]["triangles"], 220);
@@ -189,30 +189,30 @@ fn a_small_budget_samples_the_listing_and_never_the_shares() {
     }
     let seeds = ["1", "2"].map(|seed| run(&["--max-triangles", "110", "--seed", seed]).json());
     assert_ne!(seeds[0]["transitivity"], seeds[1]["transitivity"]);
-    let table = place.run(&["decompose", "v.csv", "--max-triangles", "0"]).good();
+    let table = dir.run(&["decompose", "v.csv", "--max-triangles", "0"]).success();
     assert!(table.text().contains("no triangle of a sample"), "{}", table.text());
 }
 
-/// Holes that only all triangles together could tell from circles of three.
+/// Holes that can be distinguished from triangles only with all triangles.
 #[test]
 fn a_budget_too_small_for_the_shares_is_an_error() {
-    let place = Place::new();
-    place.put("v.csv", files::separated(&files::votes(60, 500), ","));
-    let run = place.run(&["decompose", "v.csv", "--max-triangles", "1"]);
+    let dir = TestDir::new();
+    dir.write("v.csv", files::separated(&files::votes(60, 500), ","));
+    let run = dir.run(&["decompose", "v.csv", "--max-triangles", "1"]);
     assert_eq!((run.code, run.text()), (Some(2), ""), "{}", run.stderr);
     assert!(run.stderr.contains("raise max-triangles"), "{}", run.stderr);
 }
 
 #[test]
-fn threads_change_nothing() {
-    let place = Place::new();
-    place.put("dense.csv", files::separated(&study(), ","));
-    place.put("sparse.csv", files::separated(&files::votes(200, 900), ","));
+fn results_do_not_depend_on_threads() {
+    let dir = TestDir::new();
+    dir.write("dense.csv", files::separated(&study(), ","));
+    dir.write("sparse.csv", files::separated(&files::votes(200, 900), ","));
     for file in ["dense.csv", "sparse.csv"] {
         for format in ["table", "csv", "json", "parquet"] {
             let [one, two] = ["1", "2"].map(|threads| {
                 let output = ["--format", format, "--threads", threads];
-                place.run(&[&["decompose", file], &output[..]].concat()).good()
+                dir.run(&[&["decompose", file], &output[..]].concat()).success()
             });
             assert!(!one.stdout.is_empty() && one == two, "{file} {format}");
         }

@@ -1,8 +1,8 @@
-//! The same votes in every format, spelling and order give the same ranking, byte for byte.
+//! The same votes in every format, notation and order give the same ranking, byte by byte.
 
 use std::sync::Arc;
 
-use crate::support::Place;
+use crate::support::TestDir;
 use crate::support::files::{self, Vote, gzip, table, zstd};
 use arrow_array::types::{Int8Type, Int32Type, UInt16Type};
 use arrow_array::{
@@ -14,11 +14,11 @@ fn study() -> Vec<Vote> {
     files::votes(15, 3000)
 }
 
-/// The ranking that every other form of [`study`] must give.
+/// The ranking that every representation of [`study`] must give.
 fn expected() -> String {
-    let place = Place::new();
-    place.put("v.csv", files::separated(&study(), ","));
-    let ranking = place.ranking(&["v.csv"]);
+    let dir = TestDir::new();
+    dir.write("v.csv", files::separated(&study(), ","));
+    let ranking = dir.rank_csv(&["v.csv"]);
     assert!(
         ranking.starts_with("rank,item,score,component,comparisons,wins,losses,ties,flagged\n")
     );
@@ -44,26 +44,26 @@ fn every_format_plain_compressed_and_on_standard_input() {
         ("semicolons.csv", files::separated(&study, ";").into_bytes()),
         ("tabs.csv", files::separated(&study, "\t").into_bytes()),
     ] {
-        let place = Place::new();
+        let dir = TestDir::new();
         for (name, bytes) in [
             (name.to_owned(), bytes.clone()),
             (format!("{name}.gz"), gzip(&bytes)),
             (format!("{name}.zst"), zstd(&bytes)),
         ] {
-            place.put(&name, &bytes);
+            dir.write(&name, &bytes);
             for threads in ["1", "2", "4"] {
-                let ranking = place.ranking(&[&name, "--threads", threads]);
+                let ranking = dir.rank_csv(&[&name, "--threads", threads]);
                 assert_eq!(ranking, expected, "{name} on {threads} threads");
             }
-            // The content tells what it is, compressed or not.
-            let run = place.run_with(&["rank", "-", "--format", "csv"], &bytes).good();
+            // The format is recognised by the content, compressed or not.
+            let run = dir.run_with_stdin(&["rank", "-", "--format", "csv"], &bytes).success();
             assert_eq!(run.text(), expected, "{name} on standard input");
         }
     }
 }
 
 #[test]
-fn spellings_of_text() {
+fn text_notations() {
     let (study, expected) = (study(), expected());
     let csv = files::separated(&study, ",");
     let marked = [b"\xef\xbb\xbf", csv.as_bytes()].concat();
@@ -96,8 +96,8 @@ fn spellings_of_text() {
                 .into_bytes(),
         ),
     ] {
-        let place = Place::new();
-        let run = place.run_with(&["rank", "-", "--format", "csv"], &bytes).good();
+        let dir = TestDir::new();
+        let run = dir.run_with_stdin(&["rank", "-", "--format", "csv"], &bytes).success();
         assert_eq!(run.text(), expected, "{name}");
     }
 }
@@ -108,13 +108,13 @@ fn quote_all(csv: &str) -> String {
 }
 
 #[test]
-fn spellings_of_outcomes() {
+fn outcome_notations() {
     let (study, expected) = (study(), expected());
-    let place = Place::new();
+    let dir = TestDir::new();
     let check = |name: &str, header: &str, row: &dyn Fn(&Vote) -> String, arguments: &[&str]| {
         let rows: String = study.iter().map(|vote| row(vote) + "\n").collect();
-        place.put("v.csv", format!("{header}\n{rows}"));
-        assert_eq!(place.ranking(&[&["v.csv"], arguments].concat()), expected, "{name}");
+        dir.write("v.csv", format!("{header}\n{rows}"));
+        assert_eq!(dir.rank_csv(&[&["v.csv"], arguments].concat()), expected, "{name}");
     };
     let number = |vote: &Vote| match vote.2 {
         "left" => "1",
@@ -164,43 +164,43 @@ fn spellings_of_outcomes() {
 #[test]
 fn winners_losers_and_selections() {
     let study: Vec<Vote> = study().into_iter().filter(|vote| vote.2 != "tie").collect();
-    let place = Place::new();
-    place.put("v.csv", files::separated(&study, ","));
-    let expected = place.ranking(&["v.csv"]);
+    let dir = TestDir::new();
+    dir.write("v.csv", files::separated(&study, ","));
+    let expected = dir.rank_csv(&["v.csv"]);
     let won: Vec<(&str, &str)> = study
         .iter()
         .map(|(left, right, who)| if *who == "left" { (left, right) } else { (right, left) })
         .map(|(winner, loser)| (winner.as_str(), loser.as_str()))
         .collect();
     let rows: String = won.iter().map(|(winner, loser)| format!("{loser},{winner}\n")).collect();
-    place.put("w.csv", format!("loser,winner\n{rows}"));
-    assert_eq!(place.ranking(&["w.csv"]), expected);
-    place.put("g.csv", format!("bad,good\n{rows}"));
-    assert_eq!(place.ranking(&["g.csv", "--winner", "good", "--loser", "bad"]), expected);
+    dir.write("w.csv", format!("loser,winner\n{rows}"));
+    assert_eq!(dir.rank_csv(&["w.csv"]), expected);
+    dir.write("g.csv", format!("bad,good\n{rows}"));
+    assert_eq!(dir.rank_csv(&["g.csv", "--winner", "good", "--loser", "bad"]), expected);
     let batch = table(vec![
         ("winner", files::text(won.iter().map(|pair| pair.0))),
         ("loser", files::text(won.iter().map(|pair| pair.1))),
     ]);
-    place.put("w.parquet", files::parquet(&batch, 1000));
-    assert_eq!(place.ranking(&["w.parquet"]), expected);
+    dir.write("w.parquet", files::parquet(&batch, 1000));
+    assert_eq!(dir.rank_csv(&["w.parquet"]), expected);
 
     let selected: Vec<bool> = study.iter().map(|vote| vote.2 == "left").collect();
     let rows = study.iter().zip(&selected);
     let rows: String =
         rows.map(|(v, &left)| format!("{},{},{}\n", v.0, v.1, u8::from(left))).collect();
-    place.put("s.csv", format!("condition_A,condition_B,is_A_selected\n{rows}"));
-    assert_eq!(place.ranking(&["s.csv"]), expected);
-    place.put("t.csv", format!("left,right,winner\n{rows}"));
-    assert_eq!(place.ranking(&["t.csv", "--outcome-as", "selected"]), expected);
+    dir.write("s.csv", format!("condition_A,condition_B,is_A_selected\n{rows}"));
+    assert_eq!(dir.rank_csv(&["s.csv"]), expected);
+    dir.write("t.csv", format!("left,right,winner\n{rows}"));
+    assert_eq!(dir.rank_csv(&["t.csv", "--outcome-as", "selected"]), expected);
     let batch = table(vec![
         ("condition_A", files::text(study.iter().map(|v| v.0.as_str()))),
         ("condition_B", files::text(study.iter().map(|v| v.1.as_str()))),
         ("is_A_selected", Arc::new(BooleanArray::from(selected))),
     ]);
-    place.put("s.parquet", files::parquet(&batch, 1000));
-    place.put("s.arrow", files::arrow_stream(&batch));
-    assert_eq!(place.ranking(&["s.parquet"]), expected);
-    assert_eq!(place.ranking(&["s.arrow"]), expected);
+    dir.write("s.parquet", files::parquet(&batch, 1000));
+    dir.write("s.arrow", files::arrow_stream(&batch));
+    assert_eq!(dir.rank_csv(&["s.parquet"]), expected);
+    assert_eq!(dir.rank_csv(&["s.arrow"]), expected);
 }
 
 #[test]
@@ -222,15 +222,15 @@ fn column_types() {
             Arc::new(v.iter().copied().collect::<DictionaryArray<UInt16Type>>())
         }),
     ];
-    let place = Place::new();
+    let dir = TestDir::new();
     for (kind, make) in kinds {
         let batch =
             table(vec![("left", make(&left)), ("right", make(&right)), ("winner", make(&winner))]);
-        place.put("v.parquet", files::parquet(&batch, 999));
-        place.put("v.arrow", files::arrow_file(&batch));
-        place.put("s.arrow", files::arrow_stream(&batch));
+        dir.write("v.parquet", files::parquet(&batch, 999));
+        dir.write("v.arrow", files::arrow_file(&batch));
+        dir.write("s.arrow", files::arrow_stream(&batch));
         for name in ["v.parquet", "v.arrow", "s.arrow"] {
-            assert_eq!(place.ranking(&[name]), expected, "{kind}, {name}");
+            assert_eq!(dir.rank_csv(&[name]), expected, "{kind}, {name}");
         }
     }
 }
@@ -242,9 +242,9 @@ fn numbers_as_items_outcomes_and_counts() {
     let y = |vote: &Vote| f32::from(i8::from(vote.2 == "left") - i8::from(vote.2 == "right"));
     let rows: String =
         study.iter().map(|v| format!("{},{},{},1\n", number(&v.0), number(&v.1), y(v))).collect();
-    let place = Place::new();
-    place.put("v.csv", format!("left,right,y,count\n{rows}"));
-    let expected = place.ranking(&["v.csv"]);
+    let dir = TestDir::new();
+    dir.write("v.csv", format!("left,right,y,count\n{rows}"));
+    let expected = dir.rank_csv(&["v.csv"]);
     let left: Vec<i64> = study.iter().map(|v| number(&v.0)).collect();
     let right: Vec<i64> = study.iter().map(|v| number(&v.1)).collect();
     let small = |values: &[i64]| -> ArrayRef {
@@ -264,14 +264,14 @@ fn numbers_as_items_outcomes_and_counts() {
         (large(&left), small(&right), medium(&outcomes), single(&vec![1; ones.len()])),
     ] {
         let batch = table(vec![("left", left), ("right", right), ("y", y), ("count", count)]);
-        place.put("v.parquet", files::parquet(&batch, 800));
-        place.put("v.arrow", files::arrow_file(&batch));
-        assert_eq!(place.ranking(&["v.parquet"]), expected);
-        assert_eq!(place.ranking(&["v.arrow"]), expected);
+        dir.write("v.parquet", files::parquet(&batch, 800));
+        dir.write("v.arrow", files::arrow_file(&batch));
+        assert_eq!(dir.rank_csv(&["v.parquet"]), expected);
+        assert_eq!(dir.rank_csv(&["v.arrow"]), expected);
     }
     let rows = study.iter().map(|v| {
         format!("{{\"y\":{:.1},\"left\":{},\"right\":\"{}\"}}\n", y(v), number(&v.0), number(&v.1))
     });
-    place.put("v.jsonl", rows.collect::<String>());
-    assert_eq!(place.ranking(&["v.jsonl"]), expected);
+    dir.write("v.jsonl", rows.collect::<String>());
+    assert_eq!(dir.rank_csv(&["v.jsonl"]), expected);
 }

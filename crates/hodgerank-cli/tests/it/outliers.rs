@@ -1,18 +1,18 @@
-//! `outliers`: votes in order of suspicion, and who cast them.
+//! `outliers`: votes in order of suspicion.
 
 use crate::support::files::{self, Vote, study};
-use crate::support::{Place, number};
+use crate::support::{TestDir, number};
 use serde_json::Value;
 
-fn place() -> Place {
-    let place = Place::new();
-    place.put("v.csv", files::separated(&study(), ","));
-    place
+fn dir() -> TestDir {
+    let dir = TestDir::new();
+    dir.write("v.csv", files::separated(&study(), ","));
+    dir
 }
 
 #[track_caller]
-fn json(place: &Place, arguments: &[&str]) -> Value {
-    place.json(&[&["outliers"], arguments].concat(), b"")
+fn json(dir: &TestDir, arguments: &[&str]) -> Value {
+    dir.json(&[&["outliers"], arguments].concat(), b"")
 }
 
 fn votes(json: &Value) -> &Vec<Value> {
@@ -20,10 +20,10 @@ fn votes(json: &Value) -> &Vec<Value> {
 }
 
 #[test]
-fn flagged_votes_come_in_the_order_of_their_entry() {
-    let place = place();
-    let ranked = place.rank(&["v.csv"]);
-    let found = json(&place, &["v.csv"]);
+fn flagged_votes_are_in_order_of_entry() {
+    let dir = dir();
+    let ranked = dir.rank_json(&["v.csv"]);
+    let found = json(&dir, &["v.csv"]);
     assert_eq!(found["schema"], "hodgerank/outliers/1");
     assert_eq!(found["outliers"], ranked["outliers"]);
     assert_eq!(found["input"], ranked["input"]);
@@ -31,8 +31,8 @@ fn flagged_votes_come_in_the_order_of_their_entry() {
     let flagged: f64 = rows.iter().map(|row| number(row, "flagged")).sum();
     assert!(flagged > 0.0);
     assert_eq!(flagged, number(&ranked["outliers"], "comparisons"));
-    for (place, row) in rows.iter().enumerate() {
-        assert_eq!(row["order"], place as u64 + 1);
+    for (index, row) in rows.iter().enumerate() {
+        assert_eq!(row["order"], index as u64 + 1);
         assert!(number(row, "size") >= 0.0 && row["annotator"].is_null());
     }
     assert!(rows.is_sorted_by(|a, b| number(a, "entry") <= number(b, "entry")), "iss runs in time");
@@ -48,8 +48,8 @@ fn flagged_votes_come_in_the_order_of_their_entry() {
 
 #[test]
 fn all_votes_are_listed_once() {
-    let place = place();
-    let found = json(&place, &["v.csv", "--all"]);
+    let dir = dir();
+    let found = json(&dir, &["v.csv", "--all"]);
     let rows = votes(&found);
     assert_eq!(rows.len(), 3000);
     let entered = rows.iter().take_while(|row| !row["entry"].is_null()).count();
@@ -74,14 +74,14 @@ fn all_votes_are_listed_once() {
 }
 
 #[test]
-fn groups_stand_for_their_votes() {
-    let place = place();
+fn groups_sum_to_their_votes() {
+    let dir = dir();
     for method in ["iss", "lasso-l2", "lbi", "iht"] {
         for all in [&[][..], &["--all"]] {
             let method = ["v.csv", "--method", method, "--outliers", "5%"];
             let arguments = [&method[..], all].concat();
-            let single = json(&place, &arguments);
-            let grouped = json(&place, &[&arguments[..], &["--per-group"]].concat());
+            let single = json(&dir, &arguments);
+            let grouped = json(&dir, &[&arguments[..], &["--per-group"]].concat());
             let sum = |json: &Value, key| votes(json).iter().map(|r| number(r, key)).sum::<f64>();
             assert_eq!(sum(&single, "flagged"), sum(&grouped, "flagged"), "{arguments:?}");
             let count = if all.is_empty() { "flagged" } else { "count" };
@@ -92,60 +92,60 @@ fn groups_stand_for_their_votes() {
 
 #[test]
 fn formats_and_sources_agree() {
-    let (study, place) = (study(), place());
+    let (study, dir) = (study(), dir());
     let csv = |arguments: &[&str], input: &[u8]| {
         let all = [&["outliers", "--format", "csv"], arguments].concat();
-        place.run_with(&all, input).good().text().to_owned()
+        dir.run_with_stdin(&all, input).success().text().to_owned()
     };
     let expected = csv(&["v.csv"], b"");
     let header = "order,left,right,outcome,count,annotator,entry,size,residual,flagged\n";
     assert!(expected.starts_with(header));
-    assert_eq!(expected.lines().count(), votes(&json(&place, &["v.csv"])).len() + 1);
-    place.put("v.jsonl", files::json_lines(&study));
-    place.put("v.parquet", files::parquet(&files::batch(&study), 400));
-    place.put("v.arrow", files::arrow_stream(&files::batch(&study)));
+    assert_eq!(expected.lines().count(), votes(&json(&dir, &["v.csv"])).len() + 1);
+    dir.write("v.jsonl", files::json_lines(&study));
+    dir.write("v.parquet", files::parquet(&files::batch(&study), 400));
+    dir.write("v.arrow", files::arrow_stream(&files::batch(&study)));
     for name in ["v.jsonl", "v.parquet", "v.arrow"] {
         assert_eq!(csv(&[name], b""), expected, "{name}");
-        assert_eq!(csv(&["-"], &place.get(name)), expected, "{name}");
+        assert_eq!(csv(&["-"], &dir.read(name)), expected, "{name}");
     }
     for threads in ["1", "3"] {
         assert_eq!(csv(&["v.csv", "--threads", threads], b""), expected);
     }
-    place.run(&["outliers", "v.csv", "-o", "o.parquet"]).good();
-    assert!(place.get("o.parquet").starts_with(b"PAR1"));
-    let table = place.run(&["outliers", "v.csv", "--top", "3"]).good();
+    dir.run(&["outliers", "v.csv", "-o", "o.parquet"]).success();
+    assert!(dir.read("o.parquet").starts_with(b"PAR1"));
+    let table = dir.run(&["outliers", "v.csv", "--top", "3"]).success();
     assert_eq!(table.text().lines().count(), 2 + 3 + 1, "{}", table.text());
-    let none = place.run(&["outliers", "v.csv", "--method", "l2"]).good();
+    let none = dir.run(&["outliers", "v.csv", "--method", "l2"]).success();
     assert_eq!(none.text(), "no vote is flagged\n");
 }
 
 #[test]
-fn each_by_value_has_its_own_list() {
-    let place = place();
+fn votes_are_listed_per_study() {
+    let dir = dir();
     let lines = |scene: &str, votes: &[Vote]| -> String {
         votes.iter().map(|(l, r, w)| format!("{l},{r},{w},{scene}\n")).collect()
     };
     let study = study();
     let (one, two) = study.split_at(1400);
     let header = "left,right,winner,scene\n";
-    place.put("one.csv", format!("{header}{}", lines("1", one)));
-    place.put("both.csv", format!("{header}{}{}", lines("2", two), lines("1", one)));
-    let both = json(&place, &["both.csv", "--by", "scene"]);
+    dir.write("one.csv", format!("{header}{}", lines("1", one)));
+    dir.write("both.csv", format!("{header}{}{}", lines("2", two), lines("1", one)));
+    let both = json(&dir, &["both.csv", "--by", "scene"]);
     assert_eq!(
         (&both["groups_by"][0]["by"], &both["groups_by"][1]["by"]),
         (&"1".into(), &"2".into())
     );
-    assert_eq!(both["groups_by"][0]["votes"], json(&place, &["one.csv"])["votes"]);
-    let csv = place.run(&["outliers", "both.csv", "--by", "scene", "--format", "csv"]).good();
+    assert_eq!(both["groups_by"][0]["votes"], json(&dir, &["one.csv"])["votes"]);
+    let csv = dir.run(&["outliers", "both.csv", "--by", "scene", "--format", "csv"]).success();
     assert!(csv.text().starts_with("by,order,left,"));
 }
 
 #[test]
 fn counts_are_votes() {
-    let place = Place::new();
+    let dir = TestDir::new();
     let good = "a,b,left,10\nb,c,left,10\na,c,left,10\n";
-    place.put("v.csv", format!("left,right,winner,count\n{good}c,a,left,2\nc,a,left,0\n"));
-    let found = json(&place, &["v.csv", "--method", "iht", "--outliers", "2"]);
+    dir.write("v.csv", format!("left,right,winner,count\n{good}c,a,left,2\nc,a,left,0\n"));
+    let found = json(&dir, &["v.csv", "--method", "iht", "--outliers", "2"]);
     let rows = votes(&found);
     assert_eq!(rows.len(), 1, "{found}");
     assert_eq!((&rows[0]["count"], &rows[0]["flagged"]), (&2.into(), &2.into()));
@@ -153,10 +153,10 @@ fn counts_are_votes() {
 }
 
 #[test]
-fn what_makes_no_sense_is_refused() {
-    let place = place();
-    place.put("bad.csv", "left,right,winner\na,b,lft\n");
-    let before = place.names();
+fn invalid_options_are_rejected() {
+    let dir = dir();
+    dir.write("bad.csv", "left,right,winner\na,b,lft\n");
+    let before = dir.file_names();
     for (arguments, part) in [
         (&["v.csv", "--annotators"][..], "no column says who cast the votes"),
         (&["v.csv", "--annotators", "--all"], "cannot be used with"),
@@ -164,10 +164,10 @@ fn what_makes_no_sense_is_refused() {
         (&["none.csv", "-o", "x.csv"], "cannot be opened"),
         (&["v.csv", "-o", "x.xls"], "the ending does not say"),
     ] {
-        let run = place.run(&[&["outliers"], arguments].concat());
+        let run = dir.run(&[&["outliers"], arguments].concat());
         assert_eq!(run.code, Some(2), "{arguments:?}: {}", run.stderr);
         assert!(run.stderr.contains(part), "{}", run.stderr);
         assert!(run.stdout.is_empty());
-        assert_eq!(place.names(), before, "{arguments:?}");
+        assert_eq!(dir.file_names(), before, "{arguments:?}");
     }
 }

@@ -1,8 +1,9 @@
-//! `hodgerank rank`: published scores, the form of its outputs, disconnected data, rejected rows.
+//! `rank`: published scores, output formats, disconnected votes, rejected rows.
 
 use std::collections::HashMap;
+use std::path::PathBuf;
 
-use crate::support::{Place, files, shared_data};
+use crate::support::{TestDir, files};
 use arrow_array::cast::AsArray as _;
 use arrow_array::types::{Float64Type, UInt32Type, UInt64Type};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
@@ -26,12 +27,12 @@ fn scores(json: &Value) -> HashMap<&str, f64> {
     rows.iter().map(|row| (row["item"].as_str().unwrap(), row["score"].as_f64().unwrap())).collect()
 }
 
-/// Two studies in one file: three items on one side, two on the other.
+/// Two components: three items and two items.
 const APART: &str = "winner,loser\na,b\nb,c\na,c\nx,y\n";
 
 #[test]
-fn the_published_scores_are_met() {
-    let Some(data) = shared_data() else { return };
+fn published_scores_are_reproduced() {
+    let Some(data) = hodgerank_testdata::published_studies() else { return };
     let golden = std::fs::read_to_string(data.join("golden/pc-vqa-ref01.csv")).unwrap();
     let mut reader = csv::Reader::from_reader(golden.as_bytes());
     let header = reader.headers().unwrap().clone();
@@ -51,7 +52,7 @@ fn the_published_scores_are_met() {
     ];
     for (setting, column) in settings {
         let arguments: &[&str] = &[&[votes][..], &setting.split(' ').collect::<Vec<_>>()].concat();
-        let json = Place::new().rank(arguments);
+        let json = TestDir::new().rank_json(arguments);
         assert_eq!((&json["input"]["rows"], &json["input"]["groups"]), (&3840.into(), &233.into()));
         let (found, column) = (scores(&json), header.iter().position(|c| c == column).unwrap());
         for record in &published {
@@ -61,31 +62,35 @@ fn the_published_scores_are_met() {
     }
 }
 
+/// Every method on every study of one component.
 #[test]
-fn every_real_study_is_ranked() {
-    let Some(data) = shared_data() else { return };
-    let mut studies = vec![data.join("human-age.csv")];
-    for folder in ["pc-vqa", "pc-iqa"] {
-        let entries = std::fs::read_dir(data.join(folder)).unwrap();
-        studies.extend(entries.map(|entry| entry.unwrap().path()));
+fn every_method_ranks_every_study() {
+    let names = ["complete.csv", "incomplete.csv", "annotators.csv", "graded.csv", "studies.csv"];
+    let mut studies: Vec<PathBuf> = names.map(hodgerank_testdata::file).to_vec();
+    let published = hodgerank_testdata::find_published_studies();
+    for folder in published.iter().flat_map(|data| [data.join("pc-vqa"), data.join("pc-iqa")]) {
+        studies.extend(std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()));
     }
-    assert_eq!(studies.len(), 11);
-    let place = Place::new();
-    for study in &studies {
+    studies.extend(published.map(|data| data.join("human-age.csv")));
+    let dir = TestDir::new();
+    for file in studies.iter().map(|study| study.to_str().unwrap()) {
         for method in
             ["", "l2", "ridge", "hlasso", "lasso-l2", "lbi", "iss", "iht", "ilts", "pc-lasso"]
         {
-            let file = study.to_str().unwrap();
-            let given = ["--method", method];
-            let json =
-                place.rank(&[&[file][..], if method.is_empty() { &[] } else { &given }].concat());
-            assert_eq!(json["input"]["components"], 1);
+            let flags: &[&str] = if method.is_empty() { &[] } else { &["--method", method] };
+            let json = dir.rank_json(&[&[file], flags].concat());
+            assert_eq!(json["input"]["components"], 1, "{file}");
             let status = json["status"].as_str().unwrap();
             assert!(["solved", "complete"].contains(&status), "{method} on {file}: {status}");
             assert!(json["outliers"]["fraction"].as_f64().unwrap() < 0.3, "{method} on {file}");
         }
     }
-    let age = place.rank(&[studies[0].to_str().unwrap()]);
+}
+
+#[test]
+fn annotators_and_ties_of_a_published_study() {
+    let Some(data) = hodgerank_testdata::published_studies() else { return };
+    let age = TestDir::new().rank_json(&[data.join("human-age.csv").to_str().unwrap()]);
     let input = &age["input"];
     assert_eq!((&input["rows"], &input["annotators"]), (&14_011.into(), &94.into()));
     let ties: u64 =
@@ -94,10 +99,10 @@ fn every_real_study_is_ranked() {
 }
 
 #[test]
-fn the_json_has_the_promised_keys() {
-    let place = Place::new();
-    place.put("v.csv", files::separated(&files::votes(12, 900), ","));
-    let json = place.rank(&["v.csv", "--method", "l2"]);
+fn the_json_has_the_documented_keys() {
+    let dir = TestDir::new();
+    dir.write("v.csv", files::separated(&files::votes(12, 900), ","));
+    let json = dir.rank_json(&["v.csv", "--method", "l2"]);
     let promised = ["schema", "input", "method", "ranking", "outliers", "status"];
     let all = [&promised[..], &["warnings", "rejected"]].concat();
     assert_keys(&json, &all);
@@ -107,7 +112,7 @@ fn the_json_has_the_promised_keys() {
     assert_keys(&json["outliers"], &["comparisons", "fraction"]);
     assert_keys(&json["rejected"], &["rows", "first"]);
     assert_eq!(json["method"]["name"], "l2");
-    let ridge = place.rank(&["v.csv", "--method", "ridge"]);
+    let ridge = dir.rank_json(&["v.csv", "--method", "ridge"]);
     assert_eq!(
         (&ridge["method"]["name"], &ridge["method"]["ridge"]),
         (&"ridge".into(), &1.0.into())
@@ -127,17 +132,17 @@ fn the_json_has_the_promised_keys() {
     }
     let sum: f64 = scores(&json).values().sum();
     assert!(sum.abs() < 1e-12, "mean zero");
-    let by = place.rank(&["v.csv", "--by", "winner", "--winner", "left", "--loser", "right"]);
+    let by = dir.rank_json(&["v.csv", "--by", "winner", "--winner", "left", "--loser", "right"]);
     assert_keys(&by, &["schema", "groups_by", "rejected"]);
     assert_keys(&by["groups_by"][0], &[&all[1..7], &["by"], &["components"][..0]].concat());
 }
 
 #[test]
-fn csv_and_parquet_hold_the_rows_of_the_json() {
-    let place = Place::new();
-    place.put("v.csv", format!("{APART}\"say \"\"hi\"\"\",a\n"));
+fn csv_and_parquet_have_the_rows_of_the_json() {
+    let dir = TestDir::new();
+    dir.write("v.csv", format!("{APART}\"say \"\"hi\"\"\",a\n"));
     for (name, arguments) in [("plain", &["v.csv"][..]), ("by", &["v.csv", "--by", "loser"])] {
-        let json = place.rank(arguments);
+        let json = dir.rank_json(arguments);
         let tables = json["groups_by"].as_array().cloned().unwrap_or_else(|| vec![json.clone()]);
         let mut expected: Vec<(String, Value)> = Vec::new();
         for table in &tables {
@@ -146,9 +151,9 @@ fn csv_and_parquet_hold_the_rows_of_the_json() {
                 table["ranking"].as_array().unwrap().iter().map(|r| (by.to_owned(), r.clone())),
             );
         }
-        let output = |file: &str| place.run(&[&["rank", "-o", file], arguments].concat()).good();
+        let output = |file: &str| dir.run(&[&["rank", "-o", file], arguments].concat()).success();
         output("out.csv");
-        let written = place.get("out.csv");
+        let written = dir.read("out.csv");
         let mut reader = csv::Reader::from_reader(&*written).into_deserialize();
         for (by, row) in &expected {
             let found: HashMap<String, String> = reader.next().unwrap().unwrap();
@@ -162,7 +167,7 @@ fn csv_and_parquet_hold_the_rows_of_the_json() {
         assert!(reader.next().is_none());
 
         output("out.parquet");
-        let bytes = std::fs::File::open(place.path().join("out.parquet")).unwrap();
+        let bytes = std::fs::File::open(dir.path().join("out.parquet")).unwrap();
         let batches = ParquetRecordBatchReaderBuilder::try_new(bytes).unwrap().build().unwrap();
         let mut rows = expected.iter();
         for batch in batches.map(Result::unwrap) {
@@ -187,10 +192,10 @@ fn csv_and_parquet_hold_the_rows_of_the_json() {
 }
 
 #[test]
-fn disconnected_data_say_so() {
-    let place = Place::new();
-    place.put("v.csv", APART);
-    let run = place.run(&["rank", "v.csv", "--format", "json"]).good();
+fn disconnected_votes_are_reported() {
+    let dir = TestDir::new();
+    dir.write("v.csv", APART);
+    let run = dir.run(&["rank", "v.csv", "--format", "json"]).success();
     let warning = "the votes fall into 2 components that no vote connects";
     assert!(run.stderr.contains(&format!("warning: {warning}")), "{}", run.stderr);
     let json = run.json();
@@ -208,15 +213,15 @@ fn disconnected_data_say_so() {
         brief,
         [row(1, "a", 1), row(1, "x", 2), row(2, "b", 1), row(2, "y", 2), row(3, "c", 1)]
     );
-    let table = place.run(&["rank", "v.csv"]).good();
+    let table = dir.run(&["rank", "v.csv"]).success();
     assert!(table.text().contains("component 2: 2 items, 1 votes, a scale of its own"));
 }
 
 #[test]
-fn connection_can_be_required() {
-    let place = Place::new();
-    place.put("v.csv", APART);
-    let run = place.run(&["rank", "v.csv", "--require-connected", "-o", "out.json"]);
+fn connectedness_can_be_required() {
+    let dir = TestDir::new();
+    dir.write("v.csv", APART);
+    let run = dir.run(&["rank", "v.csv", "--require-connected", "-o", "out.json"]);
     assert_eq!(run.code, Some(3), "{}", run.stderr);
     for part in [
         "error: the votes fall into 2 components",
@@ -226,21 +231,21 @@ fn connection_can_be_required() {
     ] {
         assert!(run.stderr.contains(part), "{part}: {}", run.stderr);
     }
-    assert_eq!(place.names(), ["v.csv"]);
-    place.put("joined.csv", format!("{APART}c,x\n"));
-    place.run(&["rank", "joined.csv", "--require-connected"]).good();
-    let by = place.run(&["rank", "v.csv", "--require-connected", "--by", "winner"]);
+    assert_eq!(dir.file_names(), ["v.csv"]);
+    dir.write("joined.csv", format!("{APART}c,x\n"));
+    dir.run(&["rank", "joined.csv", "--require-connected"]).success();
+    let by = dir.run(&["rank", "v.csv", "--require-connected", "--by", "winner"]);
     assert_eq!(by.code, Some(0), "each winner's votes hang together: {}", by.stderr);
 }
 
 #[test]
 fn rejected_rows_are_counted_and_listed() {
-    let place = Place::new();
+    let dir = TestDir::new();
     let bad: String = (1..=13).map(|number| format!("p,q,oops{number}\n")).collect();
-    place.put("v.csv", format!("left,right,winner\na,b,left\n{bad}b,c,left\n"));
-    place.put("w.csv", "left,right,winner\na,b\n");
+    dir.write("v.csv", format!("left,right,winner\na,b,left\n{bad}b,c,left\n"));
+    dir.write("w.csv", "left,right,winner\na,b\n");
     for threads in ["1", "2"] {
-        let run = place.run(&[
+        let run = dir.run(&[
             "rank",
             "v.csv",
             "w.csv",
@@ -251,7 +256,7 @@ fn rejected_rows_are_counted_and_listed() {
             "--threads",
             threads,
         ]);
-        let json = run.clone().good().json();
+        let json = run.clone().success().json();
         assert_eq!((&json["input"]["rows"], &json["input"]["rejected"]), (&2.into(), &14.into()));
         assert_eq!((&json["input"]["items"], &json["rejected"]["rows"]), (&3.into(), &14.into()));
         let listed = json["rejected"]["first"].as_array().unwrap();
@@ -273,14 +278,13 @@ fn rejected_rows_are_counted_and_listed() {
         assert!(!run.stderr.contains("oops11") && run.stderr.contains("… and 4 more"));
     }
     let skip = |format: &str, file: &str| {
-        place
-            .run(&["rank", "w.csv", "v.csv", "--on-error", "skip", "--format", format, "-o", file])
-            .good()
+        dir.run(&["rank", "w.csv", "v.csv", "--on-error", "skip", "--format", format, "-o", file])
+            .success()
     };
     skip("table", "out.txt");
-    assert!(String::from_utf8(place.get("out.txt")).unwrap().contains("14 rows were rejected"));
+    assert!(String::from_utf8(dir.read("out.txt")).unwrap().contains("14 rows were rejected"));
     skip("parquet", "out.parquet");
-    let file = std::fs::File::open(place.path().join("out.parquet")).unwrap();
+    let file = std::fs::File::open(dir.path().join("out.parquet")).unwrap();
     let builder = ParquetRecordBatchReaderBuilder::try_new(file).unwrap();
     assert_eq!(builder.schema().metadata()["hodgerank.rejected"], "14");
     let listed = skip("json", "out.json");

@@ -1,11 +1,11 @@
-//! `report`: the file that is written, what it says, and what is refused. How it looks and behaves
-//! is tested in a browser (`crates/hodgerank-report/page/test`).
+//! `report`: the file, its data and errors. Appearance and behaviour are tested in a browser
+//! (`crates/hodgerank-report/page/test`).
 
 use crate::support::files::{separated, votes};
-use crate::support::{Place, number};
+use crate::support::{TestDir, number};
 use serde_json::Value;
 
-/// The data of a report.
+/// The data embedded in a report.
 #[track_caller]
 fn data(html: &[u8]) -> Value {
     let html = std::str::from_utf8(html).expect("a report is text");
@@ -32,17 +32,17 @@ fn column<'a>(table: &'a Value, id: &str) -> &'a Vec<Value> {
 }
 
 #[test]
-fn the_report_has_the_ranking_of_rank() {
-    let place = Place::new();
-    place.put("votes.csv", study(9, 900));
-    let run = place.run(&["report", "votes.csv", "--outliers", "8%"]).good();
+fn the_report_shows_the_ranking_of_rank() {
+    let dir = TestDir::new();
+    dir.write("votes.csv", study(9, 900));
+    let run = dir.run(&["report", "votes.csv", "--outliers", "8%"]).success();
     assert!(run.stdout.is_empty() && run.stderr.contains("report.html"), "{}", run.stderr);
-    assert_eq!(place.names(), ["report.html", "votes.csv"]);
-    let report = data(&place.get("report.html"));
+    assert_eq!(dir.file_names(), ["report.html", "votes.csv"]);
+    let report = data(&dir.read("report.html"));
     assert_eq!(report["schema"], "hodgerank/report/1");
     assert_eq!(report["title"], "votes");
     let study = &report["studies"][0];
-    let ranked = place.rank(&["votes.csv", "--outliers", "8%"]);
+    let ranked = dir.rank_json(&["votes.csv", "--outliers", "8%"]);
     let shown = table(study, "ranking");
     for (row, item) in ranked["ranking"].as_array().unwrap().iter().enumerate() {
         let name = &study["items"][column(shown, "item")[row].as_u64().unwrap() as usize];
@@ -58,19 +58,19 @@ fn the_report_has_the_ranking_of_rank() {
 }
 
 #[test]
-fn same_bytes_for_any_number_of_threads() {
-    let place = Place::new();
-    place.put("votes.csv", study(12, 2000));
+fn results_do_not_depend_on_threads() {
+    let dir = TestDir::new();
+    dir.write("votes.csv", study(12, 2000));
     for threads in ["1", "2", "3"] {
-        place.run(&["report", "votes.csv", "-o", threads, "--threads", threads]).good();
+        dir.run(&["report", "votes.csv", "-o", threads, "--threads", threads]).success();
     }
-    let first = place.get("1");
-    assert!(first == place.get("2") && first == place.get("3"));
+    let first = dir.read("1");
+    assert!(first == dir.read("2") && first == dir.read("3"));
 }
 
 #[test]
 fn each_study_has_its_own_page_and_figures() {
-    let place = Place::new();
+    let dir = TestDir::new();
     let mut votes = String::from("scene,winner,loser\n");
     for (scene, items) in [("a/b", "xyz"), ("<i>", "uvw")] {
         for (k, winner) in items.chars().enumerate() {
@@ -80,36 +80,36 @@ fn each_study_has_its_own_page_and_figures() {
             }
         }
     }
-    place.put("votes.csv", votes);
+    dir.write("votes.csv", votes);
     let flags = ["--by", "scene", "-o", "r.html", "--figures", "figures", "--title", "Scenes"];
-    place.run(&[&["report", "votes.csv"], &flags[..]].concat()).good();
-    let report = data(&place.get("r.html"));
+    dir.run(&[&["report", "votes.csv"], &flags[..]].concat()).success();
+    let report = data(&dir.read("r.html"));
     assert_eq!(report["title"], "Scenes");
     let by: Vec<&str> =
         report["studies"].as_array().unwrap().iter().map(|s| s["by"].as_str().unwrap()).collect();
     assert_eq!(by, ["<i>", "a/b"]);
     for folder in ["001--i-", "002-a-b"] {
         for name in ["ranking", "bump", "shares", "comparisons"] {
-            let svg = place.get(&format!("figures/{folder}/{name}.svg"));
+            let svg = dir.read(&format!("figures/{folder}/{name}.svg"));
             assert!(svg.starts_with(b"<svg"), "{name}");
-            let png = place.get(&format!("figures/{folder}/{name}.png"));
+            let png = dir.read(&format!("figures/{folder}/{name}.png"));
             assert!(png.starts_with(b"\x89PNG"), "{name}");
         }
     }
 }
 
 #[test]
-fn annotators_and_rejected_rows_are_told() {
-    let place = Place::new();
+fn annotators_and_rejected_rows_are_shown() {
+    let dir = TestDir::new();
     let mut votes = String::from("left,right,winner,worker\n");
     for k in 0..60 {
         let (who, says) = if k % 3 == 0 { ("zoe", "right") } else { ("ann", "left") };
         votes.push_str(&format!("a,b,{says},{who}\nb,c,{says},{who}\na,c,{says},{who}\n"));
     }
     votes.push_str("a,a,left,ann\n");
-    place.put("votes.csv", votes);
-    place.run(&["report", "votes.csv", "--on-error", "skip"]).good();
-    let report = data(&place.get("report.html"));
+    dir.write("votes.csv", votes);
+    dir.run(&["report", "votes.csv", "--on-error", "skip"]).success();
+    let report = data(&dir.read("report.html"));
     let study = &report["studies"][0];
     let names = column(table(study, "annotators"), "annotator");
     assert_eq!(names.len(), 2);
@@ -118,9 +118,9 @@ fn annotators_and_rejected_rows_are_told() {
 }
 
 #[test]
-fn what_is_refused_leaves_no_trace() {
-    let place = Place::new();
-    place.put("votes.csv", study(5, 60));
+fn errors_leave_no_files() {
+    let dir = TestDir::new();
+    dir.write("votes.csv", study(5, 60));
     for (arguments, code, part) in [
         (&["report", "votes.csv", "-o", "votes.csv"][..], 2, "would replace the input"),
         (&["report", "votes.csv", "-o", "nowhere/r.html"], 1, "nowhere/r.html"),
@@ -128,17 +128,17 @@ fn what_is_refused_leaves_no_trace() {
         (&["report", "votes.csv", "--by", "nothing"], 2, "nothing"),
         (&["report", "votes.csv", "--figures", "votes.csv"], 1, "votes.csv"),
     ] {
-        let run = place.run(arguments);
+        let run = dir.run(arguments);
         assert_eq!(run.code, Some(code), "{arguments:?}: {}", run.stderr);
         assert!(run.stderr.contains(part), "{arguments:?}: {}", run.stderr);
-        assert_eq!(place.names(), ["votes.csv"], "{arguments:?}");
+        assert_eq!(dir.file_names(), ["votes.csv"], "{arguments:?}");
     }
 }
 
 #[test]
-fn standard_input_and_output_serve() {
-    let place = Place::new();
-    let run = place.run_with(&["report", "-", "-o", "-"], study(6, 200).as_bytes()).good();
+fn standard_input_and_output_are_supported() {
+    let dir = TestDir::new();
+    let run = dir.run_with_stdin(&["report", "-", "-o", "-"], study(6, 200).as_bytes()).success();
     assert_eq!(data(&run.stdout)["title"], "votes");
-    assert!(place.names().is_empty());
+    assert!(dir.file_names().is_empty());
 }

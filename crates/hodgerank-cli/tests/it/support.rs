@@ -1,64 +1,67 @@
-//! Runs the program in a folder of its own, and makes the files that it reads.
+//! Runs the program in a temporary directory.
+
 pub(crate) mod files;
 
 use std::io::{Read as _, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// What came of a run.
+/// Exit code and output of a finished run.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Run {
-    /// `None` where a signal ended the program.
+    /// `None` if a signal ended the program.
     pub(crate) code: Option<i32>,
     pub(crate) stdout: Vec<u8>,
     pub(crate) stderr: String,
 }
 
 impl Run {
-    /// The run itself, where it ended well.
+    /// Returns the run; panics if its exit code is not 0.
     #[track_caller]
-    pub(crate) fn good(self) -> Self {
+    pub(crate) fn success(self) -> Self {
         assert_eq!(self.code, Some(0), "{}", self.stderr);
         self
     }
 
+    /// Standard output as JSON.
     #[track_caller]
     pub(crate) fn json(&self) -> Value {
         serde_json::from_slice(&self.stdout).expect("standard output is JSON")
     }
 
+    /// Standard output as text.
     #[track_caller]
     pub(crate) fn text(&self) -> &str {
-        std::str::from_utf8(&self.stdout).expect("standard output is text")
+        std::str::from_utf8(&self.stdout).expect("standard output is UTF-8")
     }
 }
 
-/// A folder in which the program runs; it goes with everything in it.
-pub(crate) struct Place(TempDir);
+/// A temporary directory in which the program runs; removed on drop.
+pub(crate) struct TestDir(TempDir);
 
-impl Place {
+impl TestDir {
     pub(crate) fn new() -> Self {
-        Self(tempfile::tempdir().expect("a temporary folder"))
+        Self(tempfile::tempdir().expect("a temporary directory"))
     }
 
     pub(crate) fn path(&self) -> &Path {
         self.0.path()
     }
 
-    pub(crate) fn put(&self, name: &str, bytes: impl AsRef<[u8]>) {
+    pub(crate) fn write(&self, name: &str, bytes: impl AsRef<[u8]>) {
         std::fs::write(self.path().join(name), bytes).expect("the file can be written");
     }
 
-    pub(crate) fn get(&self, name: &str) -> Vec<u8> {
-        std::fs::read(self.path().join(name)).expect("the file is there")
+    pub(crate) fn read(&self, name: &str) -> Vec<u8> {
+        std::fs::read(self.path().join(name)).expect("the file exists")
     }
 
-    /// Names of everything in the folder, hidden files too.
-    pub(crate) fn names(&self) -> Vec<String> {
-        let entries = std::fs::read_dir(self.path()).expect("the folder is there");
+    /// Sorted names of all entries, hidden files included.
+    pub(crate) fn file_names(&self) -> Vec<String> {
+        let entries = std::fs::read_dir(self.path()).expect("the directory exists");
         let name = |entry: std::io::Result<std::fs::DirEntry>| {
             entry.expect("readable").file_name().to_string_lossy().into_owned()
         };
@@ -68,21 +71,20 @@ impl Place {
     }
 
     pub(crate) fn run(&self, arguments: &[&str]) -> Run {
-        self.run_with(arguments, b"")
+        self.run_with_stdin(arguments, b"")
     }
 
-    /// Runs with these bytes as standard input.
-    pub(crate) fn run_with(&self, arguments: &[&str], input: &[u8]) -> Run {
-        let mut child = self.start(arguments);
+    pub(crate) fn run_with_stdin(&self, arguments: &[&str], input: &[u8]) -> Run {
+        let mut child = self.spawn(arguments);
         let mut stdin = child.stdin.take().expect("standard input is a pipe");
         let input = input.to_vec();
-        // From a thread of its own: the program may answer before it has read everything.
-        let feeder = std::thread::spawn(move || {
-            // It may also end before that.
+        // A separate thread, because the program may write output before it has read all input.
+        let writer = std::thread::spawn(move || {
+            // Fails if the program exits early, which is allowed.
             let _ = stdin.write_all(&input);
         });
         let output = child.wait_with_output().expect("the program ends");
-        feeder.join().expect("the input was written");
+        writer.join().expect("the input was written");
         Run {
             code: output.status.code(),
             stdout: output.stdout,
@@ -90,12 +92,11 @@ impl Place {
         }
     }
 
-    /// Starts the program with all three streams as pipes.
-    pub(crate) fn start(&self, arguments: &[&str]) -> Child {
+    pub(crate) fn spawn(&self, arguments: &[&str]) -> Child {
         self.command(arguments).spawn().expect("the program starts")
     }
 
-    /// The program, to be started with all three streams as pipes.
+    /// The command, with all three streams as pipes.
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_hodgerank"));
         command
@@ -107,51 +108,40 @@ impl Place {
         command
     }
 
-    /// Runs with a reader that leaves after these many bytes of standard output.
-    pub(crate) fn run_and_leave(&self, arguments: &[&str], bytes: usize) -> Run {
-        let mut child = self.start(arguments);
+    /// Runs the program and closes its standard output after `bytes` bytes.
+    pub(crate) fn run_and_close_stdout(&self, arguments: &[&str], bytes: usize) -> Run {
+        let mut child = self.spawn(arguments);
         drop(child.stdin.take());
         let mut stdout = child.stdout.take().expect("standard output is a pipe");
         let mut seen = vec![0; bytes];
-        stdout.read_exact(&mut seen).expect("that much is written");
+        stdout.read_exact(&mut seen).expect("that many bytes are written");
         drop(stdout);
         let output = child.wait_with_output().expect("the program ends");
         let stderr = String::from_utf8(output.stderr).expect("messages are UTF-8");
         Run { code: output.status.code(), stdout: seen, stderr }
     }
 
-    /// The JSON of a command with these bytes as standard input.
+    /// The JSON output of a command.
     #[track_caller]
     pub(crate) fn json(&self, arguments: &[&str], input: &[u8]) -> Value {
-        self.run_with(&[arguments, &["--format", "json"]].concat(), input).good().json()
+        self.run_with_stdin(&[arguments, &["--format", "json"]].concat(), input).success().json()
     }
 
-    /// The JSON of `rank` with these arguments.
+    /// The JSON output of `rank`.
     #[track_caller]
-    pub(crate) fn rank(&self, arguments: &[&str]) -> Value {
+    pub(crate) fn rank_json(&self, arguments: &[&str]) -> Value {
         self.json(&[&["rank"], arguments].concat(), b"")
     }
 
-    /// The CSV of `rank` with these arguments: bytes to compare.
+    /// The CSV output of `rank`, for comparisons byte by byte.
     #[track_caller]
-    pub(crate) fn ranking(&self, arguments: &[&str]) -> String {
+    pub(crate) fn rank_csv(&self, arguments: &[&str]) -> String {
         let all = [&["rank", "--format", "csv"], arguments].concat();
-        self.run(&all).good().text().to_owned()
+        self.run(&all).success().text().to_owned()
     }
 }
 
-/// A number of a row; not a number where there is none.
+/// The number at `key`; NaN if there is none.
 pub(crate) fn number(row: &Value, key: &str) -> f64 {
     row[key].as_f64().unwrap_or(f64::NAN)
-}
-
-/// The real data, where they are: a user's clone does not have them.
-#[allow(clippy::print_stderr, reason = "a skipped test should say so")]
-pub(crate) fn shared_data() -> Option<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
-    if !folder.is_dir() {
-        eprintln!("skipped: the shared data are not here");
-        return None;
-    }
-    Some(folder)
 }

@@ -1,6 +1,4 @@
-//! Every experiment with small settings: claims, data and charts. Times are not judged.
-
-use std::path::{Path, PathBuf};
+//! Every experiment with small settings: claims, data and charts. Timings are not checked.
 
 use hodgerank_experiment::{Error, Experiment, Findings, Settings, run};
 use hodgerank_report::chart::{Chart, Hover, Mark};
@@ -19,7 +17,7 @@ fn find(experiment: Experiment, settings: &Settings) -> Findings {
     let mut ids: Vec<&str> = findings.charts.iter().map(|chart| chart.id.as_str()).collect();
     ids.sort_unstable();
     ids.dedup();
-    assert_eq!(ids.len(), findings.charts.len(), "each chart has a name of its own");
+    assert_eq!(ids.len(), findings.charts.len(), "chart names are unique");
     findings.charts.iter().for_each(check_chart);
     findings
 }
@@ -31,7 +29,7 @@ fn assert_all_hold(findings: &Findings) {
     }
 }
 
-/// Columns of a mark are of one length, and all is finite.
+/// All columns of a mark have the same length and finite values.
 #[track_caller]
 fn check_chart(chart: &Chart) {
     assert!(!chart.alt.is_empty() && !chart.title.is_empty() && !chart.marks.is_empty());
@@ -102,7 +100,7 @@ fn other_seeds_give_other_votes() {
 }
 
 #[test]
-fn tables_need_their_folder() {
+fn tables_need_a_data_folder() {
     let without = run(Experiment::Tables, &settings(), &|_, _| ());
     assert!(matches!(without, Err(Error::NoData)));
     let empty = tempfile::tempdir().unwrap();
@@ -112,13 +110,8 @@ fn tables_need_their_folder() {
 }
 
 #[test]
-#[allow(clippy::print_stderr, reason = "a skipped test should say so")]
 fn tables() {
-    let data: PathBuf = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
-    if !data.exists() {
-        eprintln!("skipped: the shared data are not here");
-        return;
-    }
+    let Some(data) = hodgerank_testdata::published_studies() else { return };
     let findings = find(Experiment::Tables, &Settings { data: Some(data), ..settings() });
     let of = |part: &str| -> Vec<_> {
         findings.claims.iter().filter(|claim| claim.claim.contains(part)).collect()

@@ -1,4 +1,4 @@
-//! Reading, checked against the direct way: names collected, votes merged by `Groups::merge`.
+//! Reading compared with a direct implementation: labels collected, votes merged by `Groups::merge`.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -11,7 +11,7 @@ use hodgerank_io::{
 };
 use proptest::prelude::*;
 
-/// One row: left, right, how much the left item is preferred, and how often.
+/// One row: left item, right item, outcome, count.
 type Row = (String, String, f64, u64);
 
 fn read(path: &Path, threads: usize, format: Format, on_error: OnError) -> Result<Input> {
@@ -63,7 +63,7 @@ fn assert_direct_merge(rows: &[Row], study: &Study) {
     assert_eq!(study.comparisons, rows.iter().map(|row| row.3).sum::<u64>());
 }
 
-/// Names that have to be quoted, and names that look as if they had.
+/// Names that need quoting, and names that look as if they did.
 fn name() -> impl Strategy<Value = String> {
     prop_oneof![
         3 => "[a-d]",
@@ -83,7 +83,7 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(150) })]
 
     #[test]
-    fn tables_of_votes_read_back_as_their_merge(rows in rows(), always in any::<bool>()) {
+    fn tables_are_read_as_merged_votes(rows in rows(), always in any::<bool>()) {
         let style = if always { csv::QuoteStyle::Always } else { csv::QuoteStyle::Necessary };
         let (csv, json) = (as_csv(&rows, style), as_json(&rows));
         for threads in 1..=3 {
@@ -97,7 +97,7 @@ proptest! {
     }
 
     #[test]
-    fn any_bytes_end_in_a_study_or_an_error(
+    fn arbitrary_bytes_give_a_study_or_an_error(
         bytes in prop::collection::vec(any::<u8>(), 0..400),
         header in prop::sample::select(vec!["", "left,right,winner\n", "{\"winner\":\"a\",\"loser\":\"b\"}\n"]),
     ) {
@@ -111,9 +111,9 @@ proptest! {
         }
     }
 
-    /// Bytes that mean something in CSV and JSON come close to a table more often.
+    /// Characters with a meaning in CSV and JSON.
     #[test]
-    fn nearly_tables_end_in_a_study_or_an_error(text in "[ab,\"\n\r{}:0.;\u{0}-]{0,120}") {
+    fn almost_valid_tables_give_a_study_or_an_error(text in "[ab,\"\n\r{}:0.;\u{0}-]{0,120}") {
         for (header, format) in [("winner,loser\n", Format::Csv), ("{\"winner\":1,\"loser\":2}\n", Format::Jsonl)] {
             let text = format!("{header}{text}");
             let stopped = read_bytes(text.as_bytes(), 1, format, OnError::Stop);
@@ -130,8 +130,8 @@ proptest! {
     }
 }
 
-/// About five blocks of rows whose names are full of newlines and quotes, so that blocks are cut in
-/// the middle of quoted fields.
+/// About five blocks of rows whose names contain many newlines and quotes, so that blocks end inside
+/// quoted fields.
 fn large() -> Vec<Row> {
     let name = |number: usize| match number % 3 {
         0 => format!("plain {number}"),
@@ -147,7 +147,7 @@ fn large() -> Vec<Row> {
 }
 
 #[test]
-fn blocks_cut_inside_of_quotes_are_put_together_again() {
+fn blocks_that_end_inside_quotes_are_joined() {
     let rows = large();
     let csv = as_csv(&rows, csv::QuoteStyle::Necessary);
     assert!(csv.len() > 4 << 20, "{} bytes are too few blocks", csv.len());
@@ -160,7 +160,7 @@ fn blocks_cut_inside_of_quotes_are_put_together_again() {
     }
 }
 
-/// The line at which the row with this number (from 0) starts, counted the slow way.
+/// The line at which a row (counted from 0) starts, by a scan of the whole file.
 fn line_of(csv: &[u8], row: usize) -> u64 {
     let mut reader = csv::ReaderBuilder::new().from_reader(csv);
     let record = reader.byte_records().nth(row).unwrap().unwrap();
@@ -169,7 +169,7 @@ fn line_of(csv: &[u8], row: usize) -> u64 {
 }
 
 #[test]
-fn the_place_of_a_late_error_is_right() {
+fn late_errors_have_the_right_position() {
     let mut rows = large();
     let (first, second) = (41_234, 55_000);
     for bad in [first, second] {
@@ -197,7 +197,7 @@ fn the_place_of_a_late_error_is_right() {
 }
 
 #[test]
-fn a_late_unclosed_quote_is_found_where_it_opens() {
+fn late_unclosed_quotes_are_reported_where_they_open() {
     let rows = large();
     let csv = as_csv(&rows, csv::QuoteStyle::Necessary);
     let line = csv.iter().filter(|&&byte| byte == b'\n').count() as u64 + 1;

@@ -1,4 +1,5 @@
-//! Charts on paper: everything draws, labels stay text, places are right, bytes are the same.
+//! Charts as SVG and PNG: every mark is drawn, labels are text, positions are right, output is
+//! deterministic.
 
 use std::collections::HashSet;
 
@@ -12,7 +13,7 @@ use resvg::usvg::{Options, Tree};
 const SHAPES: [Shape; 6] =
     [Shape::Circle, Shape::Square, Shape::Triangle, Shape::Diamond, Shape::Cross, Shape::Plus];
 
-/// What must come out as it is, wherever it stands.
+/// Labels that must appear unchanged in every position.
 const HOSTILE: [&str; 8] = [
     "<script>alert(1)</script>",
     "a & b &amp; c",
@@ -118,7 +119,7 @@ fn picture(chart: &Chart) -> Pixmap {
     Pixmap::decode_png(&draw(chart).png().unwrap()).unwrap()
 }
 
-/// Dots that are not white.
+/// Number of pixels that are not white.
 fn inked(picture: &Pixmap) -> usize {
     picture
         .pixels()
@@ -132,7 +133,7 @@ fn attribute(element: &str, name: &str) -> f64 {
     element[start..].split('"').next().unwrap().parse().unwrap()
 }
 
-/// The text of each `<text>` element with where it stands, unescaped.
+/// Position and unescaped text of each `<text>` element.
 fn drawn_texts(svg: &str) -> Vec<(f64, f64, String)> {
     let elements = svg.split("<text ").skip(1);
     elements
@@ -148,7 +149,7 @@ fn drawn_texts(svg: &str) -> Vec<(f64, f64, String)> {
 }
 
 #[test]
-fn every_mark_leaves_ink() {
+fn every_mark_is_drawn() {
     let empty = inked(&picture(&numbers(Vec::new())));
     for mark in every_mark() {
         let with = inked(&picture(&numbers(vec![mark.clone()])));
@@ -157,7 +158,7 @@ fn every_mark_leaves_ink() {
 }
 
 #[test]
-fn every_kind_of_ticks_draws() {
+fn every_kind_of_ticks_is_drawn() {
     let kinds = [
         (Ticks::Numbers, 0.0, 10.0, "4"),
         (Ticks::Numbers, 0.0, -3e6, "−1,000,000"),
@@ -197,7 +198,7 @@ fn a_hidden_axis_has_no_line_no_ticks_and_no_name() {
     let svg = draw(&hidden).into_svg();
     let names = drawn_texts(&svg).into_iter().filter(|(_, _, text)| text == "axis");
     assert_eq!(names.count(), 1);
-    // What is left stands upright, but for the line of the other axis.
+    // The remaining texts are upright, except for the name of the other axis.
     let level = svg.split("<line ").skip(1).filter(|line| {
         let line = format!(" {line}");
         attribute(&line, "y1") == attribute(&line, "y2")
@@ -211,7 +212,7 @@ fn a_hidden_axis_has_no_line_no_ticks_and_no_name() {
 }
 
 #[test]
-fn points_are_where_the_axis_says() {
+fn points_match_the_axis() {
     for (from, to) in [(0.0, 10.0), (10.0, 0.0), (-3.0, 12.0)] {
         let at = vec![2.0, 4.0, 6.0];
         let mut one = numbers(vec![points(Shape::Circle, at.clone(), at)]);
@@ -225,14 +226,14 @@ fn points_are_where_the_axis_says() {
             let x_tick = ticks.clone().max_by(|one, other| one.1.total_cmp(&other.1)).unwrap();
             let y_tick = ticks.find(|tick| tick.1 != x_tick.1).unwrap();
             assert!((attribute(circle, "cx") - x_tick.0).abs() < 0.2, "{circle} {x_tick:?}");
-            // The text's foot stands half a capital letter below its tick.
+            // The baseline is half a capital letter below the tick.
             assert!((attribute(circle, "cy") + 3.65 - y_tick.1).abs() < 0.4, "{circle} {y_tick:?}");
         }
     }
 }
 
 #[test]
-fn points_among_few_powers_are_where_the_axis_says() {
+fn points_match_an_axis_of_few_powers() {
     for (from, to) in [(-0.5, 1.5), (1.5, -0.5)] {
         let at = vec![5f64.log10(), 1.0];
         let mut one = numbers(vec![points(Shape::Circle, at, vec![0.1, 0.1])]);
@@ -248,7 +249,7 @@ fn points_among_few_powers_are_where_the_axis_says() {
 }
 
 #[test]
-fn hostile_labels_stay_text() {
+fn markup_in_labels_is_escaped() {
     for hostile in HOSTILE {
         let mut one = numbers(vec![texts(hostile)]);
         one.title = hostile.to_owned();
@@ -269,7 +270,7 @@ fn hostile_labels_stay_text() {
 }
 
 #[test]
-fn control_characters_do_not_break_the_file() {
+fn control_characters_give_valid_files() {
     let mut one = numbers(vec![texts("a\u{0}b\u{1b}c\u{ffff}d")]);
     one.alt = "\u{8}\u{fffe}".to_owned();
     let figure = draw(&one);
@@ -278,7 +279,7 @@ fn control_characters_do_not_break_the_file() {
 }
 
 #[test]
-fn title_and_description_are_for_readers_who_cannot_see() {
+fn figures_have_accessible_title_and_description() {
     let mut one = numbers(Vec::new());
     one.alt = "5 < 6 & so on".to_owned();
     let svg = draw(&one).into_svg();
@@ -289,12 +290,12 @@ fn title_and_description_are_for_readers_who_cannot_see() {
 }
 
 #[test]
-fn a_png_has_the_size_of_print() {
+fn png_files_have_print_resolution() {
     let png = draw(&numbers(every_mark())).png().unwrap();
     let reader = png::Decoder::new(std::io::Cursor::new(&png)).read_info().unwrap();
     let info = reader.info();
     assert_eq!(info.width, 1890);
-    // Half as high as wide, and what stands above and below.
+    // Half as high as wide, plus title and legend.
     assert!((900..1250).contains(&info.height), "{}", info.height);
     let dots = info.pixel_dims.unwrap();
     assert_eq!((dots.xppu, dots.yppu, dots.unit), (11811, 11811, png::Unit::Meter));
@@ -306,7 +307,7 @@ fn a_png_has_the_size_of_print() {
 }
 
 #[test]
-fn same_chart_same_bytes() {
+fn output_is_deterministic() {
     let one = numbers(every_mark());
     let (first, second) = (draw(&one), draw(&one));
     assert_eq!(first, second);
@@ -314,7 +315,7 @@ fn same_chart_same_bytes() {
 }
 
 #[test]
-fn strange_charts_draw() {
+fn unusual_charts_are_drawn() {
     let point = || vec![points(Shape::Circle, vec![3.0], vec![3.0])];
     let nothing = vec![f64::NAN, f64::INFINITY, f64::NEG_INFINITY];
     let kinds = [Ticks::Numbers, Ticks::Shares, Ticks::Powers, labels(&[]), Ticks::Hidden];
@@ -351,7 +352,7 @@ fn strange_charts_draw() {
 }
 
 #[test]
-fn a_line_breaks_where_a_place_is_missing() {
+fn lines_break_at_missing_points() {
     let y = vec![1.0, 2.0, f64::NAN, 4.0, 1.0];
     let svg = draw(&numbers(vec![line(Curve::Straight, vec![1.0, 2.0, 3.0, 4.0, 5.0], y)]));
     let path = svg.svg().split("<path d=\"").nth(1).unwrap().split('"').next().unwrap();
@@ -360,7 +361,7 @@ fn a_line_breaks_where_a_place_is_missing() {
 }
 
 #[test]
-fn large_charts_stay_small() {
+fn large_charts_give_small_files() {
     let many = 100_000_u32;
     let x: Vec<f64> = (0..many).map(|k| 10.0 * f64::from(k) / f64::from(many)).collect();
     let y: Vec<f64> = x.iter().map(|x| 5.0 + 4.0 * (7e4 * x).sin()).collect();
@@ -382,7 +383,7 @@ fn large_charts_stay_small() {
 }
 
 #[test]
-fn cells_have_their_values_and_no_gaps() {
+fn cells_show_their_values_without_gaps() {
     let mut one =
         numbers(vec![cells(Ramp::Grey, 40, 30, |x, _| if x < 20 { 0.0 } else { 1.0 / 3.0 })]);
     (one.x, one.y) = (axis(-0.5, 39.5, Ticks::Hidden), axis(29.5, -0.5, Ticks::Hidden));
@@ -424,7 +425,7 @@ fn files_are_written_in_a_new_folder() {
 }
 
 #[test]
-fn names_that_leave_the_folder_are_refused() {
+fn names_outside_the_folder_are_rejected() {
     let place = tempfile::tempdir().unwrap();
     let folder = place.path().join("figures");
     for id in ["", "../up", "a/b", "a--b", "con.txt", "a b"] {

@@ -1,4 +1,4 @@
-//! What a report says is what the solvers found.
+//! Reports show the results of the solvers.
 
 use hodgerank::fit::{self, FitOptions, Method};
 use hodgerank::select::OutlierRule;
@@ -119,7 +119,7 @@ fn length(values: &Values) -> usize {
     }
 }
 
-/// Columns of one length, known items, finite places, rows that exist.
+/// Asserts columns of equal length, valid items and rows, and finite positions.
 fn check(page: &StudyPage) {
     for table in tables(page) {
         let rows = length(&table.columns[0].values);
@@ -132,7 +132,7 @@ fn check(page: &StudyPage) {
     }
     let mut ids = std::collections::HashSet::new();
     for chart in charts(page) {
-        assert!(ids.insert(&chart.id), "{} stands twice", chart.id);
+        assert!(ids.insert(&chart.id), "{} is not unique", chart.id);
         assert!(!chart.title.is_empty() && !chart.alt.is_empty(), "{}", chart.id);
         for end in [chart.x.from, chart.x.to, chart.y.from, chart.y.to, chart.aspect] {
             assert!(end.is_finite(), "{}", chart.id);
@@ -163,7 +163,7 @@ fn check(page: &StudyPage) {
     }
 }
 
-/// A twelfth of the votes flagged.
+/// A study with a twelfth of the votes flagged.
 fn options(method: Method) -> FitOptions {
     let outliers = OutlierRule::Share(1.0 / 12.0);
     FitOptions { method: Some(method), outliers, ..FitOptions::default() }
@@ -218,7 +218,7 @@ fn the_slider_has_the_values_of_the_path() {
 }
 
 #[test]
-fn methods_without_a_path_borrow_one() {
+fn methods_without_a_path_show_another_one() {
     for method in [Method::L2, Method::HardThreshold, Method::LassoL2] {
         let page = Study::simulated(10, 800, options(method)).page();
         check(&page);
@@ -233,7 +233,7 @@ fn methods_without_a_path_borrow_one() {
 }
 
 #[test]
-fn small_and_odd_studies_have_pages() {
+fn small_and_unusual_studies_have_pages() {
     let one_pair = votes(&[(0, 1, 1.0, 1.0)]);
     let page = Study::new(&["a", "b"], one_pair, FitOptions::default()).page();
     check(&page);
@@ -252,7 +252,7 @@ fn small_and_odd_studies_have_pages() {
 }
 
 #[test]
-fn limits_hold_and_are_said() {
+fn limits_hold_and_are_reported() {
     let study = Study::simulated(40, 6000, FitOptions::default());
     let limits = Limits { items: 10, suspects: 15, stops: 8 };
     let page = study::page(&study.findings(), &limits);

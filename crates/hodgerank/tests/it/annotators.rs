@@ -13,8 +13,8 @@ fn close(a: f64, b: f64) -> bool {
 }
 
 #[test]
-fn exact_tests_are_right_where_they_can_be_done_by_hand() {
-    // Fisher's tea: eight cups, four with milk first.
+fn exact_tests_match_hand_computed_values() {
+    // Fisher's tea-tasting example: eight cups, four with milk first.
     assert!(close(fisher_more(4, 4, 4, 8), 1.0 / 70.0));
     assert!(close(fisher_more(3, 4, 4, 8), 17.0 / 70.0));
     assert!(close(fisher_more(2, 4, 4, 8), 53.0 / 70.0));
@@ -33,7 +33,7 @@ fn exact_tests_are_right_where_they_can_be_done_by_hand() {
 }
 
 #[test]
-fn fisher_agrees_with_counting_all_draws() {
+fn fisher_matches_enumeration() {
     let choose = |n: u64, k: u64| (0..k).fold(1.0, |c, i| c * (n - i) as f64 / (i + 1) as f64);
     for votes in 1..14_u64 {
         for flagged in 0..=votes {
@@ -54,7 +54,7 @@ fn fisher_agrees_with_counting_all_draws() {
 }
 
 #[test]
-fn large_counts_keep_their_digits() {
+fn large_counts_are_accurate() {
     // Neighbouring tails must add up: P(≥ k) of mine and P(≥ rest) of the others are one table.
     let (mine, flagged, votes) = (40_000, 300_000, 1_000_000);
     let upper = fisher_more(12_100, mine, flagged, votes);
@@ -69,7 +69,7 @@ fn large_counts_keep_their_digits() {
 }
 
 #[test]
-fn intervals_are_those_of_the_tables() {
+fn intervals_match_published_tables() {
     let near = |(a, b): (f64, f64), (c, d): (f64, f64)| (a - c).abs() + (b - d).abs() < 2e-4;
     assert!(near(wilson(0, 10, 0.95), (0.0, 0.2775)));
     assert!(near(wilson(10, 10, 0.95), (0.7225, 1.0)));
@@ -79,7 +79,7 @@ fn intervals_are_those_of_the_tables() {
 }
 
 #[test]
-fn tallies_add_up_in_any_portions() {
+fn tallies_can_be_merged_in_any_order() {
     let mut whole = AnnotatorTallies::new();
     whole.add(2, Some(true), Some(true), false, 3);
     whole.add(2, Some(false), Some(false), true, 1);
@@ -112,8 +112,8 @@ fn tallies_add_up_in_any_portions() {
     }
 }
 
-/// Votes, flags by trimmed least squares, report: as the program does it.
-fn judge(votes: &[SimulatedVote], items: usize) -> Vec<AnnotatorReport> {
+/// Reports on annotators of votes that trimmed least squares flags, as in the program.
+fn reports(votes: &[SimulatedVote], items: usize) -> Vec<AnnotatorReport> {
     let comparisons: Vec<Comparison> = votes.iter().map(|vote| vote.comparison()).collect();
     let merged = Groups::merge(items, &comparisons).unwrap();
     let graph = ComparisonGraph::new(items, merged.groups).unwrap();
@@ -140,9 +140,9 @@ fn bad_annotators_are_found_and_careful_ones_are_not() {
             SimulateOptions { votes: 3000, annotators, flips, seed, ..SimulateOptions::default() };
         let mut study = Simulation::new(&options).unwrap();
         let votes: Vec<SimulatedVote> = study.by_ref().collect();
-        let reports = judge(&votes, 16);
-        assert!(reports.windows(2).all(|two| two[0].suspicion() <= two[1].suspicion()));
-        for report in reports {
+        let found = reports(&votes, 16);
+        assert!(found.windows(2).all(|two| two[0].suspicion() <= two[1].suspicion()));
+        for report in found {
             let kind = study.annotators()[report.annotator as usize];
             let flagged = report.flagged_p_adjusted < 0.05;
             assert_eq!(flagged, kind != Careful, "{seed}: {kind} {report:?}");
@@ -160,18 +160,16 @@ fn bad_annotators_are_found_and_careful_ones_are_not() {
 }
 
 #[test]
-#[allow(clippy::print_stderr, reason = "a measured rate should be seen")]
-fn innocent_annotators_are_rarely_accused() {
-    let mut accused = [0, 0];
+fn careful_annotators_are_rarely_significant() {
+    let mut significant = [0, 0];
     for seed in 0..50 {
         let annotators = vec![(AnnotatorKind::Careful, 25)];
         let noise = Noise::BradleyTerry { scale: 0.15 };
         let options = SimulateOptions { annotators, noise, seed, ..SimulateOptions::default() };
         let votes: Vec<SimulatedVote> = Simulation::new(&options).unwrap().collect();
-        let reports = judge(&votes, 16);
-        accused[0] += usize::from(reports.iter().any(|r| r.flagged_p_adjusted < 0.05));
-        accused[1] += usize::from(reports.iter().any(|r| r.left_p_adjusted < 0.05));
+        let found = reports(&votes, 16);
+        significant[0] += usize::from(found.iter().any(|r| r.flagged_p_adjusted < 0.05));
+        significant[1] += usize::from(found.iter().any(|r| r.left_p_adjusted < 0.05));
     }
-    eprintln!("studies of 50 with a wrong accusation: {accused:?}");
-    assert!(accused.iter().all(|&studies| studies <= 5), "{accused:?}");
+    assert!(significant.iter().all(|&studies| studies <= 5), "{significant:?}");
 }

@@ -1,4 +1,5 @@
-//! Linearised Bregman iterations against the textbook, the published table and themselves.
+//! Linearised Bregman iterations against a direct implementation and the published table;
+//! invariances.
 
 use crate::shapes;
 use crate::shapes::largest_difference;
@@ -20,9 +21,9 @@ fn options(algorithm: Algorithm, kappa: f64, dt: f64) -> BregmanOptions {
     BregmanOptions { algorithm, kappa: Some(kappa), dt: Some(dt), ..BregmanOptions::default() }
 }
 
-/// The paper's algorithms in full matrices' manner, from z = 0, one row for each group, nothing
-/// skipped. Returns θ and the groups flagged after each step.
-fn textbook(
+/// Direct implementation of the paper's algorithms with dense matrices, every step from z = 0. Returns
+/// θ and the flagged groups after each step.
+fn reference_states(
     graph: &ComparisonGraph,
     algorithm: Algorithm,
     kappa: f64,
@@ -31,7 +32,7 @@ fn textbook(
 ) -> Vec<(Vec<f64>, Vec<u32>)> {
     let groups = graph.groups();
     let shrink = |z: f64| z.signum() * (z.abs() - 1.0).max(0.0);
-    let mut theta = shapes::textbook(graph, 0.0);
+    let mut theta = shapes::reference_scores(graph, 0.0);
     let mut z = vec![0.0; groups.len()];
     let mut gamma = z.clone();
     let mut states = Vec::new();
@@ -40,7 +41,7 @@ fn textbook(
             let y = groups.y.iter().zip(&gamma).map(|(y, gamma)| y - gamma).collect();
             let explained = Groups { y, ..groups.clone() };
             let explained = ComparisonGraph::new(graph.items(), explained).unwrap();
-            theta = shapes::textbook(&explained, 0.0);
+            theta = shapes::reference_scores(&explained, 0.0);
         }
         let r = studies::residuals(graph, &theta);
         let rest: Vec<f64> = r.iter().zip(&gamma).map(|(r, gamma)| r - gamma).collect();
@@ -57,12 +58,12 @@ fn textbook(
 }
 
 #[test]
-fn steps_are_those_of_the_paper_and_the_silent_start_may_be_skipped() {
+fn steps_match_the_paper_and_steps_before_the_first_entry_can_be_skipped() {
     let graph = shapes::voted(12, &shapes::random(12, 40, 1), 2);
     for (algorithm, kappa, dt, steps) in
         [(Algorithm::Gradient, 20.0, 2e-4, 6000), (Algorithm::Exact, 20.0, 0.03, 60)]
     {
-        let states = textbook(&graph, algorithm, kappa, dt, steps);
+        let states = reference_states(&graph, algorithm, kappa, dt, steps);
         let path = run(&graph, &options(algorithm, kappa, dt), StopAt::Value(steps as f64 * dt));
         assert!(path.events.len() > 20);
         let silent = states.iter().take_while(|(_, flagged)| flagged.is_empty()).count();
@@ -75,7 +76,7 @@ fn steps_are_those_of_the_paper_and_the_silent_start_may_be_skipped() {
             let difference = largest_difference(&path.scores_at(t), theta);
             assert!(difference < 1e-8, "{algorithm:?} {step}: {difference:e}");
         }
-        // Between knots scores are read off a straight line; outliers are exact everywhere.
+        // Between knots scores are interpolated linearly; flagged groups are exact everywhere.
         for (step, (theta, flagged)) in states.iter().enumerate() {
             let t = (step + 1) as f64 * dt + 1e-9 * dt;
             assert_eq!(&path.flagged_at(t), flagged, "{algorithm:?} {step}");
@@ -84,10 +85,10 @@ fn steps_are_those_of_the_paper_and_the_silent_start_may_be_skipped() {
     }
 }
 
-/// A step of Algorithm 3 looks only at votes that could enter: whatever the length of the steps, none
-/// may be missed, among those of one chunk of groups or of several.
+/// A step of Algorithm 3 scans only votes that could enter. It must not miss one, whatever the step
+/// size and the number of chunks of groups.
 #[test]
-fn no_entry_is_overlooked() {
+fn no_entry_is_missed() {
     let (items, edges) = shapes::disconnected();
     let graphs = [
         shapes::voted(14, &shapes::random(14, 60, 5), 6),
@@ -99,7 +100,7 @@ fn no_entry_is_overlooked() {
         let kappa = 10.0;
         let dt = h / kappa;
         let steps = (1.0 / dt).max(25.0) as usize;
-        let states = textbook(graph, Algorithm::Exact, kappa, dt, steps);
+        let states = reference_states(graph, Algorithm::Exact, kappa, dt, steps);
         let end = StopAt::Value(steps as f64 * dt);
         let path = run(graph, &options(Algorithm::Exact, kappa, dt), end);
         assert!(path.events.len() > 20, "{h}");
@@ -111,10 +112,11 @@ fn no_entry_is_overlooked() {
 }
 
 #[test]
-fn the_published_table_is_met() {
-    let Some((graph, golden)) = studies::pc_vqa_1() else { return };
+fn published_scores_are_reproduced() {
+    let Some(study) = studies::PublishedStudy::read() else { return };
+    let (graph, golden) = (&study.graph, study.column("lbi"));
     for algorithm in ALGORITHMS {
-        let path = run(&graph, &options(algorithm, 50.0, 1.0 / 25000.0), StopAt::Value(0.66756));
+        let path = run(graph, &options(algorithm, 50.0, 1.0 / 25000.0), StopAt::Value(0.66756));
         assert_eq!(path.status, Status::Complete);
         assert_eq!(*path.knots.last().unwrap(), 16689.0 / 25000.0);
         let difference = largest_difference(path.last_scores(), &golden);
@@ -165,7 +167,7 @@ fn merging_is_exact() {
 }
 
 #[test]
-fn names_and_sides_do_not_matter() {
+fn results_do_not_depend_on_names_and_sides() {
     let votes = shapes::votes(&shapes::random(14, 50, 5), 6);
     let rename = |i: u32| (i * 5 + 3) % 14;
     let renamed: Vec<Comparison> = votes
@@ -183,7 +185,7 @@ fn names_and_sides_do_not_matter() {
 }
 
 #[test]
-fn other_units_give_the_same_path() {
+fn path_is_invariant_to_units() {
     let graph = shapes::voted(10, &shapes::random(10, 40, 7), 8);
     let groups = graph.groups();
     let y = groups.y.iter().map(|y| 1000.0 * y).collect();
@@ -197,7 +199,7 @@ fn other_units_give_the_same_path() {
 }
 
 #[test]
-fn thread_counts_change_no_bit() {
+fn results_do_not_depend_on_threads() {
     let graph = shapes::voted(3000, &shapes::random(3000, 60_000, 9), 10);
     assert!(graph.groups().len() > 60_000);
     for algorithm in ALGORITHMS {
@@ -224,7 +226,7 @@ fn flips_enter_first() {
 }
 
 #[test]
-fn a_path_ends_where_it_is_asked_to() {
+fn paths_stop_where_asked() {
     let graph = shapes::voted(12, &shapes::random(12, 40, 11), 12);
     for algorithm in ALGORITHMS {
         let options = BregmanOptions { algorithm, ..BregmanOptions::default() };
@@ -249,7 +251,7 @@ fn a_path_ends_where_it_is_asked_to() {
 }
 
 #[test]
-fn a_step_too_long_is_refused_with_the_longest() {
+fn too_large_steps_are_an_error_with_the_limit() {
     let graph = shapes::voted(20, &shapes::complete(20), 13);
     for algorithm in ALGORITHMS {
         let refused = bregman::path(&graph, &options(algorithm, 10.0, 1.0), StopAt::Value(1.0));
@@ -258,7 +260,7 @@ fn a_step_too_long_is_refused_with_the_longest() {
         if algorithm == Algorithm::Exact {
             assert_eq!(largest, 0.2);
         }
-        // Just below the limit scores stay bounded over many steps.
+        // With a step just below the limit scores stay bounded.
         let dt = Some(0.999 * largest);
         let options = BregmanOptions { dt, ..options(algorithm, 10.0, 1.0) };
         let path = run(&graph, &options, StopAt::Value(3000.0 * largest));
@@ -304,7 +306,7 @@ fn graphs_without_disagreement_have_no_outliers() {
 }
 
 #[test]
-fn one_wild_outcome_neither_stops_nor_slows_the_rest() {
+fn one_gross_outcome_does_not_affect_the_rest() {
     let mut votes = shapes::votes(&shapes::random(20, 200, 16), 17);
     votes.push(Comparison::new(3, 7, 1e4));
     let graph = shapes::graph(20, &votes);
@@ -319,7 +321,7 @@ fn one_wild_outcome_neither_stops_nor_slows_the_rest() {
 }
 
 #[test]
-fn no_items_have_a_path_too() {
+fn empty_studies_have_a_path() {
     let graph = shapes::voted(0, &[], 18);
     for until in [StopAt::End, StopAt::Value(1.0), StopAt::Flagged(1.0)] {
         assert_eq!(run(&graph, &BregmanOptions::default(), until).status, Status::Complete);
@@ -327,7 +329,7 @@ fn no_items_have_a_path_too() {
 }
 
 #[test]
-fn outliers_at_the_end_are_those_flagged_and_meet_their_residuals() {
+fn final_outliers_are_flagged_and_equal_their_residuals() {
     let simulate = SimulateOptions { votes: 500, flips: 0.1, seed: 5, ..Default::default() };
     let graph = studies::simulated(&simulate).graph;
     // Long after the first 20 votes have entered, shortly after the last ones.

@@ -1,7 +1,8 @@
-//! Scores with their scale: joint optimality, consistency, invariances, and the collapse.
+//! Joint estimation of scores and scale: optimality, consistency, invariances, collapse to zero.
 
 use crate::shapes;
 use crate::shapes::largest_difference;
+use crate::studies::residuals;
 use hodgerank::simulate::{Noise, SimulateOptions, Simulation};
 use hodgerank::solve::concomitant::{self, Concomitant, NormalConstants, ScaleStatus};
 use hodgerank::solve::{ConcomitantOptions, L2Options, l2};
@@ -17,10 +18,6 @@ fn graded(items: usize, votes: u64, sigma: f64, flips: f64, seed: u64) -> Vec<Co
     let options =
         SimulateOptions { items, votes, flips, noise, graded, seed, ..SimulateOptions::default() };
     Simulation::new(&options).unwrap().map(|vote| vote.comparison()).collect()
-}
-
-fn residuals(graph: &ComparisonGraph, scores: &[f64]) -> Vec<f64> {
-    graph.groups().y.iter().zip(graph.gradient(scores)).map(|(y, f)| y - f).collect()
 }
 
 fn target(graph: &ComparisonGraph, m: f64) -> f64 {
@@ -54,7 +51,7 @@ fn assert_jointly_optimal(name: &str, graph: &ComparisonGraph, found: &Concomita
 }
 
 #[test]
-fn both_conditions_of_optimality_hold() {
+fn optimality_conditions_hold() {
     let names = ["random", "sparse random", "grid", "complete", "disconnected"];
     for (name, graph) in shapes::all().into_iter().filter(|(name, _)| names.contains(name)) {
         for m in [1.0, 1.35, 3.0] {
@@ -68,9 +65,9 @@ fn both_conditions_of_optimality_hold() {
     assert_jointly_optimal("votes of ±1", &graph, &solve(&graph, 1.35), 1.35);
 }
 
-/// Three items and all of their scores and scales on a grid, then finer around the best.
+/// Grid search over scores and scale of three items, at three resolutions.
 #[test]
-fn no_scores_and_scale_on_a_grid_are_better() {
+fn grid_search_finds_nothing_better() {
     for seed in 0..5 {
         let graph = shapes::graph(3, &graded(3, 25, 0.4, 0.1, seed));
         let found = solve(&graph, 1.35);
@@ -94,19 +91,19 @@ fn no_scores_and_scale_on_a_grid_are_better() {
 }
 
 #[test]
-fn the_constant_is_that_of_the_tables() {
+fn constants_match_published_tables() {
     let of = NormalConstants::of;
     assert!((of(1.345).per_vote - 0.710_164_5).abs() < 1e-6);
-    // By hand from Φ(1.35) = 0.91149 and φ(1.35) = 0.16038.
+    // Computed by hand from Φ(1.35) = 0.91149 and φ(1.35) = 0.16038.
     assert!((of(1.35).per_vote - 0.7126).abs() < 2e-4, "{:?}", of(1.35));
     assert!((of(1.35).per_score - 0.5374).abs() < 1e-3, "{:?}", of(1.35));
     assert!((of(10.0).per_vote - 1.0).abs() < 1e-12 && (of(10.0).per_score - 1.0).abs() < 1e-12);
 }
 
 #[test]
-fn the_standard_deviation_of_normal_errors_is_found() {
+fn scale_estimates_the_standard_deviation_of_normal_errors() {
     for m in [1.0, 1.35, 2.5] {
-        // As many as ten items for a hundred votes: the degrees of freedom matter.
+        // Ten items for a hundred votes, so that the degrees of freedom matter.
         let estimates: Vec<f64> = (0..200)
             .map(|seed| solve(&shapes::graph(10, &graded(10, 100, 0.5, 0.0, seed)), m).sigma)
             .collect();
@@ -118,7 +115,7 @@ fn the_standard_deviation_of_normal_errors_is_found() {
 }
 
 #[test]
-fn gross_errors_hardly_move_the_scale() {
+fn scale_is_robust_to_gross_errors() {
     let mut votes = graded(20, 4000, 0.2, 0.0, 3);
     for vote in votes.iter_mut().step_by(20) {
         vote.y = 1000.0;
@@ -132,7 +129,7 @@ fn gross_errors_hardly_move_the_scale() {
 }
 
 #[test]
-fn units_names_and_merging_do_not_matter() {
+fn results_do_not_depend_on_units_names_and_merging() {
     let votes = shapes::votes(&shapes::random(9, 30, 7), 8);
     let before = solve(&shapes::graph(9, &votes), 1.35);
     let check = |votes: &ComparisonGraph, unit: f64, order: &dyn Fn(usize) -> usize| {
@@ -153,8 +150,8 @@ fn units_names_and_merging_do_not_matter() {
 }
 
 #[test]
-fn votes_that_fit_exactly_have_no_scale() {
-    // Four in five votes agree in full; the rest contradict them.
+fn exact_fits_have_scale_zero() {
+    // Four of five votes are consistent; the others contradict them.
     let mut votes = Vec::new();
     for &(i, j) in &shapes::complete(8) {
         let y = f64::from(j) - f64::from(i);
@@ -176,7 +173,7 @@ fn votes_on_a_path() -> Vec<Comparison> {
 }
 
 #[test]
-fn bad_options_are_named_and_few_iterations_said() {
+fn bad_options_and_iteration_limits_are_reported() {
     let graph = shapes::voted(12, &shapes::complete(12), 7);
     let good = ConcomitantOptions::default();
     let bad = [

@@ -1,4 +1,4 @@
-//! λ by cross-validation: what it finds, what it must not depend on, and what it refuses.
+//! λ by cross-validation: detection of outliers, invariances, errors.
 
 use hodgerank::fit::{Fit, FitOptions, Method, fit};
 use hodgerank::select::OutlierRule;
@@ -15,7 +15,7 @@ fn graph(items: usize, votes: &[Comparison]) -> ComparisonGraph {
     ComparisonGraph::new(items, Groups::merge(items, votes).unwrap().groups).unwrap()
 }
 
-/// Graded votes on 16 items; 5% of them are 2 to 4 off.
+/// Graded votes on 16 items; 5% of them have an error of 2 to 4.
 fn with_large_outliers(votes: u64, seed: u64) -> Vec<(Comparison, bool)> {
     let noise = Noise::Gaussian { sigma: 0.1 };
     let options = SimulateOptions { votes, noise, graded: true, seed, ..Default::default() };
@@ -63,21 +63,21 @@ fn few_and_large_outliers_are_found() {
 }
 
 #[test]
-fn the_chosen_lambda_is_the_best_of_both_curves() {
+fn the_chosen_lambda_minimises_both_curves() {
     let found = cross_validated(&small(2), 5, 0);
     let chosen = found.curve[found.chosen];
     let own = if found.refitted { chosen.refitted.mean } else { chosen.shrunk.mean };
     assert!(found.curve.iter().all(|at| own <= at.shrunk.mean && own <= at.refitted.mean));
     assert!(found.curve.windows(2).all(|pair| pair[0].lambda > pair[1].lambda));
     assert!(found.curve.iter().all(|at| at.shrunk.standard_error > 0.0));
-    // Large outliers: their bias would otherwise ask for a smaller λ.
+    // Without the refit, the bias of large outliers would lead to a smaller λ.
     let shrunk = found.curve.iter().map(|at| at.shrunk.mean).fold(f64::INFINITY, f64::min);
     assert!(found.refitted && own < shrunk);
     assert_eq!(found.lambda(), Some(chosen.lambda));
 }
 
 #[test]
-fn huber_lasso_stops_there_and_other_methods_flag_as_many() {
+fn hlasso_stops_at_lambda_and_other_methods_flag_as_many_votes() {
     let graph = graph(16, &small(3));
     let huber = fitted(&graph, Method::HuberLasso);
     let found = huber.cross_validation.unwrap();
@@ -96,11 +96,11 @@ fn huber_lasso_stops_there_and_other_methods_flag_as_many() {
 }
 
 #[test]
-fn sides_and_rows_do_not_matter() {
+fn results_do_not_depend_on_sides_and_row_order() {
     let mut votes: Vec<Comparison> =
         small(4).into_iter().map(|vote| Comparison { y: vote.y.signum(), ..vote }).collect();
     let together = cross_validated(&votes, 4, 1);
-    // Every other vote the other way round, in another order, and some in one row with a count.
+    // Every other vote with sides exchanged, rows in another order, equal votes as counts.
     for vote in votes.iter_mut().step_by(2) {
         *vote = Comparison::new(vote.right, vote.left, -vote.y);
     }
@@ -130,7 +130,7 @@ fn lambda_scales_with_the_votes() {
 }
 
 #[test]
-fn the_seed_decides_and_threads_do_not() {
+fn results_depend_on_the_seed_and_not_on_threads() {
     let votes = small(6);
     let on = |threads: usize, seed: u64| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
@@ -143,7 +143,7 @@ fn the_seed_decides_and_threads_do_not() {
 }
 
 #[test]
-fn votes_that_agree_have_nothing_to_flag() {
+fn consistent_votes_have_no_outliers() {
     let pairs = (0..16).flat_map(|i| (0..i).map(move |j| (i, j)));
     let votes: Vec<_> = pairs.map(|(i, j)| Comparison::new(i, j, f64::from(i - j))).collect();
     let graph = graph(16, &votes);
@@ -154,7 +154,7 @@ fn votes_that_agree_have_nothing_to_flag() {
 }
 
 #[test]
-fn what_cannot_be_cross_validated_is_refused() {
+fn unsuitable_votes_are_rejected() {
     let options = CrossValidationOptions::default();
     let one = CrossValidationOptions { folds: 1, ..options };
     let graded = graph(16, &small(7));

@@ -1,4 +1,4 @@
-//! The decomposition by the textbook: dense vectors, Gram–Schmidt, all triples.
+//! Reference implementation of the decomposition: dense vectors, Gram–Schmidt, all triples.
 
 use hodgerank::ComparisonGraph;
 use std::collections::HashMap;
@@ -25,7 +25,7 @@ pub(crate) fn product(graph: &ComparisonGraph, a: &[f64], b: &[f64]) -> f64 {
 }
 
 /// Mean, gradient, curl and harmonic flow of each pair, and the rank of the curl matrix.
-pub(crate) struct Textbook {
+pub(crate) struct ReferenceDecomposition {
     pub(crate) mean: Vec<f64>,
     pub(crate) gradient: Vec<f64>,
     pub(crate) curl: Vec<f64>,
@@ -33,7 +33,7 @@ pub(crate) struct Textbook {
     pub(crate) curl_rank: usize,
 }
 
-pub(crate) fn textbook(graph: &ComparisonGraph) -> Textbook {
+pub(crate) fn reference_decomposition(graph: &ComparisonGraph) -> ReferenceDecomposition {
     let (pairs, groups) = (graph.pairs(), graph.groups());
     let count = pairs.len();
     let mut mean = vec![0.0; count];
@@ -55,26 +55,26 @@ pub(crate) fn textbook(graph: &ComparisonGraph) -> Textbook {
         }
         flow
     });
-    let most = count + graph.components().len() - graph.items();
-    let (curl, curl_rank) = projection(graph, circles.collect(), &remainder, most);
+    let max_rank = count + graph.components().len() - graph.items();
+    let (curl, curl_rank) = projection(graph, circles.collect(), &remainder, max_rank);
     let harmonic = less(&remainder, &curl);
-    Textbook { mean, gradient, curl, harmonic, curl_rank }
+    ReferenceDecomposition { mean, gradient, curl, harmonic, curl_rank }
 }
 
 fn less(a: &[f64], b: &[f64]) -> Vec<f64> {
     a.iter().zip(b).map(|(a, b)| a - b).collect()
 }
 
-/// Projects `flow` on the span of `vectors`, which has dimension `most` or less.
+/// Projects `flow` on the span of `vectors`, which has dimension `max_rank` or less.
 fn projection(
     graph: &ComparisonGraph,
     vectors: Vec<Vec<f64>>,
     flow: &[f64],
-    most: usize,
+    max_rank: usize,
 ) -> (Vec<f64>, usize) {
     let mut basis: Vec<Vec<f64>> = Vec::new();
     for mut v in vectors {
-        if basis.len() == most {
+        if basis.len() == max_rank {
             break;
         }
         let size = product(graph, &v, &v).sqrt();
@@ -89,10 +89,10 @@ fn projection(
             basis.push(v.iter().map(|v| v / left).collect());
         }
     }
-    let mut onto = vec![0.0; flow.len()];
+    let mut projected = vec![0.0; flow.len()];
     for b in &basis {
         let along = product(graph, flow, b);
-        onto.iter_mut().zip(b).for_each(|(o, b)| *o += along * b);
+        projected.iter_mut().zip(b).for_each(|(o, b)| *o += along * b);
     }
-    (onto, basis.len())
+    (projected, basis.len())
 }

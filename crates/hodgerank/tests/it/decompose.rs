@@ -1,10 +1,10 @@
-//! The decomposition against the textbook, known flows and complexes, and its own promises.
+//! The decomposition against a reference implementation, known flows and complexes, and its contract.
 
 use crate::shapes;
 use crate::studies;
 use std::time::Duration;
 
-use crate::curl_reference::{Textbook, product, textbook, triangles};
+use crate::curl_reference::{ReferenceDecomposition, product, reference_decomposition, triangles};
 use crate::shapes::largest_difference;
 use hodgerank::decompose::{
     BettiNumber, CurlMethod, DecomposeOptions, Decomposition, decompose as decompose_with,
@@ -26,7 +26,7 @@ fn betti(items: usize, edges: &[(u32, u32)]) -> Option<u64> {
     decompose(&shapes::voted(items, edges, 1)).betti.get()
 }
 
-/// Shares sum to 1, parts are orthogonal, add up to the votes and meet their conditions.
+/// Shares sum to 1; parts are orthogonal, add up to the votes and satisfy their conditions.
 fn assert_sound(name: &str, graph: &ComparisonGraph, found: &Decomposition) {
     assert_eq!(found.status, Status::Solved, "{name}");
     let votes = graph.groups();
@@ -48,7 +48,7 @@ fn assert_sound(name: &str, graph: &ComparisonGraph, found: &Decomposition) {
     for p in 0..flows.mean.len() {
         let sum = flows.gradient[p] + flows.curl[p] + flows.harmonic[p];
         assert!((sum - flows.mean[p]).abs() <= 1e-12 * (1.0 + sum.abs()), "{name}: pair {p}");
-        // Bi-cycles lie across: the votes of a pair less their mean sum to zero.
+        // Bi-cycles: deviations of the votes of a pair from their mean sum to zero.
         let group =
             graph.pairs().first_group[p] as usize..graph.pairs().first_group[p + 1] as usize;
         let across: f64 = group.map(|g| votes.weight[g] * (votes.y[g] - flows.mean[p])).sum();
@@ -62,8 +62,9 @@ fn assert_sound(name: &str, graph: &ComparisonGraph, found: &Decomposition) {
     }
 }
 
-fn assert_textbook(name: &str, graph: &ComparisonGraph, found: &Decomposition) {
-    let Textbook { mean, gradient, curl, harmonic, curl_rank } = textbook(graph);
+fn assert_matches_reference(name: &str, graph: &ComparisonGraph, found: &Decomposition) {
+    let ReferenceDecomposition { mean, gradient, curl, harmonic, curl_rank } =
+        reference_decomposition(graph);
     let flows = &found.flows;
     for (part, a, b) in [
         ("mean", &flows.mean, &mean),
@@ -79,7 +80,7 @@ fn assert_textbook(name: &str, graph: &ComparisonGraph, found: &Decomposition) {
     assert_eq!(found.betti, BettiNumber::Exact(dimension as u64), "{name}");
 }
 
-/// All shapes at a size for Gram–Schmidt, with random weights and outcomes.
+/// Graphs that are small enough for Gram–Schmidt, with random weights and outcomes.
 fn small_shapes() -> Vec<(&'static str, ComparisonGraph)> {
     let mut graphs = shapes::all();
     let mut add = |name, items, edges: &[(u32, u32)]| {
@@ -101,12 +102,12 @@ fn small_shapes() -> Vec<(&'static str, ComparisonGraph)> {
 }
 
 #[test]
-fn the_textbook_agrees() {
+fn results_match_the_reference() {
     let mut methods = Vec::new();
     for (name, graph) in small_shapes() {
         let found = decompose(&graph);
         assert_sound(name, &graph, &found);
-        assert_textbook(name, &graph, &found);
+        assert_matches_reference(name, &graph, &found);
         methods.push(found.info.method);
     }
     for method in [
@@ -120,22 +121,22 @@ fn the_textbook_agrees() {
 }
 
 #[test]
-fn weights_of_any_size_are_split() {
+fn weights_of_any_size_are_decomposed() {
     let edges = shapes::random(25, 90, 3);
     let vote = |(k, &(i, j)): (usize, &(u32, u32))| {
         Comparison::new(i, j, f64::from(k as u32 % 7) - 3.0).with_count(10_u64.pow(k as u32 % 7))
     };
     let votes: Vec<_> = edges.iter().enumerate().map(vote).collect();
     let graph = shapes::graph(25, &votes);
-    assert_textbook("weights", &graph, &decompose(&graph));
+    assert_matches_reference("weights", &graph, &decompose(&graph));
 }
 
 #[test]
-fn every_votes_file_sums_to_one() {
-    for (name, graph) in studies::every_votes_file() {
+fn shares_of_every_study_sum_to_one() {
+    for (name, graph) in studies::all() {
         let found = decompose(&graph);
         assert_sound(&name, &graph, &found);
-        assert_textbook(&name, &graph, &found);
+        assert_matches_reference(&name, &graph, &found);
         assert!(found.shares.gradient > 0.1, "{name}: {:?}", found.shares);
     }
 }
@@ -204,9 +205,9 @@ fn a_hexagon_is_all_harmonic_and_its_own_loop() {
     assert_eq!(decompose(&ones(6, &back)).loops[0].items, [0, 5, 4, 3, 2, 1]);
 }
 
-/// The same loop amid triangles that fill nothing of it.
+/// The same loop with triangles next to it that do not fill it.
 #[test]
-fn a_hexagon_with_a_fan_beside_it_keeps_its_loop() {
+fn a_hexagon_next_to_triangles_keeps_its_loop() {
     let mut edges = shapes::cycle(6);
     edges.extend([(0, 6), (1, 6), (6, 7), (7, 8), (8, 6)]);
     let found = decompose(&ones(9, &edges));
@@ -235,7 +236,7 @@ fn known_complexes_have_their_betti_numbers() {
     assert_eq!(betti(5, &[]), Some(0));
 }
 
-/// Its loop, walked twice, is filled: no rational hole, though there is one modulo 2.
+/// Twice its loop is a boundary: there is no hole over the rationals, though there is one modulo 2.
 #[test]
 fn the_projective_plane_has_no_hole() {
     let faces = [123, 134, 145, 156, 162, 235, 346, 452, 563, 624];
@@ -251,7 +252,7 @@ fn the_projective_plane_has_no_hole() {
             }
         }
     }
-    // Barycentric subdivision: a cell meets the cells inside it.
+    // Barycentric subdivision: a cell is adjacent to the cells in its boundary.
     let inside = |a: &[u32], b: &[u32]| a.len() < b.len() && a.iter().all(|x| b.contains(x));
     let mut edges = Vec::new();
     for (i, a) in cells.iter().enumerate() {
@@ -262,11 +263,11 @@ fn the_projective_plane_has_no_hole() {
     let graph = shapes::voted(31, &edges, 5);
     let found = decompose(&graph);
     assert_eq!((found.betti, found.info.method), (BettiNumber::Exact(0), CurlMethod::NoHoles));
-    assert_textbook("projective plane", &graph, &found);
+    assert_matches_reference("projective plane", &graph, &found);
 }
 
 #[test]
-fn triangles_are_counted_and_listed_as_by_hand() {
+fn triangles_match_enumeration() {
     let options = DecomposeOptions { top_triangles: 25, ..DecomposeOptions::default() };
     let mut graphs = small_shapes();
     graphs.push(("tournament", ones(12, &shapes::random(12, 300, 9))));
@@ -305,7 +306,7 @@ fn triangles_are_counted_and_listed_as_by_hand() {
     }
 }
 
-/// Loops run with the flow, and peeled to the end they are all of it.
+/// Loops follow the flow, and all loops together add up to it.
 #[test]
 fn loops_make_up_the_harmonic_flow() {
     let options = DecomposeOptions { top_loops: usize::MAX, ..DecomposeOptions::default() };
@@ -313,23 +314,23 @@ fn loops_make_up_the_harmonic_flow() {
         let found = decompose_with(&graph, &options).unwrap();
         let (pairs, harmonic) = (graph.pairs(), &found.flows.harmonic);
         let mut left: Vec<f64> = harmonic.iter().zip(&pairs.weight).map(|(h, w)| h * w).collect();
-        for walk in &found.loops {
-            assert!(walk.items.len() >= 4 && walk.items.len() == walk.pairs.len(), "{name}");
-            let mut once = walk.items.clone();
+        for cycle in &found.loops {
+            assert!(cycle.items.len() >= 4 && cycle.items.len() == cycle.pairs.len(), "{name}");
+            let mut once = cycle.items.clone();
             once.sort_unstable();
             once.dedup();
-            assert_eq!((once.len(), once[0]), (walk.items.len(), walk.items[0]), "{name}");
+            assert_eq!((once.len(), once[0]), (cycle.items.len(), cycle.items[0]), "{name}");
             let mut total = 0.0;
-            for (k, &p) in walk.pairs.iter().enumerate() {
-                let (from, to) = (walk.items[k], walk.items[(k + 1) % walk.items.len()]);
+            for (k, &p) in cycle.pairs.iter().enumerate() {
+                let (from, to) = (cycle.items[k], cycle.items[(k + 1) % cycle.items.len()]);
                 let p = p as usize;
                 assert_eq!((pairs.left[p], pairs.right[p]), (from.min(to), from.max(to)), "{name}");
                 let sign = if from < to { 1.0 } else { -1.0 };
                 assert!(sign * harmonic[p] > 0.0, "{name}: against the flow");
                 total += sign * harmonic[p];
-                left[p] -= sign * walk.strength;
+                left[p] -= sign * cycle.strength;
             }
-            assert!((total - walk.total_flow).abs() < 1e-12 * total, "{name}");
+            assert!((total - cycle.total_flow).abs() < 1e-12 * total, "{name}");
         }
         let rest = left.iter().fold(0.0_f64, |m, v| m.max(v.abs()));
         assert!(rest < 1e-6, "{name}: {rest:e} is in no loop");
@@ -338,7 +339,7 @@ fn loops_make_up_the_harmonic_flow() {
 }
 
 #[test]
-fn local_inconsistency_adds_up_and_comes_worst_first() {
+fn local_inconsistency_adds_up_and_is_sorted() {
     for (name, graph) in small_shapes() {
         let found = decompose(&graph);
         let whole = found.energies.bicycles + found.energies.curl + found.energies.harmonic;
@@ -355,7 +356,7 @@ fn local_inconsistency_adds_up_and_comes_worst_first() {
         let few = found.worst_pairs(&graph, 3);
         assert_eq!(few, found.worst_pairs(&graph, usize::MAX)[..few.len()], "{name}");
     }
-    // One vote against a chain of four: all blame on the cycle, none on the tail.
+    // One vote against a chain of four: inconsistency on the cycle only, none on the tail.
     let votes = [(0, 1), (1, 2), (2, 0), (2, 3)].map(|(i, j)| Comparison::new(i, j, 1.0));
     let graph = shapes::graph(4, &votes);
     let items = decompose(&graph).worst_items(&graph, 4);
@@ -374,7 +375,7 @@ fn budgets_sample_the_listing_and_never_the_shares() {
     assert!(some.triangles.seen > 3500 && some.triangles.seen < 6500, "{}", some.triangles.seen);
     assert_eq!((some.shares, &some.flows), (all.shares, &all.flows));
     assert_eq!(decompose_with(&graph, &options).unwrap().triangles, some.triangles);
-    // A complete graph has no holes: that needs no triangle at all.
+    // A complete graph has no holes, which is known without listing triangles.
     let none = DecomposeOptions { max_triangles: 0, ..options };
     let none = decompose_with(&graph, &none).unwrap();
     assert_eq!((none.shares, none.triangles.sampled), (all.shares, Some(0.0)));
@@ -395,7 +396,7 @@ fn budgets_sample_the_listing_and_never_the_shares() {
 }
 
 #[test]
-fn nothing_and_zeros_have_no_shares() {
+fn empty_studies_and_ties_have_no_shares() {
     for graph in [shapes::voted(0, &[], 1), shapes::voted(4, &[], 1)] {
         let found = decompose(&graph);
         assert_eq!((found.energy, found.shares.sum()), (0.0, 0.0));
@@ -425,7 +426,7 @@ fn huge_and_tiny_outcomes_keep_their_shares() {
 }
 
 #[test]
-fn bad_options_are_named_and_steps_can_run_out() {
+fn bad_options_and_iteration_limits_are_reported() {
     let graph = shapes::voted(60, &shapes::random(60, 400, 4), 7);
     let options = DecomposeOptions { tolerance: 1.0, ..DecomposeOptions::default() };
     assert!(options.validate().is_err());
@@ -441,7 +442,7 @@ fn bad_options_are_named_and_steps_can_run_out() {
 }
 
 #[test]
-fn threads_do_not_change_a_byte() {
+fn results_do_not_depend_on_threads() {
     let graphs = [
         shapes::voted(400, &shapes::random(400, 12_000, 4), 5),
         shapes::voted(150, &shapes::complete(150), 6),
@@ -486,7 +487,7 @@ proptest! {
         let graph = shapes::graph(items, &votes);
         let found = decompose(&graph);
         assert_sound("any", &graph, &found);
-        assert_textbook("any", &graph, &found);
+        assert_matches_reference("any", &graph, &found);
     }
 
     #[test]

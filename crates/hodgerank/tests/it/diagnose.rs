@@ -1,4 +1,4 @@
-//! What a diagnosis says of designs whose strengths are known.
+//! Diagnosis of designs with known properties.
 
 use crate::shapes;
 use hodgerank::diagnose::{DiagnoseOptions, Diagnosis, Spread, diagnose};
@@ -9,21 +9,21 @@ fn wins(edges: &[(u32, u32)]) -> Vec<Comparison> {
     edges.iter().map(|&(i, j)| Comparison::new(i, j, 1.0)).collect()
 }
 
-fn look(graph: &ComparisonGraph) -> Diagnosis {
+fn diagnosed(graph: &ComparisonGraph) -> Diagnosis {
     let nothing = vec![0.0; graph.groups().len()];
     diagnose(graph, &nothing, &DiagnoseOptions::default()).unwrap()
 }
 
-fn said(found: &Diagnosis, words: &str) -> bool {
+fn mentions(found: &Diagnosis, words: &str) -> bool {
     found.verdict.findings.iter().any(|finding| finding.contains(words))
 }
 
 #[test]
-fn a_complete_study_can_do_everything() {
+fn a_complete_study_supports_everything() {
     let edges: Vec<_> = (0..10).flat_map(|i| (i + 1..10).map(move |j| (i, j))).collect();
     let votes: Vec<_> = wins(&edges).into_iter().map(|vote| vote.with_count(20)).collect();
     let graph = shapes::graph(10, &votes);
-    let found = look(&graph);
+    let found = diagnosed(&graph);
     assert!(found.verdict.can_rank && found.verdict.can_find_outliers);
     assert!(found.verdict.advice.is_empty(), "{:?}", found.verdict.advice);
     let design = &found.design;
@@ -37,49 +37,49 @@ fn a_complete_study_can_do_everything() {
 }
 
 #[test]
-fn a_tree_explains_everything_and_finds_nothing() {
+fn a_tree_can_be_ranked_but_has_no_findable_outliers() {
     let graph = shapes::graph(9, &wins(&shapes::tree(9, 4)));
-    let found = look(&graph);
+    let found = diagnosed(&graph);
     assert!(found.verdict.can_rank && !found.verdict.can_find_outliers);
-    assert!(said(&found, "no cycle") && said(&found, "only link"));
+    assert!(mentions(&found, "no cycle") && mentions(&found, "only link"));
     assert_eq!((found.design.bridges.len(), found.design.cycles), (8, 0.0));
     assert_eq!((found.certain_outliers, found.findable.share), (0, 0.0));
     assert!((found.resistance.unwrap().largest - 1.0).abs() < 1e-12);
 }
 
 #[test]
-fn parts_and_loners_are_told() {
+fn components_and_isolated_items_are_reported() {
     let edges = [(0, 1), (1, 2), (2, 0), (3, 4), (4, 5), (5, 3)];
-    let found = look(&shapes::graph(7, &wins(&edges)));
-    assert!(!found.verdict.can_rank && said(&found, "3 parts"));
+    let found = diagnosed(&shapes::graph(7, &wins(&edges)));
+    assert!(!found.verdict.can_rank && mentions(&found, "3 parts"));
     assert_eq!((found.design.components, found.design.never_compared), (3, 1));
     assert_eq!(found.design.few_votes[0], (6, 0));
     assert!(found.verdict.advice[0].contains("2 more pairs"));
 }
 
 #[test]
-fn no_vote_at_all_is_no_reason_to_fail() {
+fn studies_without_votes_are_diagnosed() {
     for items in [0, 1, 4] {
-        let found = look(&shapes::graph(items, &[]));
+        let found = diagnosed(&shapes::graph(items, &[]));
         assert!(!found.verdict.can_rank && !found.verdict.can_find_outliers);
         assert!(found.connectivity.is_none() && found.resistance.is_none());
-        assert!(said(&found, "nothing to rank"));
+        assert!(mentions(&found, "nothing to rank"));
     }
 }
 
 #[test]
-fn suspects_that_cut_the_graph_are_called_so() {
+fn flagged_votes_that_disconnect_the_graph_are_reported() {
     let votes = wins(&[(0, 1), (1, 2), (2, 0), (2, 3)]);
     let graph = shapes::graph(4, &votes);
     let mut flagged = vec![0.0; 4];
     flagged[graph.groups().find(2, 3, 1.0).unwrap()] = 1.0;
     let found = diagnose(&graph, &flagged, &DiagnoseOptions::default()).unwrap();
-    assert!(!found.verdict.can_find_outliers && said(&found, "fall apart"));
+    assert!(!found.verdict.can_find_outliers && mentions(&found, "fall apart"));
 }
 
 #[test]
-fn threads_do_not_change_a_bit() {
-    // Large enough for sketches.
+fn results_do_not_depend_on_threads() {
+    // Large enough for sketched estimates.
     let graph = shapes::graph(2500, &wins(&shapes::random(2500, 9000, 3)));
     let run = |threads| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();

@@ -1,9 +1,9 @@
 //! Hard thresholding and trimmed least squares: optimality, brute force, and the published scores.
 
 use crate::shapes;
-use std::path::Path;
 
 use crate::shapes::largest_difference;
+use crate::studies::{PublishedStudy, kendall, residuals};
 use hodgerank::simulate::{SimulateOptions, Simulation};
 use hodgerank::solve::hard_threshold::{self, Removal};
 use hodgerank::solve::{HardThresholdOptions, L2Options, Status, TrimmedOptions, l2, trimmed};
@@ -15,11 +15,7 @@ fn iht(graph: &ComparisonGraph, k: u64) -> Removal {
     hard_threshold::solve(graph, &options).unwrap()
 }
 
-fn residuals(graph: &ComparisonGraph, scores: &[f64]) -> Vec<f64> {
-    graph.groups().y.iter().zip(graph.gradient(scores)).map(|(y, f)| y - f).collect()
-}
-
-/// ½ Σ r² over all votes but the K worst, at given scores.
+/// ½ Σ r² over all votes except the K with the largest residuals, at given scores.
 fn objective_of_scores(graph: &ComparisonGraph, scores: &[f64], k: f64) -> f64 {
     let weight = &graph.groups().weight;
     let mut votes: Vec<(f64, f64)> =
@@ -34,7 +30,7 @@ fn objective_of_scores(graph: &ComparisonGraph, scores: &[f64], k: f64) -> f64 {
     votes.into_iter().map(keep).sum()
 }
 
-/// The objective after an l2 fit without the votes removed.
+/// The objective of an l2 fit without the removed votes.
 fn refitted(graph: &ComparisonGraph, removed: &[f64]) -> f64 {
     let kept: Vec<f64> = graph.groups().weight.iter().zip(removed).map(|(w, k)| w - k).collect();
     let trusted = ComparisonGraph::new(graph.items(), graph.groups().reweighted(&kept)).unwrap();
@@ -43,7 +39,7 @@ fn refitted(graph: &ComparisonGraph, removed: &[f64]) -> f64 {
     0.5 * kept.iter().zip(&r).map(|(w, r)| w * r * r).sum::<f64>()
 }
 
-/// Every condition that the module promises.
+/// Asserts the optimality conditions in the documentation of the solver.
 fn assert_locally_optimal(graph: &ComparisonGraph, found: &Removal, k: u64) {
     let groups = graph.groups();
     let size = groups.y.iter().zip(&groups.weight).map(|(y, w)| w * y * y).sum::<f64>().max(1e-30);
@@ -51,7 +47,7 @@ fn assert_locally_optimal(graph: &ComparisonGraph, found: &Removal, k: u64) {
     assert!(found.removed.iter().sum::<f64>() <= k as f64 + 1e-9);
     assert!(found.removed.iter().zip(&groups.weight).all(|(k, w)| (0.0..=*w).contains(k)));
     assert!((refitted(graph, &found.removed) - found.objective).abs() < 1e-9 * size);
-    // Any better choice for the scores found would be a choice that cuts the graph.
+    // A better choice at these scores is possible only if it would disconnect the graph.
     let free = objective_of_scores(graph, &found.solution.scores, k as f64);
     assert!(free <= found.objective + 1e-9 * size);
     for q in (0..groups.len()).filter(|&q| found.removed[q] > 0.0) {
@@ -91,9 +87,9 @@ fn no_exchange_lowers_the_objective() {
     }
 }
 
-/// Every way to remove K of a few single votes.
+/// Brute force over all sets of K votes.
 #[test]
-fn small_cases_are_solved_as_by_trying_all() {
+fn small_cases_match_brute_force() {
     let mut exact = 0;
     for seed in 0..40 {
         let edges = shapes::random(5, 12, seed);
@@ -139,7 +135,7 @@ fn flipped_votes_of_a_consistent_study_are_found() {
 }
 
 #[test]
-fn what_is_kept_connects_the_items() {
+fn kept_votes_connect_the_items() {
     for (name, graph) in shapes::all() {
         let most = hard_threshold::most_removable(&graph);
         for k in [most, most / 2] {
@@ -198,7 +194,7 @@ proptest! {
         let apart = ComparisonGraph::new(6, apart).unwrap();
         let found = iht(&merged, k);
         assert_locally_optimal(&merged, &found, k);
-        // The search is local, so single votes may end elsewhere; the objective is the same.
+        // The search is local: single votes may end at other scores, with the same objective.
         let single = iht(&apart, k);
         let at_single = objective_of_scores(&merged, &single.solution.scores, k as f64);
         prop_assert!((at_single - single.objective).abs() < 1e-8);
@@ -215,9 +211,9 @@ proptest! {
     }
 }
 
-/// The search is local, and ties may be broken elsewhere; nearly always they are not.
+/// The search is local and may resolve ties differently, but rarely does.
 #[test]
-fn merged_and_renamed_votes_end_alike() {
+fn merged_and_renamed_votes_reach_the_same_objective() {
     let (mut merged_alike, mut renamed_alike) = (0, 0);
     for seed in 0..30 {
         let votes: Vec<Comparison> = shapes::votes(&shapes::random(8, 20, seed), seed + 70)
@@ -245,9 +241,9 @@ fn merged_and_renamed_votes_end_alike() {
     assert!(merged_alike == 30 && renamed_alike >= 29, "{merged_alike}, {renamed_alike}");
 }
 
-/// The automatic K against the number of flips, and the flips found.
+/// The automatic K is close to the number of flips, and most flips are removed.
 #[test]
-fn the_number_of_flips_is_found() {
+fn automatic_k_matches_the_number_of_flips() {
     for flips in [0.05, 0.1, 0.15] {
         for seed in 0..5 {
             let options = SimulateOptions { flips, seed, ..SimulateOptions::default() };
@@ -271,9 +267,9 @@ fn the_number_of_flips_is_found() {
     }
 }
 
-/// Starts run side by side, and must not depend on how many at a time.
+/// Starting points run in parallel; the result must not depend on the number of threads.
 #[test]
-fn threads_do_not_change_a_bit() {
+fn results_do_not_depend_on_threads() {
     let graph = shapes::voted(60, &shapes::random(60, 900, 3), 4);
     let k = (0.1 * graph.groups().votes()) as u64;
     let run = |threads| {
@@ -284,57 +280,17 @@ fn threads_do_not_change_a_bit() {
     assert!(run(1) == run(3));
 }
 
-/// PC-VQA, reference 1: no worse than the published iht scores.
+/// PC-VQA, reference 1: the objective is not above that of the published iht scores.
 #[test]
-#[allow(clippy::print_stderr, reason = "a skipped test should say so")]
-fn the_published_scores_are_met() {
-    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
-    let Ok(votes) = std::fs::read_to_string(data.join("pc-vqa/ref01.csv")) else {
-        eprintln!("skipped: the shared data are not here");
-        return;
-    };
-    let votes: Vec<Comparison> = votes
-        .lines()
-        .skip(1)
-        .map(|row| row.split_once(',').unwrap())
-        .map(|(w, l)| {
-            Comparison::new(w.parse::<u32>().unwrap() - 1, l.parse::<u32>().unwrap() - 1, 1.0)
-        })
-        .collect();
-    let graph = shapes::graph(16, &votes);
+fn published_scores_are_not_better() {
+    let Some(study) = PublishedStudy::read() else { return };
+    let (graph, column) = (&study.graph, |name| study.column(name));
     assert_eq!(graph.groups().votes(), 3840.0);
-    let table = std::fs::read_to_string(data.join("golden/pc-vqa-ref01.csv")).unwrap();
-    let column = |name: &str| {
-        let at = table.lines().next().unwrap().split(',').position(|c| c == name).unwrap();
-        let mut scores = vec![0.0; 16];
-        for row in table.lines().skip(1) {
-            let cells: Vec<f64> = row.split(',').map(|cell| cell.parse().unwrap()).collect();
-            scores[cells[0] as usize - 1] = cells[at];
-        }
-        scores
-    };
-    let golden = objective_of_scores(&graph, &column("iht"), 192.0);
-    let found = iht(&graph, 192);
-    let plain =
-        HardThresholdOptions { k: 192, sweep_steps: 1, max_exchanges: 0, ..Default::default() };
-    let plain = hard_threshold::solve(&graph, &plain).unwrap().objective;
-    let apart = largest_difference(&found.solution.scores, &column("iht"));
-    eprintln!(
-        "plain {plain}, found {}, golden {golden}, scores differ by {apart}",
-        found.objective
-    );
+    let golden = objective_of_scores(graph, &column("iht"), 192.0);
+    let found = iht(graph, 192);
     assert!(found.objective <= golden * (1.0 + 1e-6), "{} > {golden}", found.objective);
-    assert_locally_optimal(&graph, &found, 192);
-    let automatic = trimmed::solve(&graph, &TrimmedOptions::default()).unwrap();
-    let removed: f64 = automatic.removed.iter().sum();
-    let apart = largest_difference(&automatic.solution.scores, &column("ilts"));
+    assert_locally_optimal(graph, &found, 192);
+    let automatic = trimmed::solve(graph, &TrimmedOptions::default()).unwrap();
     let tau = kendall(&automatic.solution.scores, &column("ilts"));
-    eprintln!("automatic: {removed} removed, tau {tau} with ilts, scores differ by {apart}");
     assert!(tau >= 0.9, "{tau}");
-}
-
-fn kendall(a: &[f64], b: &[f64]) -> f64 {
-    let pairs = (0..a.len()).flat_map(|i| (0..i).map(move |j| (i, j)));
-    let sum: f64 = pairs.map(|(i, j)| ((a[i] - a[j]) * (b[i] - b[j])).signum()).sum();
-    sum / (a.len() * (a.len() - 1) / 2) as f64
 }

@@ -3,6 +3,7 @@
 use crate::shapes;
 use crate::shapes::largest_difference;
 use crate::studies;
+use crate::studies::residuals;
 use hodgerank::laplacian::{Backend, BackendChoice};
 use hodgerank::path::{Change, Path, StopAt};
 use hodgerank::simulate::SimulateOptions;
@@ -20,14 +21,10 @@ fn options(knots: Knots) -> HuberLassoOptions {
     HuberLassoOptions { knots, tolerance: 1e-12, ..HuberLassoOptions::default() }
 }
 
-fn walk(graph: &ComparisonGraph, knots: Knots) -> Path {
+fn full_path(graph: &ComparisonGraph, knots: Knots) -> Path {
     let path = huber_lasso::path(graph, &options(knots), StopAt::End).unwrap();
     assert_eq!(path.status, Status::Complete);
     path
-}
-
-fn residuals(graph: &ComparisonGraph, theta: &[f64]) -> Vec<f64> {
-    graph.groups().y.iter().zip(graph.gradient(theta)).map(|(y, f)| y - f).collect()
 }
 
 /// max|XᵀWψ(r)| over λ_max · largest degree.
@@ -44,8 +41,8 @@ fn kkt(graph: &ComparisonGraph, theta: &[f64], lambda: f64, lambda_max: f64) -> 
     if scale > 0.0 { slope / scale } else { slope }
 }
 
-/// Whether no other scores are optimal: the groups strictly inside ±λ join what all groups join.
-/// (Counts that balance can make an optimum flat.)
+/// Whether the optimum is unique: the groups strictly inside ±λ connect what all groups connect.
+/// (Opposite votes with equal counts can make the objective constant in a direction.)
 fn is_unique(graph: &ComparisonGraph, theta: &[f64], lambda: f64) -> bool {
     let inside = residuals(graph, theta).into_iter().map(|r| r.abs() < lambda * (1.0 - 1e-6));
     let weight: Vec<f64> = inside.map(|inside| f64::from(u8::from(inside))).collect();
@@ -53,7 +50,7 @@ fn is_unique(graph: &ComparisonGraph, theta: &[f64], lambda: f64) -> bool {
     inside.components().len() == graph.components().len()
 }
 
-/// Both are optimal; returns whether they had to be the same, too.
+/// Asserts that both scores are optimal, and equal if the optimum is unique; returns whether it is.
 fn assert_same(name: &str, graph: &ComparisonGraph, a: &[f64], b: &[f64], lambda: f64) -> bool {
     let [at_a, at_b] = [a, b].map(|theta| huber_lasso::objective(graph, theta, lambda));
     assert!((at_a - at_b).abs() <= 1e-10 * (1e-3 + at_a), "{name}: {at_a}, {at_b} at {lambda}");
@@ -63,7 +60,7 @@ fn assert_same(name: &str, graph: &ComparisonGraph, a: &[f64], b: &[f64], lambda
     unique
 }
 
-/// Optimality at all knots, the right groups flagged, mean zero.
+/// Asserts optimality, flagged groups and mean zero at all knots.
 fn assert_path(name: &str, graph: &ComparisonGraph, path: &Path) {
     let lambda_max = path.knots[0];
     assert_eq!(path.snapshot_knots().len(), path.knots.len(), "{name}: small enough for all");
@@ -102,14 +99,14 @@ fn assert_path(name: &str, graph: &ComparisonGraph, path: &Path) {
     }
 }
 
-/// ±1 votes that follow an order, some of them turned round, 1 to `most` of a kind.
-fn binary(items: u32, votes: usize, flips: f64, most: u64, seed: u64) -> ComparisonGraph {
+/// ±1 votes that follow an order, some of them flipped, with counts from 1 to `max_count`.
+fn binary(items: u32, votes: usize, flips: f64, max_count: u64, seed: u64) -> ComparisonGraph {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let vote = |_| {
         let i = rng.random_range(0..items);
         let j = (i + rng.random_range(1..items)) % items;
         let y = if (i > j) == rng.random_bool(flips) { -1.0 } else { 1.0 };
-        Comparison::new(i, j, y).with_count(rng.random_range(1..=most))
+        Comparison::new(i, j, y).with_count(rng.random_range(1..=max_count))
     };
     shapes::graph(items as usize, &(0..votes).map(vote).collect::<Vec<_>>())
 }
@@ -160,7 +157,7 @@ fn grid_paths_are_optimal() {
 #[test]
 fn exact_paths_are_optimal() {
     for (name, graph) in cases() {
-        let path = walk(&graph, EXACT);
+        let path = full_path(&graph, EXACT);
         assert_path(name, &graph, &path);
         let last = *path.knots.last().unwrap();
         assert!(path.knots.len() == 1 || last == 0.0, "{name}: ends at {last}");
@@ -171,7 +168,7 @@ fn exact_paths_are_optimal() {
 fn grid_and_exact_agree() {
     let mut unique = 0;
     for (name, graph) in cases() {
-        let (grid, exact) = (walk(&graph, Knots::default()), walk(&graph, EXACT));
+        let (grid, exact) = (full_path(&graph, Knots::default()), full_path(&graph, EXACT));
         assert_eq!(grid.knots[0], exact.knots[0]);
         for (s, &lambda) in grid.knots.iter().enumerate() {
             let between = exact.scores_at(lambda);
@@ -189,7 +186,7 @@ fn proposition_1(items: usize, votes: &[Comparison], lambda: f64) -> Vec<f64> {
     let m = rows.len();
     let fit = |y: &[f64]| {
         let votes: Vec<_> = rows.iter().zip(y).map(|(v, &y)| Comparison { y, ..*v }).collect();
-        shapes::textbook(&shapes::graph(items, &votes), 0.0)
+        shapes::reference_scores(&shapes::graph(items, &votes), 0.0)
     };
     let column = |k: usize| {
         let unit: Vec<f64> = (0..m).map(|l| f64::from(u8::from(l == k))).collect();
@@ -224,7 +221,7 @@ fn proposition_1(items: usize, votes: &[Comparison], lambda: f64) -> Vec<f64> {
 }
 
 #[test]
-fn the_split_form_of_the_paper_agrees() {
+fn results_match_proposition_1_of_the_paper() {
     let mut rng = ChaCha8Rng::seed_from_u64(9);
     let mut unique = 0;
     for (items, edges) in [(6, 14), (9, 25), (12, 30)] {
@@ -234,7 +231,7 @@ fn the_split_form_of_the_paper_agrees() {
         };
         let votes: Vec<_> = edges.iter().map(vote).collect();
         let graph = shapes::graph(items as usize, &votes);
-        let exact = walk(&graph, EXACT);
+        let exact = full_path(&graph, EXACT);
         for share in [0.9, 0.6, 0.3, 0.1] {
             let lambda = share * exact.knots[0];
             let slow = proposition_1(items as usize, &votes, lambda);
@@ -248,16 +245,16 @@ fn the_split_form_of_the_paper_agrees() {
 }
 
 #[test]
-fn votes_that_agree_have_a_path_of_one_knot() {
+fn consistent_votes_have_a_path_of_one_knot() {
     let votes: Vec<_> = shapes::complete(6)
         .iter()
         .map(|&(i, j)| Comparison::new(i, j, f64::from(i) - f64::from(j)))
         .collect();
     for knots in [Knots::default(), EXACT] {
-        let path = walk(&shapes::graph(6, &votes), knots);
+        let path = full_path(&shapes::graph(6, &votes), knots);
         assert_eq!((path.knots.len(), path.events.len()), (1, 0));
-        assert_eq!(walk(&shapes::voted(4, &[], 1), knots).knots, [0.0]);
-        assert!(walk(&shapes::voted(0, &[], 1), knots).last_scores().is_empty());
+        assert_eq!(full_path(&shapes::voted(4, &[], 1), knots).knots, [0.0]);
+        assert!(full_path(&shapes::voted(0, &[], 1), knots).last_scores().is_empty());
     }
 }
 
@@ -271,7 +268,7 @@ fn one_wrong_vote_among_many_is_the_first_to_enter() {
     let graph = shapes::graph(12, &votes);
     let wrong = graph.groups().find(votes[17].left, votes[17].right, votes[17].y).unwrap();
     for knots in [Knots::default(), EXACT] {
-        let entries = walk(&graph, knots).entries();
+        let entries = full_path(&graph, knots).entries();
         assert_eq!(entries[0].group as usize, wrong);
         assert!(entries[0].residual.abs() > 3.0);
         let theta = huber_lasso::solve_at(&graph, 1e-3, None, &options(knots)).unwrap().scores;
@@ -282,10 +279,10 @@ fn one_wrong_vote_among_many_is_the_first_to_enter() {
 }
 
 #[test]
-fn sweeps_end_where_asked() {
+fn paths_stop_where_asked() {
     let graph = binary(30, 400, 0.1, 3, 10);
     for knots in [Knots::default(), EXACT] {
-        let whole = walk(&graph, knots);
+        let whole = full_path(&graph, knots);
         let value = 0.37 * whole.knots[0];
         let to_value = huber_lasso::path(&graph, &options(knots), StopAt::Value(value)).unwrap();
         assert_eq!(*to_value.knots.last().unwrap(), value);
@@ -317,10 +314,10 @@ fn a_large_lambda_is_least_squares() {
 }
 
 #[test]
-fn any_start_leads_to_the_solution() {
+fn the_solution_does_not_depend_on_the_start() {
     let mut rng = ChaCha8Rng::seed_from_u64(11);
     for (name, graph) in cases() {
-        let lambda_max = walk(&graph, Knots::default()).knots[0].max(1e-3);
+        let lambda_max = full_path(&graph, Knots::default()).knots[0].max(1e-3);
         for share in [0.5, 0.05, 1e-4] {
             let lambda = share * lambda_max;
             let far: Vec<f64> = (0..graph.items()).map(|_| rng.random_range(-50.0..50.0)).collect();
@@ -362,7 +359,7 @@ fn bad_options_are_named() {
 }
 
 #[test]
-fn threads_do_not_change_a_bit() {
+fn results_do_not_depend_on_threads() {
     let graph = binary(800, 60_000, 0.2, 2, 13);
     let sparse = binary(1200, 3000, 0.1, 2, 15);
     let small = binary(600, 1500, 0.2, 2, 14);
@@ -372,8 +369,8 @@ fn threads_do_not_change_a_bit() {
             let to = Knots::Exact { most: 300 };
             let exact = huber_lasso::path(&small, &options(to), StopAt::End).unwrap();
             // Sparse enough for the sampled factor.
-            let sparse = walk(&sparse, Knots::default());
-            (walk(&graph, Knots::default()), sparse, exact)
+            let sparse = full_path(&sparse, Knots::default());
+            (full_path(&graph, Knots::default()), sparse, exact)
         })
     };
     let one = run(1);
@@ -412,7 +409,7 @@ proptest! {
         let round = |v: &Comparison| Comparison { y: v.y.floor(), ..*v };
         let votes: Vec<_> = if ties { votes.iter().map(round).collect() } else { votes };
         let graph = shapes::graph(items, &votes);
-        let (grid, exact) = (walk(&graph, Knots::default()), walk(&graph, EXACT));
+        let (grid, exact) = (full_path(&graph, Knots::default()), full_path(&graph, EXACT));
         assert_path("grid", &graph, &grid);
         assert_path("exact", &graph, &exact);
         for (s, &lambda) in grid.knots.iter().enumerate() {
@@ -423,16 +420,16 @@ proptest! {
     #[test]
     fn merging_counts_and_sides_do_not_matter((items, votes) in any_votes()) {
         let graph = shapes::graph(items, &votes);
-        let before = walk(&graph, Knots::default());
+        let before = full_path(&graph, Knots::default());
         let one_by_one: Vec<_> = votes
             .iter()
             .flat_map(|v| std::iter::repeat_n(v.with_count(1), v.count as usize))
             .collect();
         let apart = Groups::keep_apart(items, &one_by_one).unwrap().groups;
-        let apart = walk(&ComparisonGraph::new(items, apart).unwrap(), Knots::default());
+        let apart = full_path(&ComparisonGraph::new(items, apart).unwrap(), Knots::default());
         let mirror = |v: &Comparison| Comparison { left: v.right, right: v.left, y: -v.y, ..*v };
         let flipped: Vec<_> = votes.iter().map(mirror).collect();
-        prop_assert_eq!(&walk(&shapes::graph(items, &flipped), Knots::default()), &before);
+        prop_assert_eq!(&full_path(&shapes::graph(items, &flipped), Knots::default()), &before);
         prop_assert_eq!(apart.knots.len(), before.knots.len());
         for (s, &lambda) in before.knots.iter().enumerate() {
             prop_assert!((apart.knots[s] - lambda).abs() < 1e-9);
@@ -450,8 +447,8 @@ proptest! {
             .collect();
         for knots in [Knots::default(), EXACT] {
             let graph = shapes::graph(items, &votes);
-            let before = walk(&graph, knots);
-            let after = walk(&shapes::graph(items, &renamed), knots);
+            let before = full_path(&graph, knots);
+            let after = full_path(&shapes::graph(items, &renamed), knots);
             for lambda in (1..10).map(|k| before.knots[0] * f64::from(k) / 10.0) {
                 let after = after.scores_at(lambda);
                 let moved: Vec<f64> = order.iter().map(|&i| after[i as usize]).collect();
@@ -459,7 +456,7 @@ proptest! {
                 if knots == EXACT {
                     assert_same("renamed", &graph, &before, &moved, lambda);
                 } else if is_unique(&graph, &before, lambda) {
-                    // Between knots of a grid scores are nearly right; the error is the same.
+                    // Between knots of a grid scores are approximate, with the same error.
                     prop_assert!(largest_difference(&before, &moved) < 1e-2);
                 }
             }

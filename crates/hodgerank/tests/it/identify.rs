@@ -1,4 +1,4 @@
-//! The conditions of the theorems: against their m × m definitions, known graphs, and each other.
+//! The conditions of the theorems against their m × m definitions, known graphs and each other.
 
 use crate::shapes;
 use faer::linalg::solvers::DenseSolveCore;
@@ -12,7 +12,7 @@ use proptest::prelude::*;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-/// Everything by its definition, from one row for each vote.
+/// All quantities by their definitions, from one row per vote.
 struct Dense {
     rho: f64,
     c_min: f64,
@@ -57,7 +57,7 @@ fn dense(graph: &ComparisonGraph, flagged: &[f64]) -> Dense {
     }
 }
 
-/// A graph with counts of 1 to 3, and some votes of it flagged that leave it connected.
+/// A graph with counts from 1 to 3, and flagged votes without which it stays connected.
 fn study(items: u32, edges: usize, share: f64, seed: u64) -> (ComparisonGraph, Vec<f64>) {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let ring = (0..items).map(|i| (i, (i + 1) % items));
@@ -94,7 +94,7 @@ fn close(fast: f64, dense: f64) {
 }
 
 #[test]
-fn the_fast_way_equals_the_definitions() {
+fn results_match_the_definitions() {
     for (seed, items, edges, share) in
         [(1, 5, 6, 0.2), (2, 12, 40, 0.1), (3, 12, 60, 0.3), (4, 30, 150, 0.15), (5, 60, 200, 0.1)]
     {
@@ -112,7 +112,7 @@ fn the_fast_way_equals_the_definitions() {
 
 #[test]
 fn incoherence_implies_the_other_conditions_with_its_constants() {
-    // Complete graph, every pair asked 40 times: ρ = 2/(40 n).
+    // Complete graph with 40 votes per pair: ρ = 2/(40 n).
     let edges: Vec<_> = (0..12).flat_map(|i| (i + 1..12).map(move |j| (i, j))).collect();
     let votes: Vec<_> =
         edges.iter().map(|&(i, j)| Comparison::new(i, j, 1.0).with_count(40)).collect();
@@ -128,7 +128,7 @@ fn incoherence_implies_the_other_conditions_with_its_constants() {
 }
 
 #[test]
-fn sketches_come_close_from_below() {
+fn sketches_are_close_lower_bounds() {
     let (graph, flagged) = study(60, 400, 0.1, 9);
     let exact = found(&graph, &flagged, &IdentifyOptions::default());
     let sketched = found(&graph, &flagged, &IdentifyOptions { work: 0.0, ..Default::default() });
@@ -148,7 +148,7 @@ fn sketches_come_close_from_below() {
 
 #[test]
 fn sketched_resistances_obey_foster_and_find_the_largest() {
-    // A ring of 2,500 items, and one long shortcut: R of a ring's edge is (n − 1)/n without it.
+    // A ring of 2,500 items with a shortcut; without it an edge of the ring has R = (n − 1)/n.
     let n = 2500;
     let mut edges: Vec<_> = (0..n).map(|i| (i, (i + 1) % n)).collect();
     edges.push((0, 100));
@@ -158,13 +158,13 @@ fn sketched_resistances_obey_foster_and_find_the_largest() {
     assert!(matches!(found.accuracy, Accuracy::Sketched { .. }));
     let foster: f64 = found.pairs.iter().zip(&graph.pairs().weight).map(|(r, w)| r * w).sum();
     assert!((foster / f64::from(n - 1) - 1.0).abs() < 0.1, "{foster}");
-    // On the far side of the shortcut the rest of the ring is 2,399 edges and 100 ∥ 1.
+    // Outside the shortcut the rest of the ring is 2,399 edges in series with 100 ∥ 1.
     let other_way = f64::from(n - 101) + 100.0 / 101.0;
     close(found.largest.0, other_way / (1.0 + other_way));
 }
 
 #[test]
-fn known_connectivities() {
+fn connectivity_of_known_graphs() {
     let complete: Vec<_> = (0..30).flat_map(|i| (i + 1..30).map(move |j| (i, j))).collect();
     let path: Vec<_> = (1..50).map(|i| (i - 1, i)).collect();
     let star: Vec<_> = (1..20).map(|i| (0, i)).collect();
@@ -220,7 +220,7 @@ fn bounds_follow_the_theorems() {
     close(limit.lambda_bar.unwrap(), lambda);
     close(limit.tau_bar.unwrap(), 1.0 / lambda);
     let with = |kappa| found(&graph, &flagged, &IdentifyOptions { kappa: Some(kappa), ..options });
-    // The paper: τ̄λ̄ tends to 1 as κ grows, and the theorem says nothing for small κ.
+    // The paper: τ̄λ̄ tends to 1 as κ grows; the theorem does not apply to small κ.
     assert!(with(1e-3).tau_bar.is_none());
     let products: Vec<f64> =
         [1e2, 1e4, 1e8].iter().map(|&k| with(k).tau_bar.unwrap() * lambda).collect();
@@ -273,7 +273,7 @@ fn more_votes_find_more_outliers() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
     #[test]
-    fn names_and_sides_do_not_matter(seed in 0u64..1000) {
+    fn results_do_not_depend_on_names_and_sides(seed in 0u64..1000) {
         let (graph, flagged) = study(10, 30, 0.1, seed);
         let groups = graph.groups();
         let rename = |i: u32| (3 * i + 1) % 10;

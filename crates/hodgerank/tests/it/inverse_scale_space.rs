@@ -15,7 +15,8 @@ fn run(graph: &ComparisonGraph, until: StopAt) -> Path {
     inverse_scale_space::path(graph, &InverseScaleSpaceOptions::default(), until).unwrap()
 }
 
-/// The conditions at the top of the solver, at every knot, with p added up from the path alone.
+/// Asserts the optimality conditions of the solver's documentation at every knot, with p integrated
+/// from the path.
 fn assert_optimal(name: &str, graph: &ComparisonGraph, path: &Path) {
     let groups = graph.groups();
     let mut p = vec![0.0_f64; groups.len()];
@@ -89,8 +90,8 @@ proptest! {
     }
 }
 
-/// Six items a step apart, all pairs in agreement but for a few votes; two of these are mirror images
-/// of each other, so that they enter together.
+/// Six equidistant items and consistent votes except for a few; two of these are mirror images of each
+/// other, so that they enter together.
 #[test]
 fn ties_enter_together() {
     let mut votes = Vec::new();
@@ -114,7 +115,7 @@ fn ties_enter_together() {
 }
 
 #[test]
-fn bregman_iterations_converge_to_it() {
+fn bregman_iterations_converge_to_the_path() {
     for seed in [1, 2, 3] {
         let graph = shapes::voted(12, &shapes::random(12, 50, seed), seed + 20);
         let exact = run(&graph, StopAt::Flagged(graph.groups().votes() / 4.0));
@@ -130,7 +131,7 @@ fn bregman_iterations_converge_to_it() {
                 let at = found.map_or(f64::INFINITY, |found| found.at);
                 time_error = time_error.max((at - entry.at).abs() / entry.at);
             }
-            // In the middle between events, where scores have had time to settle.
+            // Late between two events, when scores have converged.
             let score_error = exact
                 .knots
                 .windows(2)
@@ -175,7 +176,7 @@ fn merging_is_exact() {
 }
 
 #[test]
-fn names_and_sides_do_not_matter() {
+fn results_do_not_depend_on_names_and_sides() {
     let votes = shapes::votes(&shapes::random(14, 50, 5), 6);
     let rename = |i: u32| (i * 5 + 3) % 14;
     let renamed: Vec<Comparison> = votes
@@ -192,7 +193,7 @@ fn names_and_sides_do_not_matter() {
 }
 
 #[test]
-fn thread_counts_change_no_bit() {
+fn results_do_not_depend_on_threads() {
     let graphs = [
         shapes::voted(600, &shapes::random(600, 30_000, 9), 10),
         shapes::voted(5000, &shapes::random(5000, 40_000, 11), 12),
@@ -222,8 +223,8 @@ fn flips_enter_first() {
 }
 
 #[test]
-fn votes_that_fall_apart_end_the_path() {
-    // Item 3 hangs on two opposite votes; before they both enter, the flip among 0, 1, 2 does.
+fn the_path_ends_when_trusted_votes_disconnect() {
+    // Item 3 is connected by two opposite votes; the flip among 0, 1, 2 enters before them.
     let votes = [
         Comparison::new(0, 1, 1.0).with_count(5),
         Comparison::new(1, 2, 1.0).with_count(5),
@@ -239,14 +240,14 @@ fn votes_that_fall_apart_end_the_path() {
     assert!((path.knots.last().unwrap() - 1.0).abs() < 1e-9);
     let apart = path.last_scores();
     assert!((apart[0] - apart[1] - 1.0).abs() < 1e-9 && (apart[2] - apart[3]).abs() < 1e-9);
-    // One more vote on either side settles it.
+    // One more vote for either side resolves it.
     let votes = [&votes[..], &[Comparison::new(2, 3, 1.0)]].concat();
     let path = run(&shapes::graph(4, &votes), StopAt::End);
     assert_eq!((path.status, path.entries().len()), (Status::Complete, 2));
 }
 
 #[test]
-fn a_path_ends_where_it_is_asked_to() {
+fn paths_stop_where_asked() {
     let graph = shapes::voted(12, &shapes::random(12, 40, 11), 12);
     let whole = run(&graph, StopAt::End);
     for t in [0.0, 0.1, 0.5, 1.0] {
@@ -268,8 +269,10 @@ fn a_path_ends_where_it_is_asked_to() {
 }
 
 #[test]
-fn few_events_reach_the_papers_outliers() {
-    let Some((graph, _)) = studies::pc_vqa_1() else { return };
+fn five_percent_of_a_published_study_take_52_events() {
+    let Some(studies::PublishedStudy { graph, .. }) = studies::PublishedStudy::read() else {
+        return;
+    };
     let path = run(&graph, StopAt::Flagged(0.05 * graph.groups().votes()));
     assert_eq!((path.knots.len() - 1, path.status), (52, Status::Complete));
     assert_optimal("PC-VQA", &graph, &path);
@@ -278,7 +281,7 @@ fn few_events_reach_the_papers_outliers() {
 }
 
 #[test]
-fn no_items_have_a_path_too() {
+fn empty_studies_have_a_path() {
     let graph = shapes::voted(0, &[], 18);
     for until in [StopAt::End, StopAt::Value(1.0), StopAt::Flagged(1.0)] {
         assert_eq!(run(&graph, until).status, Status::Complete);

@@ -1,9 +1,9 @@
 //! Least squares and ridge: optimality, invariances, and the published scores of a real study.
 
 use crate::shapes;
-use std::path::Path;
 
 use crate::shapes::largest_difference;
+use crate::studies::PublishedStudy;
 use hodgerank::laplacian::BackendChoice;
 use hodgerank::solve::{L2Options, RidgeOptions, Solution, Status, l2, ridge};
 use hodgerank::{Comparison, ComparisonGraph, Error, Groups};
@@ -14,7 +14,7 @@ fn l2_scores(graph: &ComparisonGraph) -> Vec<f64> {
 }
 
 /// XᵀW(y − Xθ) − aθ, the negative gradient of the objective.
-fn downhill(graph: &ComparisonGraph, theta: &[f64], a: f64) -> Vec<f64> {
+fn negative_gradient(graph: &ComparisonGraph, theta: &[f64], a: f64) -> Vec<f64> {
     let fitted = graph.gradient(theta);
     let residual: Vec<f64> = graph.groups().y.iter().zip(&fitted).map(|(y, f)| y - f).collect();
     let pull = graph.divergence(&residual);
@@ -24,7 +24,7 @@ fn downhill(graph: &ComparisonGraph, theta: &[f64], a: f64) -> Vec<f64> {
 fn assert_solved(name: &str, graph: &ComparisonGraph, solution: &Solution, a: f64) {
     assert_eq!(solution.status, Status::Solved, "{name}");
     let votes = graph.divergence(&graph.groups().y).iter().fold(1.0_f64, |m, v| m.max(v.abs()));
-    let slope = downhill(graph, &solution.scores, a);
+    let slope = negative_gradient(graph, &solution.scores, a);
     let steepest = slope.iter().fold(0.0_f64, |m, v| m.max(v.abs()));
     assert!(steepest < 1e-9 * votes, "{name}: slope {steepest:e}");
     for members in graph.components().iter() {
@@ -59,7 +59,7 @@ fn items_never_compared_score_zero() {
 }
 
 #[test]
-fn consistent_votes_are_explained_in_full() {
+fn consistent_votes_are_explained_exactly() {
     let truth: Vec<f64> = (0..60).map(|i| f64::from(i % 7) - 3.0 * f64::from(i % 2)).collect();
     let edges = shapes::random(60, 200, 6);
     let say = |&(i, j): &(u32, u32)| Comparison::new(i, j, truth[i as usize] - truth[j as usize]);
@@ -168,49 +168,24 @@ proptest! {
     }
 
     #[test]
-    fn any_votes_are_solved_as_in_the_textbook((items, votes) in any_votes(), a in 0.01..9.0) {
+    fn scores_of_any_votes_match_the_reference((items, votes) in any_votes(), a in 0.01..9.0) {
         let graph = shapes::graph(items, &votes);
-        prop_assert!(largest_difference(&l2_scores(&graph), &shapes::textbook(&graph, 0.0)) < 1e-9);
+        prop_assert!(largest_difference(&l2_scores(&graph), &shapes::reference_scores(&graph, 0.0)) < 1e-9);
         let options = RidgeOptions { ridge: a, ..RidgeOptions::default() };
         let found = ridge::solve(&graph, &options).unwrap().scores;
-        prop_assert!(largest_difference(&found, &shapes::textbook(&graph, a)) < 1e-9);
+        prop_assert!(largest_difference(&found, &shapes::reference_scores(&graph, a)) < 1e-9);
     }
 }
 
-/// PC-VQA, reference 1: the `l2` and `xgb_linear` columns of the published table.
+/// PC-VQA, reference 1: the columns `l2` and `xgb_linear` of the published table.
 #[test]
-#[allow(clippy::print_stderr, reason = "a skipped test should say so")]
-fn the_published_table_is_met() {
-    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
-    let Ok(votes) = std::fs::read_to_string(data.join("pc-vqa/ref01.csv")) else {
-        eprintln!("skipped: the shared data are not here");
-        return;
-    };
-    let table = std::fs::read_to_string(data.join("golden/pc-vqa-ref01.csv")).unwrap();
-    let columns: Vec<&str> = table.lines().next().unwrap().split(',').collect();
-    let golden: Vec<Vec<f64>> = table
-        .lines()
-        .skip(1)
-        .map(|row| row.split(',').map(|x| x.parse().unwrap()).collect())
-        .collect();
-    let items: Vec<u32> = golden.iter().map(|row| row[0] as u32).collect();
-    let index = |label: &str| -> u32 {
-        let label: u32 = label.parse().unwrap();
-        items.iter().position(|&item| item == label).unwrap() as u32
-    };
-    let votes: Vec<Comparison> = votes
-        .lines()
-        .skip(1)
-        .map(|row| row.split_once(',').unwrap())
-        .map(|(winner, loser)| Comparison::new(index(winner), index(loser), 1.0))
-        .collect();
-    let graph = shapes::graph(items.len(), &votes);
+fn published_scores_are_reproduced() {
+    let Some(study) = PublishedStudy::read() else { return };
+    let graph = &study.graph;
     assert_eq!((graph.groups().votes(), graph.groups().len()), (3840.0, 233));
-    let ridge_1 = ridge::solve(&graph, &RidgeOptions::default()).unwrap().scores;
-    for (name, scores) in [("l2", l2_scores(&graph)), ("xgb_linear", ridge_1)] {
-        let column = columns.iter().position(|&column| column == name).unwrap();
-        let expected: Vec<f64> = golden.iter().map(|row| row[column]).collect();
-        let difference = largest_difference(&scores, &expected);
+    let ridge_1 = ridge::solve(graph, &RidgeOptions::default()).unwrap().scores;
+    for (name, scores) in [("l2", l2_scores(graph)), ("xgb_linear", ridge_1)] {
+        let difference = largest_difference(&scores, &study.column(name));
         assert!(difference < 6e-5, "{name}: {difference:e}");
     }
 }

@@ -1,4 +1,4 @@
-//! The Laplacian backends against each other, against a textbook solver and against themselves.
+//! The Laplacian backends against each other and against Gaussian elimination; invariances.
 
 use crate::shapes;
 use crate::shapes::largest_difference;
@@ -32,7 +32,7 @@ fn bits(x: &[f64]) -> Vec<u64> {
 }
 
 #[test]
-fn the_matrix_is_that_of_the_votes() {
+fn matrix_entries_match_the_votes() {
     for (name, graph) in shapes::all() {
         let matrix = LaplacianMatrix::new(&graph, 0.25);
         let mut entries = Vec::new();
@@ -62,10 +62,10 @@ fn the_matrix_is_that_of_the_votes() {
 }
 
 #[test]
-fn backends_agree_with_the_textbook() {
+fn backends_match_the_reference() {
     for (name, graph) in shapes::all() {
         for shift in [0.0, 1e-3, 1.0, 50.0] {
-            let expected = shapes::textbook(&graph, shift);
+            let expected = shapes::reference_scores(&graph, shift);
             for choice in CHOICES {
                 let found = scores(&graph, shift, choice);
                 let error = largest_difference(&found, &expected);
@@ -106,7 +106,7 @@ fn any_right_hand_side_is_solved_when_there_is_a_shift() {
 }
 
 #[test]
-fn nothing_in_gives_nothing_out() {
+fn a_zero_right_hand_side_gives_zero() {
     let (items, edges) = shapes::disconnected();
     let graph = shapes::voted(items, &edges, 23);
     for choice in CHOICES {
@@ -118,7 +118,7 @@ fn nothing_in_gives_nothing_out() {
 }
 
 #[test]
-fn a_component_does_not_know_of_the_others() {
+fn components_are_independent() {
     let alone = shapes::random(3000, 12_000, 7);
     let mut both = alone.clone();
     both.extend(shapes::grid(80, 60).iter().map(|&(i, j)| (i + 3000, j + 3000)));
@@ -133,13 +133,13 @@ fn a_component_does_not_know_of_the_others() {
 }
 
 #[test]
-fn powers_of_two_scale_without_a_trace() {
+fn scaling_by_powers_of_two_is_exact() {
     let graph = shapes::voted(300, &shapes::random(300, 900, 8), 26);
     let rhs = vote_side(&graph);
     for choice in CHOICES {
         let system = LaplacianSystem::new(&graph, 0.0, choice).unwrap();
         let (x, _) = system.solve(&rhs, &EXACT).unwrap();
-        // Far enough that squares of the numbers would overflow or vanish.
+        // Large enough that squares would overflow or underflow.
         for factor in [2.0_f64.powi(900), 2.0_f64.powi(-900)] {
             let scaled: Vec<f64> = rhs.iter().map(|b| b * factor).collect();
             let (y, info) = system.solve(&scaled, &EXACT).unwrap();
@@ -151,7 +151,7 @@ fn powers_of_two_scale_without_a_trace() {
 }
 
 #[test]
-fn bits_do_not_depend_on_threads() {
+fn results_do_not_depend_on_threads() {
     let random = shapes::voted(30_000, &shapes::random(30_000, 150_000, 9), 27);
     let grid = shapes::voted(10_000, &shapes::grid(100, 100), 28);
     for (graph, choices) in [(random, &[CG, BackendChoice::Auto][..]), (grid, &CHOICES[2..])] {
@@ -167,7 +167,7 @@ fn bits_do_not_depend_on_threads() {
 }
 
 #[test]
-fn the_shape_decides_the_backend() {
+fn the_backend_depends_on_the_shape() {
     let chosen = |items: usize, edges: &[(u32, u32)]| {
         let graph = shapes::voted(items, edges, 29);
         LaplacianSystem::new(&graph, 0.0, BackendChoice::Auto).unwrap().backends().next()
@@ -184,14 +184,14 @@ fn the_shape_decides_the_backend() {
 }
 
 #[test]
-fn many_tiny_components_are_cheap() {
+fn many_small_components_are_fast() {
     let pairs: shapes::Edges = (0..100_000).map(|i| (2 * i, 2 * i + 1)).collect();
     let graph = shapes::voted(300_000, &pairs, 30);
     let rhs = vote_side(&graph);
     let started = std::time::Instant::now();
     let system = LaplacianSystem::new(&graph, 0.0, BackendChoice::Auto).unwrap();
     let (x, info) = system.solve(&rhs, &StoppingRule::default()).unwrap();
-    // Work that grows as components × items would take minutes.
+    // Work proportional to components × items would take minutes.
     assert!(started.elapsed().as_secs() < 10);
     assert!(info.converged && info.residual < 1e-12);
     assert!(pairs.iter().all(|&(i, j)| x[i as usize] == -x[j as usize]));
@@ -199,7 +199,7 @@ fn many_tiny_components_are_cheap() {
 }
 
 #[test]
-fn running_out_of_iterations_is_said() {
+fn the_iteration_limit_is_reported() {
     let graph = shapes::voted(2000, &shapes::path(2000), 31);
     let system = LaplacianSystem::new(&graph, 0.0, CG).unwrap();
     let rule = StoppingRule { max_iterations: 7, ..StoppingRule::default() };
@@ -209,7 +209,7 @@ fn running_out_of_iterations_is_said() {
 }
 
 #[test]
-fn a_tolerance_out_of_reach_ends_at_rounding() {
+fn an_unreachable_tolerance_stops_at_rounding_error() {
     let graph = shapes::voted(500, &shapes::random(500, 2000, 13), 32);
     for choice in CHOICES {
         let system = LaplacianSystem::new(&graph, 0.0, choice).unwrap();
@@ -221,7 +221,7 @@ fn a_tolerance_out_of_reach_ends_at_rounding() {
 }
 
 #[test]
-fn what_cannot_be_solved_is_an_error() {
+fn unsolvable_systems_are_an_error() {
     let graph = shapes::voted(3, &shapes::path(3), 33);
     for shift in [-1.0, f64::NAN, f64::INFINITY] {
         let error = LaplacianSystem::new(&graph, shift, BackendChoice::Auto).unwrap_err();
@@ -236,16 +236,16 @@ fn what_cannot_be_solved_is_an_error() {
 }
 
 #[test]
-fn names_go_there_and_back() {
+fn names_round_trip() {
     for choice in CHOICES {
         assert_eq!(choice.as_str().parse(), Ok(choice));
     }
     assert!("fast".parse::<BackendChoice>().is_err());
 }
 
-/// Three blocks of columns and a rest.
+/// Three full blocks of columns and a partial one.
 #[test]
-fn a_dense_factor_of_several_blocks_is_exact_and_has_the_same_bits_on_any_number_of_threads() {
+fn dense_factors_of_several_blocks_are_exact_and_do_not_depend_on_threads() {
     let graph = shapes::voted(400, &shapes::random(400, 20_000, 3), 4);
     let rhs = graph.divergence(&graph.groups().y);
     let solve = |threads: usize| {
@@ -261,6 +261,6 @@ fn a_dense_factor_of_several_blocks_is_exact_and_has_the_same_bits_on_any_number
         })
     };
     let scores = solve(1);
-    assert!(shapes::largest_difference(&scores, &shapes::textbook(&graph, 0.0)) < 1e-11);
+    assert!(shapes::largest_difference(&scores, &shapes::reference_scores(&graph, 0.0)) < 1e-11);
     assert_eq!(solve(3), scores);
 }

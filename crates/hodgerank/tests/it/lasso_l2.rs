@@ -8,7 +8,7 @@ use hodgerank::solve::lasso_l2::{self, Protocol};
 use hodgerank::solve::{HuberLassoOptions, L2Options, LassoL2Options, l2};
 use hodgerank::{Comparison, ComparisonGraph, Error};
 
-/// Consistent votes but for those in `wrong`, which are off by 6, 7, 8, ….
+/// Consistent votes except for those in `wrong`, which have errors of 6, 7, 8, ….
 fn study(wrong: &[usize]) -> (ComparisonGraph, Vec<f64>) {
     let truth: Vec<f64> = (0..12).map(|i| f64::from(i) - 5.5).collect();
     let mut votes: Vec<_> = shapes::complete(12)
@@ -22,7 +22,7 @@ fn study(wrong: &[usize]) -> (ComparisonGraph, Vec<f64>) {
 }
 
 #[test]
-fn without_the_wrong_votes_the_truth_is_left() {
+fn removing_wrong_votes_recovers_the_truth() {
     let (graph, truth) = study(&[3, 20, 41]);
     for knots in [Knots::default(), Knots::Exact { most: 1000 }] {
         for protocol in [Protocol::General, Protocol::Paper] {
@@ -53,7 +53,7 @@ fn nothing_removed_is_least_squares() {
 }
 
 #[test]
-fn a_rest_in_pieces_is_told() {
+fn disconnected_trusted_votes_are_reported() {
     let (graph, _) = study(&[]);
     let at_0: Vec<u32> = (0..66).filter(|&g| graph.groups().left[g as usize] == 0).collect();
     let (components, solution) = lasso_l2::refit(&graph, &at_0, &L2Options::default()).unwrap();

@@ -1,4 +1,4 @@
-//! Graphs of different shapes with random votes, and a textbook solver to compare with.
+//! Graphs of different shapes with random votes, and a reference solver.
 
 use hodgerank::{Comparison, ComparisonGraph, Groups};
 use rand::{RngExt, SeedableRng};
@@ -47,7 +47,7 @@ pub(crate) fn grid(width: u32, height: u32) -> Edges {
     edges.collect()
 }
 
-/// Each item hangs on a random earlier one.
+/// Each item is connected to a random earlier one.
 pub(crate) fn tree(items: u32, seed: u64) -> Edges {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     (1..items).map(|i| (rng.random_range(0..i), i)).collect()
@@ -74,8 +74,8 @@ pub(crate) fn cycle(items: u32) -> Edges {
     (0..items).map(|i| (i, (i + 1) % items)).collect()
 }
 
-/// A torus of side × side squares, each cut by a diagonal. From side 4 on there are no triangles
-/// but those.
+/// A torus of side × side squares, each divided by a diagonal. From side 4 on it has no other
+/// triangles.
 pub(crate) fn torus(side: u32) -> Edges {
     let at = |x: u32, y: u32| (y % side) * side + x % side;
     let corners = (0..side).flat_map(|y| (0..side).map(move |x| (x, y)));
@@ -94,7 +94,7 @@ pub(crate) fn disconnected() -> (usize, Edges) {
     (20 * step as usize, edges.collect())
 }
 
-/// All shapes at a size that the textbook solver can take.
+/// All shapes, small enough for the reference solver.
 pub(crate) fn all() -> Vec<(&'static str, ComparisonGraph)> {
     let (items, edges) = disconnected();
     vec![
@@ -111,9 +111,9 @@ pub(crate) fn all() -> Vec<(&'static str, ComparisonGraph)> {
     ]
 }
 
-/// Scores by Gaussian elimination with pivots on the normal equations written out in full. Without
-/// a ridge, 1 is added to all entries within a component, which asks for mean zero there.
-pub(crate) fn textbook(graph: &ComparisonGraph, ridge: f64) -> Vec<f64> {
+/// Scores by Gaussian elimination with pivoting on the dense normal equations. Without a ridge, 1 is
+/// added to all entries within a component, which makes the mean of its scores zero.
+pub(crate) fn reference_scores(graph: &ComparisonGraph, ridge: f64) -> Vec<f64> {
     let n = graph.items();
     let groups = graph.groups();
     let mut a = vec![vec![0.0; n + 1]; n];

@@ -1,4 +1,4 @@
-//! Synthetic studies: what is promised about seeds, shares, kinds of annotators and noise.
+//! Synthetic studies: seeds, shares, kinds of annotators and noise.
 
 use hodgerank::Error;
 use hodgerank::simulate::AnnotatorKind::{AlwaysLeft, Careful, Careless, Malicious};
@@ -30,7 +30,7 @@ fn count(votes: &[SimulatedVote], holds: impl Fn(&SimulatedVote) -> bool) -> usi
 }
 
 #[test]
-fn a_seed_fixes_the_stream() {
+fn the_seed_determines_the_votes() {
     let one = SimulateOptions { flips: 0.1, ties: 0.1, votes: 1000, ..options() };
     let two = SimulateOptions { seed: 1, ..one.clone() };
     assert_eq!(votes(&one), votes(&one));
@@ -39,7 +39,7 @@ fn a_seed_fixes_the_stream() {
 }
 
 #[test]
-fn the_first_votes_of_a_seed_never_change() {
+fn the_first_votes_of_a_seed_are_fixed() {
     let plain =
         SimulateOptions { votes: 8, noise: Noise::BradleyTerry { scale: 0.2 }, ..options() };
     let truth = Simulation::new(&plain).unwrap().truth()[..3].to_vec();
@@ -86,7 +86,7 @@ fn the_first_votes_of_a_seed_never_change() {
 }
 
 #[test]
-fn an_option_changes_only_its_own_step() {
+fn options_are_independent() {
     let noise = Noise::Gaussian { sigma: 0.3 };
     let plain = votes(&SimulateOptions { noise, votes: 2000, ..options() });
     let annotators = vec![(Careful, 3)];
@@ -99,7 +99,7 @@ fn an_option_changes_only_its_own_step() {
 }
 
 #[test]
-fn truth_is_centred_and_spread_over_a_unit() {
+fn true_scores_are_centred_and_have_unit_range() {
     for items in [2, 3, 1_000_000] {
         let study = Simulation::new(&SimulateOptions { items, ..options() }).unwrap();
         let truth = study.truth();
@@ -125,7 +125,7 @@ fn ordered_pairs_are_uniform_and_distinct() {
 }
 
 #[test]
-fn the_range_of_items_is_used_to_both_ends() {
+fn first_and_last_item_are_used() {
     for items in [2, 1_000_000] {
         let votes = votes(&SimulateOptions { items, ..options() });
         let largest = votes.iter().map(|v| v.left.max(v.right)).max().unwrap() as usize;
@@ -173,7 +173,7 @@ fn flips_and_ties_have_their_shares() {
 }
 
 #[test]
-fn shares_of_nothing_and_of_all_are_exact() {
+fn shares_zero_and_one_are_exact() {
     let all_flipped = votes(&SimulateOptions { flips: 1.0, ..options() });
     assert!(all_flipped.iter().all(|v| v.bad));
     let all_tied = votes(&SimulateOptions { ties: 1.0, flips: 1.0, ..options() });
@@ -234,18 +234,18 @@ fn only(kind: AnnotatorKind) -> Vec<(AnnotatorKind, u32)> {
 }
 
 #[test]
-fn always_left_is_left() {
+fn always_left_annotators_choose_left() {
     for graded in [false, true] {
         let annotators = only(AlwaysLeft);
         let votes = votes(&SimulateOptions { annotators, graded, ties: 0.2, ..options() });
         assert!(votes.iter().all(|v| v.y > 0.0));
-        // Bad where a careful annotator says right (half of what is no tie) or tie.
+        // Bad where a careful annotator would choose right (half of the non-ties) or tie.
         assert_share(count(&votes, |v| v.bad), votes.len(), 0.6);
     }
 }
 
 #[test]
-fn malicious_without_noise_is_always_bad() {
+fn malicious_votes_without_noise_are_bad() {
     let careful = votes(&SimulateOptions { graded: true, ..options() });
     let annotators = only(Malicious);
     let malicious = votes(&SimulateOptions { annotators, graded: true, ..options() });
@@ -254,7 +254,7 @@ fn malicious_without_noise_is_always_bad() {
 }
 
 #[test]
-fn careless_tosses_a_coin() {
+fn careless_annotators_vote_at_random() {
     for noise in [Noise::None, Noise::BradleyTerry { scale: 0.2 }, Noise::Gaussian { sigma: 0.2 }] {
         let annotators = only(Careless);
         let votes = votes(&SimulateOptions { annotators, noise, graded: true, ..options() });
@@ -264,7 +264,7 @@ fn careless_tosses_a_coin() {
 }
 
 #[test]
-fn annotators_stand_in_order_and_vote_alike() {
+fn annotators_are_ordered_and_vote_equally_often() {
     let annotators = vec![(Careful, 3), (Malicious, 0), (AlwaysLeft, 1), (Careful, 1)];
     let options = SimulateOptions { annotators, ..options() };
     let study = Simulation::new(&options).unwrap();
@@ -277,7 +277,7 @@ fn annotators_stand_in_order_and_vote_alike() {
 }
 
 #[test]
-fn a_vote_becomes_a_comparison() {
+fn votes_convert_to_comparisons() {
     let vote = SimulatedVote { annotator: Some(7), left: 3, right: 1, y: -0.5, bad: true };
     let comparison = vote.comparison();
     assert_eq!((comparison.left, comparison.right, comparison.y), (3, 1, -0.5));
@@ -285,7 +285,7 @@ fn a_vote_becomes_a_comparison() {
 }
 
 #[test]
-fn kinds_are_read_by_name() {
+fn kinds_are_parsed_by_name() {
     for kind in AnnotatorKind::ALL {
         assert_eq!(kind.as_str().parse(), Ok(kind));
         assert_eq!(kind.to_string(), kind.as_str());

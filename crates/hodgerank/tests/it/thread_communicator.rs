@@ -1,4 +1,4 @@
-//! A team of threads: sums in the order of the members, states kept in memory.
+//! A communicator of threads: sums in the order of processes, checkpoints in memory.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Barrier, Mutex};
@@ -6,58 +6,58 @@ use std::sync::{Arc, Barrier, Mutex};
 use hodgerank::communicator::{Checkpoint, Communicator};
 use hodgerank::{ComparisonGraph, Groups};
 
-/// The name of the work, and its state.
-pub(crate) type State = (String, Vec<u8>);
+/// The name of a computation, and its state.
+pub(crate) type SavedState = (String, Vec<u8>);
 
-/// What the members share.
+/// Memory through which the threads exchange values.
 #[derive(Debug)]
-struct Table {
+struct ExchangeSlots {
     barrier: Barrier,
     slots: Mutex<Vec<Vec<f64>>>,
 }
 
-/// One thread of the team.
+/// The communicator of one thread, which takes the role of a process.
 #[derive(Debug)]
-pub(crate) struct Member {
-    number: usize,
-    table: Arc<Table>,
-    memory: Option<Memory>,
+pub(crate) struct ThreadCommunicator {
+    process: usize,
+    exchange: Arc<ExchangeSlots>,
+    checkpoint: Option<MemoryCheckpoint>,
 }
 
-/// States of one member: each that is kept from now on, and that to begin with.
+/// Checkpoints of one process, and the one from which it resumes.
 #[derive(Debug, Default)]
-pub(crate) struct Memory {
-    /// A state is due each time this many steps were made.
+pub(crate) struct MemoryCheckpoint {
+    /// Number of steps between checkpoints.
     pub(crate) every: u64,
-    pub(crate) begin_with: Option<State>,
+    pub(crate) resume_from: Option<SavedState>,
     asked: AtomicU64,
-    pub(crate) kept: Mutex<Vec<State>>,
+    pub(crate) kept: Mutex<Vec<SavedState>>,
 }
 
-impl Memory {
-    pub(crate) fn new(every: u64, begin_with: Option<State>) -> Self {
-        Self { every, begin_with, ..Self::default() }
+impl MemoryCheckpoint {
+    pub(crate) fn new(every: u64, resume_from: Option<SavedState>) -> Self {
+        Self { every, resume_from, ..Self::default() }
     }
 }
 
-impl Member {
+impl ThreadCommunicator {
     fn combine(&self, values: &[f64], combine: impl Fn(f64, f64) -> f64) -> Vec<f64> {
-        self.table.slots.lock().unwrap()[self.number] = values.to_vec();
-        self.table.barrier.wait();
-        let mut together: Option<Vec<f64>> = None;
-        for slot in self.table.slots.lock().unwrap().iter() {
-            assert_eq!(slot.len(), values.len(), "all must ask for the same thing");
-            together = Some(match together {
+        self.exchange.slots.lock().unwrap()[self.process] = values.to_vec();
+        self.exchange.barrier.wait();
+        let mut combined: Option<Vec<f64>> = None;
+        for slot in self.exchange.slots.lock().unwrap().iter() {
+            assert_eq!(slot.len(), values.len(), "all processes exchange the same quantity");
+            combined = Some(match combined {
                 None => slot.clone(),
-                Some(so_far) => so_far.iter().zip(slot).map(|(&a, &b)| combine(a, b)).collect(),
+                Some(sum) => sum.iter().zip(slot).map(|(&a, &b)| combine(a, b)).collect(),
             });
         }
-        self.table.barrier.wait();
-        together.unwrap()
+        self.exchange.barrier.wait();
+        combined.unwrap()
     }
 }
 
-impl Communicator for Member {
+impl Communicator for ThreadCommunicator {
     fn sum(&self, values: &mut [f64]) {
         values.copy_from_slice(&self.combine(values, |a, b| a + b));
     }
@@ -68,17 +68,17 @@ impl Communicator for Member {
 
     fn min(&self, values: &mut [u32]) {
         let numbers: Vec<f64> = values.iter().map(|&v| f64::from(v)).collect();
-        for (value, least) in values.iter_mut().zip(self.combine(&numbers, f64::min)) {
-            *value = least as u32;
+        for (value, minimum) in values.iter_mut().zip(self.combine(&numbers, f64::min)) {
+            *value = minimum as u32;
         }
     }
 
     fn checkpoint(&self) -> Option<&dyn Checkpoint> {
-        self.memory.as_ref().map(|memory| memory as &dyn Checkpoint)
+        self.checkpoint.as_ref().map(|checkpoint| checkpoint as &dyn Checkpoint)
     }
 }
 
-impl Checkpoint for Memory {
+impl Checkpoint for MemoryCheckpoint {
     fn is_due(&self) -> bool {
         (self.asked.fetch_add(1, Ordering::Relaxed) + 1).is_multiple_of(self.every)
     }
@@ -88,21 +88,21 @@ impl Checkpoint for Memory {
     }
 
     fn kept(&self, work: &str) -> Option<Vec<u8>> {
-        self.begin_with.as_ref().filter(|(of, _)| of == work).map(|(_, state)| state.clone())
+        self.resume_from.as_ref().filter(|(of, _)| of == work).map(|(_, state)| state.clone())
     }
 }
 
-/// Deals the pairs out: `owner` says who gets a pair, and may give some member none.
-pub(crate) fn deal(
+/// Distributes the pairs: `owner` is the process of a pair; a process may have none.
+pub(crate) fn distribute(
     groups: &Groups,
-    members: usize,
+    processes: usize,
     owner: impl Fn(u32, u32) -> usize,
 ) -> Vec<Vec<usize>> {
-    let mut dealt = vec![Vec::new(); members];
+    let mut distributed = vec![Vec::new(); processes];
     for g in 0..groups.len() {
-        dealt[owner(groups.left[g], groups.right[g]) % members].push(g);
+        distributed[owner(groups.left[g], groups.right[g]) % processes].push(g);
     }
-    dealt
+    distributed
 }
 
 pub(crate) fn pick(groups: &Groups, picked: &[usize]) -> Groups {
@@ -114,36 +114,36 @@ pub(crate) fn pick(groups: &Groups, picked: &[usize]) -> Groups {
     }
 }
 
-/// Lets a thread for each list of groups do `work`; answers in the order of the members.
-pub(crate) fn together<T: Send>(
+/// Runs `work` on one thread per list of groups; returns results in the order of processes.
+pub(crate) fn run_distributed<T: Send>(
     items: usize,
     groups: &Groups,
-    dealt: &[Vec<usize>],
-    memories: Vec<Option<Memory>>,
+    distributed: &[Vec<usize>],
+    checkpoints: Vec<Option<MemoryCheckpoint>>,
     work: impl Fn(&ComparisonGraph) -> T + Sync,
-) -> Vec<(T, Vec<State>)> {
-    let table = Arc::new(Table {
-        barrier: Barrier::new(dealt.len()),
-        slots: Mutex::new(vec![Vec::new(); dealt.len()]),
+) -> Vec<(T, Vec<SavedState>)> {
+    let exchange = Arc::new(ExchangeSlots {
+        barrier: Barrier::new(distributed.len()),
+        slots: Mutex::new(vec![Vec::new(); distributed.len()]),
     });
     std::thread::scope(|scope| {
-        let members = dealt.iter().zip(memories).enumerate().map(|(number, (mine, memory))| {
-            let (table, work) = (Arc::clone(&table), &work);
+        let start = |(process, (own, checkpoint)): (usize, (&Vec<usize>, _))| {
+            let (exchange, work) = (Arc::clone(&exchange), &work);
+            let groups = pick(groups, own);
             scope.spawn(move || {
-                // A pool of its own: a member that waits must not hold a thread of the others.
+                // A separate pool, so that a waiting process does not block threads of the others.
                 let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
-                let member = Arc::new(Member { number, table, memory });
-                let communicator: Arc<dyn Communicator> = Arc::clone(&member) as _;
-                let answer = pool.install(|| {
-                    let shared =
-                        ComparisonGraph::shared(items, pick(groups, mine), communicator).unwrap();
-                    work(&shared)
+                let own = Arc::new(ThreadCommunicator { process, exchange, checkpoint });
+                let communicator: Arc<dyn Communicator> = Arc::clone(&own) as _;
+                let result = pool.install(|| {
+                    work(&ComparisonGraph::shared(items, groups, communicator).unwrap())
                 });
-                let kept = member.memory.as_ref().map(|memory| memory.kept.lock().unwrap().clone());
-                (answer, kept.unwrap_or_default())
+                let kept = own.checkpoint.as_ref().map(|saved| saved.kept.lock().unwrap().clone());
+                (result, kept.unwrap_or_default())
             })
-        });
-        let members: Vec<_> = members.collect();
-        members.into_iter().map(|member| member.join().unwrap()).collect()
+        };
+        // All threads have to run at the same time, because they wait for each other.
+        let threads: Vec<_> = distributed.iter().zip(checkpoints).enumerate().map(start).collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
     })
 }

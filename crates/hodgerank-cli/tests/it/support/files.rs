@@ -9,10 +9,10 @@ use arrow_ipc::writer::{FileWriter, IpcWriteOptions, StreamWriter};
 use parquet::arrow::ArrowWriter;
 use parquet::file::properties::WriterProperties;
 
-/// One vote: left, right, and who won (`left`, `right` or `tie`).
+/// One vote: left item, right item and outcome (`left`, `right` or `tie`).
 pub(crate) type Vote = (String, String, &'static str);
 
-/// Made-up votes on `items` items, the same in every run: the smaller number mostly wins.
+/// Pseudo-random votes on `items` items, the same in every run: the smaller number usually wins.
 pub(crate) fn votes(items: usize, votes: usize) -> Vec<Vote> {
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
     let mut draw = move |below: usize| {
@@ -35,7 +35,7 @@ pub(crate) fn votes(items: usize, votes: usize) -> Vec<Vote> {
     (0..votes).map(vote).collect()
 }
 
-/// Votes of which some go against the rest.
+/// Votes with some outliers.
 pub(crate) fn study() -> Vec<Vote> {
     votes(12, 3000)
 }

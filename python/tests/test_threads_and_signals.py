@@ -1,4 +1,4 @@
-"""The lock is let go, Ctrl-C ends the wait, and the options are those of the flags."""
+"""Commands release the interpreter lock, Ctrl-C interrupts them, and the reference is current."""
 
 import signal
 import subprocess
@@ -12,7 +12,7 @@ import hodgerank
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def test_the_lock_is_let_go():
+def test_interpreter_lock_is_released():
     votes = hodgerank.simulate(items=100, votes=100_000, flips=0.1, noise="bradley-terry").to_arrow()
     counted, done = 0, threading.Event()
 

@@ -1,7 +1,7 @@
-//! What happens to every command in everyday use: a reader that leaves, a narrow terminal, inputs
-//! that are no votes, a file named twice.
+//! Situations that every command must handle: a closed pipe, a narrow terminal, input without
+//! votes, a file given twice.
 
-use crate::support::{Place, files};
+use crate::support::{TestDir, files};
 
 /// All commands that read votes.
 const COMMANDS: [&[&str]; 8] = [
@@ -15,35 +15,34 @@ const COMMANDS: [&[&str]; 8] = [
     &["diagnose"],
 ];
 
-/// Votes with annotators, a good part of them flagged.
-fn place() -> Place {
-    let place = Place::new();
+/// Votes with annotators, many of them flagged.
+fn dir() -> TestDir {
+    let dir = TestDir::new();
     let votes = files::study();
     let row = |(n, (left, right, winner)): (usize, &files::Vote)| {
         format!("{left},{right},{winner},somebody-{}\n", n % 40)
     };
     let rows: String = votes.iter().enumerate().map(row).collect();
-    place.put("v.csv", format!("left,right,winner,annotator\n{rows}"));
-    place
+    dir.write("v.csv", format!("left,right,winner,annotator\n{rows}"));
+    dir
 }
 
 #[test]
-fn a_reader_may_leave_after_the_first_bytes() {
-    let place = place();
+fn closed_pipes_end_the_run_quietly() {
+    let dir = dir();
     for command in COMMANDS {
-        // Some, or none at all.
         for bytes in [4, 0] {
-            let run = place.run_and_leave(&[command, &["v.csv", "-q"]].concat(), bytes);
+            let run = dir.run_and_close_stdout(&[command, &["v.csv", "-q"]].concat(), bytes);
             assert_eq!((run.code, run.stderr.as_str()), (Some(0), ""), "{command:?}");
         }
     }
 }
 
 #[test]
-fn inputs_that_are_no_votes() {
-    let place = place();
-    place.put("empty.csv", "");
-    std::fs::create_dir(place.path().join("folder")).unwrap();
+fn input_without_votes_is_rejected() {
+    let dir = dir();
+    dir.write("empty.csv", "");
+    std::fs::create_dir(dir.path().join("folder")).unwrap();
     for command in COMMANDS {
         for (input, part) in [
             (&["empty.csv"][..], "empty.csv: the file is empty"),
@@ -51,39 +50,38 @@ fn inputs_that_are_no_votes() {
             (&["none.csv"], "none.csv: cannot be opened"),
             (&["-", "-"], "standard input can be read only once"),
         ] {
-            let run = place.run_with(&[command, input].concat(), &place.get("v.csv"));
+            let run = dir.run_with_stdin(&[command, input].concat(), &dir.read("v.csv"));
             assert_eq!((run.code, run.text()), (Some(2), ""), "{command:?} {input:?}");
             assert!(run.stderr.contains(part), "{command:?}: {}", run.stderr);
         }
     }
 }
 
-/// That may be meant, so it is done, but it must not go unnoticed.
+/// It may be intended, so it is a warning and not an error.
 #[test]
-fn a_file_named_twice_counts_twice_and_says_so() {
-    let place = place();
+fn a_file_given_twice_counts_twice_with_a_warning() {
+    let dir = dir();
     for command in COMMANDS {
-        let run = place.run(&[command, &["v.csv", "./v.csv"]].concat()).good();
+        let run = dir.run(&[command, &["v.csv", "./v.csv"]].concat()).success();
         let warning = "v.csv and ./v.csv are the same file: each of its votes counts twice";
         assert!(run.stderr.contains(warning), "{command:?}: {}", run.stderr);
     }
-    let twice = place.run(&["rank", "v.csv", "v.csv", "--format", "json"]).good();
+    let twice = dir.run(&["rank", "v.csv", "v.csv", "--format", "json"]).success();
     assert!(twice.stderr.contains("v.csv is named twice"), "{}", twice.stderr);
     assert_eq!(twice.json()["input"]["rows"], 6000);
-    assert!(!place.run(&["rank", "v.csv"]).good().stderr.contains("twice"));
+    assert!(!dir.run(&["rank", "v.csv"]).success().stderr.contains("twice"));
 }
 
-/// Columns that do not fit are left out or come below; headings are not broken.
+/// Columns that do not fit are omitted or moved below; headings are not wrapped.
 #[cfg(target_os = "linux")]
 #[test]
-#[allow(clippy::print_stderr, reason = "a skipped test should say so")]
 fn tables_fit_a_narrow_terminal() {
-    let place = place();
+    let dir = dir();
     let program = env!("CARGO_BIN_EXE_hodgerank");
     let screen = |columns: u16, command: &[&str]| {
         let line = format!("stty cols {columns}; {program} {} v.csv --top 5 -q", command.join(" "));
         let mut script = std::process::Command::new("script");
-        script.args(["-qec", &line, "/dev/null"]).current_dir(place.path());
+        script.args(["-qec", &line, "/dev/null"]).current_dir(dir.path());
         let output = script.env("NO_COLOR", "1").env("TERM", "dumb").output().ok()?;
         assert!(output.status.success(), "{command:?}");
         Some(String::from_utf8(output.stdout).unwrap().replace('\r', ""))
@@ -99,12 +97,12 @@ fn tables_fit_a_narrow_terminal() {
     ] {
         for columns in [40, 80] {
             let Some(text) = screen(columns, command) else {
-                eprintln!("skipped: no `script` to make a terminal with");
+                hodgerank_testdata::skip("needs the program `script` for a pseudo-terminal");
                 return;
             };
             let table: Vec<&str> = text.lines().filter(|line| line.starts_with(' ')).collect();
             assert!(table.len() > 5, "{command:?}: {text}");
-            // Only the notes on where to find what was left out are longer.
+            // Only notes about omitted columns may be longer.
             for line in text.lines().filter(|line| !line.contains("--format csv")) {
                 assert!(line.chars().count() <= columns.into(), "{command:?}: {line}");
             }
