@@ -26,22 +26,22 @@ impl Votes {
         self.header.iter().any(|name| name == column)
     }
 
+    /// The columns of the two items of a vote.
+    fn item_columns(&self) -> [usize; 2] {
+        let names = if self.has("left") { ["left", "right"] } else { ["winner", "loser"] };
+        names.map(|name| self.header.iter().position(|column| column == name).unwrap())
+    }
+
     fn items(&self) -> BTreeSet<&str> {
-        let is_item = |name: &str| ["winner", "loser", "left", "right"].contains(&name);
-        let pairs = |row| self.header.iter().zip(row);
-        let cells = self.rows.iter().flat_map(|row: &csv::StringRecord| pairs(row));
-        cells.filter(|(name, _)| is_item(name)).map(|(_, cell)| cell).collect()
+        let columns = self.item_columns();
+        self.rows.iter().flat_map(|row| columns.map(|column| &row[column])).collect()
     }
 
     /// Pairs that were compared, regardless of sides.
     fn pairs(&self) -> BTreeSet<[&str; 2]> {
-        let sides = if self.has("left") { ["left", "right"] } else { ["winner", "loser"] };
-        let [left, right] =
-            sides.map(|side| self.header.iter().position(|name| name == side).unwrap());
-        let pair = |row: &'_ csv::StringRecord| -> [usize; 2] {
-            if row[left] <= row[right] { [left, right] } else { [right, left] }
-        };
-        self.rows.iter().map(|row| pair(row).map(|column| &row[column])).collect()
+        let columns = self.item_columns();
+        let pairs = self.rows.iter().map(|row| columns.map(|column| &row[column]));
+        pairs.map(|[a, b]| if a <= b { [a, b] } else { [b, a] }).collect()
     }
 }
 
