@@ -1,4 +1,4 @@
-"""What the tests share: the program, the shared data, a study with bad annotators."""
+"""Fixtures: the program, the studies of testdata and published ones, a study with bad annotators."""
 
 import os
 import subprocess
@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @pytest.fixture(scope="session")
 def program():
-    """Runs the command line and gives what it writes to standard output and error."""
+    """Runs the program; returns its exit code, standard output and standard error."""
     target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
     binary = Path(os.environ.get("HODGERANK_BIN", target / "release/hodgerank"))
     assert binary.exists(), f"{binary} is missing: cargo build --release"
@@ -26,17 +26,23 @@ def program():
 
 
 @pytest.fixture(scope="session")
-def data():
-    """The shared data."""
-    folder = ROOT.parent / "shared" / "data"
-    if not folder.exists():
-        pytest.skip("the shared data are not here")
+def testdata():
+    """The directory of the studies that are part of the repository."""
+    return ROOT / "testdata"
+
+
+@pytest.fixture(scope="session")
+def published():
+    """The directory of the published studies; tests that need it are skipped where it is missing."""
+    folder = Path(os.environ.get("HODGERANK_PUBLISHED_DATA", ROOT.parent / "shared" / "data"))
+    if not folder.is_dir():
+        pytest.skip("needs the published studies (../shared/data)")
     return folder
 
 
 @pytest.fixture(scope="session")
 def study():
-    """Votes with careless and malicious annotators."""
+    """Votes of careful, careless, malicious and one-sided annotators."""
     return hodgerank.simulate(
         items=12,
         votes=3000,
@@ -46,3 +52,12 @@ def study():
         seed=11,
         mark_bad=True,
     )
+
+
+def pytest_runtest_logreport(report):
+    """Appends skipped tests to the list that scripts/test shows at the end of its run."""
+    listed = os.environ.get("HODGERANK_SKIPPED_TESTS")
+    if listed and report.skipped and not hasattr(report, "wasxfail"):
+        reason = report.longrepr[2].removeprefix("Skipped: ")
+        with open(listed, "a", encoding="utf-8") as file:
+            file.write(f"{report.nodeid}: {reason}\n")

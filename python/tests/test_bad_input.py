@@ -1,4 +1,4 @@
-"""Wrong input gets our exception, with the text of the command line, naming column and row."""
+"""Invalid input raises a HodgerankError with the message of the program, its row and its column."""
 
 import datetime
 import math
@@ -40,7 +40,7 @@ def table(**columns):
         ((np.array([0, 1.5]), np.array([1, 2])), 2, "winner", "whole number"),
     ],
 )
-def test_rows(votes, row, column, text):
+def test_invalid_rows(votes, row, column, text):
     with pytest.raises(InputError) as caught:
         hodgerank.rank(votes)
     error = caught.value
@@ -70,13 +70,13 @@ def test_rows(votes, row, column, text):
         ((np.array([0]), np.array([1]), np.array(["x"])), "numbers are needed"),
     ],
 )
-def test_tables(votes, text):
+def test_invalid_tables(votes, text):
     with pytest.raises(InputError) as caught:
         hodgerank.rank(votes)
     assert text in str(caught.value)
 
 
-def test_index_beyond_the_items():
+def test_index_out_of_range():
     with pytest.raises(InputError, match=r"row 2, column 2 \(`right`\).*\"7\"(?s:.*)there are 3 items"):
         votes = (np.array([0, 1]), np.array([1, 7]), np.array([1.0, 1.0]))
         hodgerank.rank(votes, items=["a", "b", "c"])
@@ -105,13 +105,13 @@ def test_index_beyond_the_items():
         ([("a", "b")], {"threads": 0}, "threads = 0"),
     ],
 )
-def test_usage(votes, options, text):
+def test_invalid_options(votes, options, text):
     with pytest.raises(UsageError) as caught:
         hodgerank.rank(votes, **options)
     assert text in str(caught.value)
 
 
-def test_texts_are_those_of_the_program(program, tmp_path):
+def test_messages_are_those_of_the_program(program, tmp_path):
     cases = {
         "outcome.csv": "left,right,winner\na,b,left\nb,c,lefft\n",
         "columns.csv": "left,right\na,b\n",
@@ -123,13 +123,13 @@ def test_texts_are_those_of_the_program(program, tmp_path):
         file = tmp_path / name
         if text is not None:
             file.write_text(text)
-        code, _, said = program("rank", file)
+        code, _, message = program("rank", file)
         assert code == 2
         with pytest.raises((InputError, FileError)) as caught:
             hodgerank.rank(file)
-        assert f"error: {caught.value.problem}" in said, name
+        assert f"error: {caught.value.problem}" in message, name
         if caught.value.help:
-            assert f"help: {caught.value.help}" in said, name
+            assert f"help: {caught.value.help}" in message, name
 
 
 def test_unanswerable():

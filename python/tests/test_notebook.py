@@ -1,4 +1,4 @@
-"""The tutorial runs from top to bottom."""
+"""The tutorial runs without errors."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The estimator works where scikit-learn's do, and without scikit-learn."""
+"""The estimator works with scikit-learn, and without it."""
 
 import pickle
 import subprocess
@@ -45,7 +45,7 @@ def test_clone_and_search(study):
     assert len(scores) == 3 and np.isfinite(scores).all()
 
 
-def test_parameters_are_the_options():
+def test_parameters_equal_options():
     known = {name for name, *_ in _core.options("rank")} - {"by"} | {"threads"}
     assert set(RobustRanker().get_params()) == known
     with pytest.raises(hodgerank.UsageError, match="no parameter `magic`"):
@@ -54,14 +54,14 @@ def test_parameters_are_the_options():
         RobustRanker().score([("a", "b")])
 
 
-def test_travels(study):
+def test_pickle(study):
     ranker = pickle.loads(pickle.dumps(RobustRanker().fit(study.to_pandas())))
     assert ranker.score(study.to_pandas()) > 0.6
     with pytest.raises(hodgerank.UsageError, match="fit"):
         ranker.outliers_
 
 
-def test_needs_no_other_library():
+def test_without_optional_dependencies():
     code = """
 import sys
 for name in ("sklearn", "pandas", "polars", "pyarrow", "tqdm"):

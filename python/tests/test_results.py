@@ -34,7 +34,7 @@ def test_tables(study):
     assert list(frame["score"]) == list(ranking.scores)
 
 
-def test_html_shows_labels_as_text():
+def test_html_escapes_labels():
     label = "<script>alert(1)</script>"
     votes = [(label, "b"), ("b", "c"), (label, "c")]
     for result in [
@@ -51,7 +51,7 @@ def test_html_shows_labels_as_text():
     assert "&lt;script&gt;" in hodgerank.rank(votes)._repr_html_()
 
 
-def test_path_is_drawn(study):
+def test_path_svg(study):
     path = hodgerank.path(study.to_arrow())
     assert path.parameter == "time"
     (svg,) = path.svg
@@ -95,7 +95,7 @@ def test_report(study, tmp_path):
     assert "r.html" in report._repr_html_()
 
 
-def test_simulation_is_that_of_the_program(program):
+def test_simulation_equals_program(program):
     study = hodgerank.simulate(items=20, votes=500, flips="10%", seed=3)
     _, written, _ = program("simulate", "--items", 20, "--votes", 500, "--flips", "10%", "--seed", 3, "-q")
     assert study.to_polars().write_csv() == written

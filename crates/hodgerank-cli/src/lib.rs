@@ -3,6 +3,8 @@
 //! A library next to the program, so that `hodgerank-mpi` shares its flags, messages, formatted tables
 //! and exit codes.
 
+#![warn(missing_docs, clippy::print_stdout, clippy::print_stderr)]
+
 mod args;
 mod commands;
 mod failure;

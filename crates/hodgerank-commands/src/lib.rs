@@ -7,6 +7,8 @@
 //! Arguments are defined once, as clap arguments: their names are flags on the command line and
 //! keywords in Python, and their comments are the help.
 
+#![warn(missing_docs, clippy::print_stdout, clippy::print_stderr)]
+
 mod advice;
 pub mod annotators;
 pub mod clean;

@@ -18,6 +18,8 @@
 //! Random numbers come from ChaCha8 streams of [`Settings::seed`]. Findings other than times do not
 //! depend on the number of threads.
 
+#![warn(missing_docs, clippy::print_stdout, clippy::print_stderr)]
+
 pub mod auc;
 pub mod bias;
 pub mod bipartite;

@@ -11,6 +11,8 @@
 //! With the feature `clap`, [`Format`], [`OutcomeAs`] and [`OnError`] are values of command-line
 //! arguments.
 
+#![warn(missing_docs, clippy::print_stdout, clippy::print_stderr)]
+
 pub mod columns;
 mod count;
 pub mod error;

@@ -10,6 +10,8 @@
 //! | `document.rs` | documents as JSON and Arrow |
 //! | `errors.rs` | failures as exceptions |
 
+#![warn(missing_docs, clippy::print_stdout, clippy::print_stderr)]
+
 mod commands;
 mod document;
 mod errors;

@@ -14,6 +14,8 @@
 //! | [`palette`] | the colours of print |
 //! | [`words`] | formats numbers |
 
+#![warn(missing_docs, clippy::print_stdout, clippy::print_stderr)]
+
 pub mod chart;
 pub mod document;
 pub mod figure;

@@ -57,6 +57,8 @@
 //! # Ok::<(), hodgerank::Error>(())
 //! ```
 
+#![warn(missing_docs, clippy::print_stdout, clippy::print_stderr)]
+
 pub mod annotators;
 pub mod communicator;
 pub mod comparison;

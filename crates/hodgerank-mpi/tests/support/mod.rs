@@ -1,7 +1,7 @@
 //! Runs the program under `mpirun`, in a folder of its own, and the same work on one machine.
 #![allow(dead_code, reason = "each test file uses a part of this")]
 
-#[path = "../../../hodgerank-cli/tests/support/files.rs"]
+#[path = "../../../hodgerank-cli/tests/it/support/files.rs"]
 pub(crate) mod files;
 
 use std::path::{Path, PathBuf};

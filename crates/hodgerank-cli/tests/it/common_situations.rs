@@ -1,0 +1,117 @@
+//! Situations that every command must handle: a closed pipe, a narrow terminal, input without
+//! votes, a file given twice.
+
+use crate::support::{TestDir, files};
+
+/// All commands that read votes.
+const COMMANDS: [&[&str]; 8] = [
+    &["rank"],
+    &["outliers"],
+    &["outliers", "--annotators"],
+    &["clean"],
+    &["path"],
+    &["compare"],
+    &["decompose"],
+    &["diagnose"],
+];
+
+/// Votes with annotators, many of them flagged.
+fn dir() -> TestDir {
+    let dir = TestDir::new();
+    let votes = files::study();
+    let row = |(n, (left, right, winner)): (usize, &files::Vote)| {
+        format!("{left},{right},{winner},somebody-{}\n", n % 40)
+    };
+    let rows: String = votes.iter().enumerate().map(row).collect();
+    dir.write("v.csv", format!("left,right,winner,annotator\n{rows}"));
+    dir
+}
+
+#[test]
+fn closed_pipes_end_the_run_quietly() {
+    let dir = dir();
+    for command in COMMANDS {
+        for bytes in [4, 0] {
+            let run = dir.run_and_close_stdout(&[command, &["v.csv", "-q"]].concat(), bytes);
+            assert_eq!((run.code, run.stderr.as_str()), (Some(0), ""), "{command:?}");
+        }
+    }
+}
+
+#[test]
+fn input_without_votes_is_rejected() {
+    let dir = dir();
+    dir.write("empty.csv", "");
+    std::fs::create_dir(dir.path().join("folder")).unwrap();
+    for command in COMMANDS {
+        for (input, part) in [
+            (&["empty.csv"][..], "empty.csv: the file is empty"),
+            (&["folder"], "folder: cannot be opened: it is a folder"),
+            (&["none.csv"], "none.csv: cannot be opened"),
+            (&["-", "-"], "standard input can be read only once"),
+        ] {
+            let run = dir.run_with_stdin(&[command, input].concat(), &dir.read("v.csv"));
+            assert_eq!((run.code, run.text()), (Some(2), ""), "{command:?} {input:?}");
+            assert!(run.stderr.contains(part), "{command:?}: {}", run.stderr);
+        }
+    }
+}
+
+/// It may be intended, so it is a warning and not an error.
+#[test]
+fn a_file_given_twice_counts_twice_with_a_warning() {
+    let dir = dir();
+    for command in COMMANDS {
+        let run = dir.run(&[command, &["v.csv", "./v.csv"]].concat()).success();
+        let warning = "v.csv and ./v.csv are the same file: each of its votes counts twice";
+        assert!(run.stderr.contains(warning), "{command:?}: {}", run.stderr);
+    }
+    let twice = dir.run(&["rank", "v.csv", "v.csv", "--format", "json"]).success();
+    assert!(twice.stderr.contains("v.csv is named twice"), "{}", twice.stderr);
+    assert_eq!(twice.json()["input"]["rows"], 6000);
+    assert!(!dir.run(&["rank", "v.csv"]).success().stderr.contains("twice"));
+}
+
+/// Columns that do not fit are omitted or moved below; headings are not wrapped.
+#[cfg(target_os = "linux")]
+#[test]
+fn tables_fit_a_narrow_terminal() {
+    let dir = dir();
+    let program = env!("CARGO_BIN_EXE_hodgerank");
+    let screen = |columns: u16, command: &[&str]| {
+        let line = format!("stty cols {columns}; {program} {} v.csv --top 5 -q", command.join(" "));
+        let mut script = std::process::Command::new("script");
+        script.args(["-qec", &line, "/dev/null"]).current_dir(dir.path());
+        let output = script.env("NO_COLOR", "1").env("TERM", "dumb").output().ok()?;
+        assert!(output.status.success(), "{command:?}");
+        Some(String::from_utf8(output.stdout).unwrap().replace('\r', ""))
+    };
+    for (command, headings) in [
+        (&["rank"][..], &["rank", "item", "score", "flagged"][..]),
+        (&["outliers"], &["left", "right", "outcome"]),
+        (&["outliers", "--annotators"], &["annotator", "flagged", "p (flags)"]),
+        (&["path"], &["knot", "time", "what", "value"]),
+        (&["compare"], &["item", "lasso-l2", "l2", "ridge", "pc-lasso", "ilts", "iht", "hlasso"]),
+        (&["decompose"], &["curl", "items", "votes", "voters", "item", "pair"]),
+        (&["diagnose"], &["figure", "value"]),
+    ] {
+        for columns in [40, 80] {
+            let Some(text) = screen(columns, command) else {
+                hodgerank_testdata::skip("needs the program `script` for a pseudo-terminal");
+                return;
+            };
+            let table: Vec<&str> = text.lines().filter(|line| line.starts_with(' ')).collect();
+            assert!(table.len() > 5, "{command:?}: {text}");
+            // Only notes about omitted columns may be longer.
+            for line in text.lines().filter(|line| !line.contains("--format csv")) {
+                assert!(line.chars().count() <= columns.into(), "{command:?}: {line}");
+            }
+            for heading in headings {
+                let there = |line: &&str| line.contains(&format!(" {heading} "));
+                assert!(table.iter().any(there), "{command:?} {columns} {heading}: {text}");
+            }
+        }
+        let wide = screen(200, command).unwrap();
+        assert!(!wide.contains("no room") && !wide.contains("wider"), "{command:?}: {wide}");
+    }
+}

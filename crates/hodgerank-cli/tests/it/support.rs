@@ -1,0 +1,147 @@
+//! Runs the program in a temporary directory.
+
+pub(crate) mod files;
+
+use std::io::{Read as _, Write as _};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// Exit code and output of a finished run.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Run {
+    /// `None` if a signal ended the program.
+    pub(crate) code: Option<i32>,
+    pub(crate) stdout: Vec<u8>,
+    pub(crate) stderr: String,
+}
+
+impl Run {
+    /// Returns the run; panics if its exit code is not 0.
+    #[track_caller]
+    pub(crate) fn success(self) -> Self {
+        assert_eq!(self.code, Some(0), "{}", self.stderr);
+        self
+    }
+
+    /// Standard output as JSON.
+    #[track_caller]
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_slice(&self.stdout).expect("standard output is JSON")
+    }
+
+    /// Standard output as text.
+    #[track_caller]
+    pub(crate) fn text(&self) -> &str {
+        std::str::from_utf8(&self.stdout).expect("standard output is UTF-8")
+    }
+}
+
+/// A temporary directory in which the program runs; removed on drop.
+pub(crate) struct TestDir(TempDir);
+
+impl TestDir {
+    pub(crate) fn new() -> Self {
+        Self(tempfile::tempdir().expect("a temporary directory"))
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    pub(crate) fn write(&self, name: &str, bytes: impl AsRef<[u8]>) {
+        std::fs::write(self.path().join(name), bytes).expect("the file can be written");
+    }
+
+    pub(crate) fn read(&self, name: &str) -> Vec<u8> {
+        std::fs::read(self.path().join(name)).expect("the file exists")
+    }
+
+    /// Sorted names of all entries, hidden files included.
+    pub(crate) fn file_names(&self) -> Vec<String> {
+        let entries = std::fs::read_dir(self.path()).expect("the directory exists");
+        let name = |entry: std::io::Result<std::fs::DirEntry>| {
+            entry.expect("readable").file_name().to_string_lossy().into_owned()
+        };
+        let mut names: Vec<String> = entries.map(name).collect();
+        names.sort();
+        names
+    }
+
+    pub(crate) fn run(&self, arguments: &[&str]) -> Run {
+        self.run_with_stdin(arguments, b"")
+    }
+
+    pub(crate) fn run_with_stdin(&self, arguments: &[&str], input: &[u8]) -> Run {
+        let mut child = self.spawn(arguments);
+        let mut stdin = child.stdin.take().expect("standard input is a pipe");
+        let input = input.to_vec();
+        // A separate thread, because the program may write output before it has read all input.
+        let writer = std::thread::spawn(move || {
+            // Fails if the program exits early, which is allowed.
+            let _ = stdin.write_all(&input);
+        });
+        let output = child.wait_with_output().expect("the program ends");
+        writer.join().expect("the input was written");
+        Run {
+            code: output.status.code(),
+            stdout: output.stdout,
+            stderr: String::from_utf8(output.stderr).expect("messages are UTF-8"),
+        }
+    }
+
+    pub(crate) fn spawn(&self, arguments: &[&str]) -> Child {
+        self.command(arguments).spawn().expect("the program starts")
+    }
+
+    /// The command, with all three streams as pipes.
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_hodgerank"));
+        command
+            .args(arguments)
+            .current_dir(self.path())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        command
+    }
+
+    /// Runs the program and closes its standard output after `bytes` bytes.
+    pub(crate) fn run_and_close_stdout(&self, arguments: &[&str], bytes: usize) -> Run {
+        let mut child = self.spawn(arguments);
+        drop(child.stdin.take());
+        let mut stdout = child.stdout.take().expect("standard output is a pipe");
+        let mut seen = vec![0; bytes];
+        stdout.read_exact(&mut seen).expect("that many bytes are written");
+        drop(stdout);
+        let output = child.wait_with_output().expect("the program ends");
+        let stderr = String::from_utf8(output.stderr).expect("messages are UTF-8");
+        Run { code: output.status.code(), stdout: seen, stderr }
+    }
+
+    /// The JSON output of a command.
+    #[track_caller]
+    pub(crate) fn json(&self, arguments: &[&str], input: &[u8]) -> Value {
+        self.run_with_stdin(&[arguments, &["--format", "json"]].concat(), input).success().json()
+    }
+
+    /// The JSON output of `rank`.
+    #[track_caller]
+    pub(crate) fn rank_json(&self, arguments: &[&str]) -> Value {
+        self.json(&[&["rank"], arguments].concat(), b"")
+    }
+
+    /// The CSV output of `rank`, for comparisons byte by byte.
+    #[track_caller]
+    pub(crate) fn rank_csv(&self, arguments: &[&str]) -> String {
+        let all = [&["rank", "--format", "csv"], arguments].concat();
+        self.run(&all).success().text().to_owned()
+    }
+}
+
+/// The number at `key`; NaN if there is none.
+pub(crate) fn number(row: &Value, key: &str) -> f64 {
+    row[key].as_f64().unwrap_or(f64::NAN)
+}

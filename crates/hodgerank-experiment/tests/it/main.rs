@@ -1,0 +1,3 @@
+//! Integration tests of the experiments, in one binary.
+
+mod small_settings;

@@ -1,0 +1,3 @@
+//! Integration tests of reading and writing files, in one binary.
+
+mod properties;

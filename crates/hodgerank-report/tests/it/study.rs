@@ -1,0 +1,280 @@
+//! Reports show the results of the solvers.
+
+use hodgerank::fit;
+use hodgerank::select::OutlierRule;
+use hodgerank::simulate::{Noise, SimulateOptions, Simulation};
+use hodgerank::{ComparisonGraph, FitOptions, Groups, Labels, Method, Ranking};
+use hodgerank_io::write::{
+    ComponentSummary, InputSummary, MethodSummary, OutlierSummary, RankTable, RankedRow,
+};
+use hodgerank_report::chart::{Chart, Hover, Mark};
+use hodgerank_report::document::{RANKING, SUSPECTS, StudyPage};
+use hodgerank_report::findings::{ReportInput, StudyFindings};
+use hodgerank_report::study::{self, Limits};
+use hodgerank_report::table::{PageTable, Values};
+
+struct Study {
+    items: Labels,
+    graph: ComparisonGraph,
+    fit: fit::Fit,
+    table: RankTable,
+    options: FitOptions,
+}
+
+impl Study {
+    fn new(names: &[&str], groups: Groups, options: FitOptions) -> Self {
+        let items: Labels = names.iter().copied().collect();
+        let graph = ComparisonGraph::new(names.len(), groups).unwrap();
+        let fit = fit::fit(&graph, &options).unwrap();
+        let ranking = Ranking::new(&graph, &fit.scores).with_flagged(&graph, &fit.flagged);
+        let votes = graph.groups().votes();
+        let flagged: f64 = fit.flagged.iter().sum();
+        let components = graph.components();
+        let summary = |(c, members): (usize, &[u32])| ComponentSummary {
+            component: c as u32 + 1,
+            items: members.len(),
+            comparisons: 0,
+        };
+        let table = RankTable {
+            by: None,
+            input: InputSummary {
+                rows: votes as u64,
+                rejected: 0,
+                comparisons: votes as u64,
+                items: names.len(),
+                groups: graph.groups().len(),
+                annotators: 0,
+                components: components.len(),
+            },
+            method: MethodSummary::default(),
+            ranking: RankedRow::of(&ranking, &items),
+            components: components.iter().enumerate().map(summary).collect(),
+            outliers: OutlierSummary {
+                comparisons: flagged as u64,
+                fraction: if votes > 0.0 { flagged / votes } else { 0.0 },
+            },
+            annotators: None,
+            status: fit.status.as_str(),
+            warnings: Vec::new(),
+        };
+        Self { items, graph, fit, table, options }
+    }
+
+    fn simulated(items: usize, votes: u64, options: FitOptions) -> Self {
+        let simulation = Simulation::new(&SimulateOptions {
+            items,
+            votes,
+            flips: 0.1,
+            ties: 0.05,
+            noise: Noise::BradleyTerry { scale: 0.2 },
+            seed: 7,
+            ..SimulateOptions::default()
+        });
+        let votes: Vec<_> = simulation.unwrap().map(|vote| vote.comparison()).collect();
+        let names: Vec<String> = (0..items).map(|k| format!("item {k}")).collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        Self::new(&names, Groups::merge(items, &votes).unwrap().groups, options)
+    }
+
+    fn findings(&self) -> StudyFindings<'_> {
+        let Self { items, graph, fit, table, options } = self;
+        StudyFindings::new(ReportInput { items, graph, fit, table }, options).unwrap()
+    }
+
+    fn page(&self) -> StudyPage {
+        study::page(&self.findings(), &Limits::default())
+    }
+}
+
+fn votes(votes: &[(u32, u32, f64, f64)]) -> Groups {
+    Groups {
+        left: votes.iter().map(|vote| vote.0).collect(),
+        right: votes.iter().map(|vote| vote.1).collect(),
+        y: votes.iter().map(|vote| vote.2).collect(),
+        weight: votes.iter().map(|vote| vote.3).collect(),
+    }
+}
+
+fn tables(page: &StudyPage) -> impl Iterator<Item = &PageTable> {
+    page.sections.iter().flat_map(|section| &section.tables)
+}
+
+fn charts(page: &StudyPage) -> impl Iterator<Item = &Chart> {
+    page.sections.iter().flat_map(|section| &section.charts)
+}
+
+fn table<'a>(page: &'a StudyPage, id: &str) -> &'a PageTable {
+    tables(page).find(|table| table.id == id).unwrap()
+}
+
+fn length(values: &Values) -> usize {
+    match values {
+        Values::Text(values) => values.len(),
+        Values::Item(values) => values.len(),
+        Values::Whole(values) => values.len(),
+        Values::Number(values) | Values::Share(values) | Values::Probability(values) => {
+            values.len()
+        }
+        Values::Interval(values) => values.len(),
+    }
+}
+
+/// Asserts columns of equal length, valid items and rows, and finite positions.
+fn check(page: &StudyPage) {
+    for table in tables(page) {
+        let rows = length(&table.columns[0].values);
+        for column in &table.columns {
+            assert_eq!(length(&column.values), rows, "{} of {}", column.id, table.id);
+            if let Values::Item(items) = &column.values {
+                assert!(items.iter().all(|&item| (item as usize) < page.items.len()));
+            }
+        }
+    }
+    let mut ids = std::collections::HashSet::new();
+    for chart in charts(page) {
+        assert!(ids.insert(&chart.id), "{} is not unique", chart.id);
+        assert!(!chart.title.is_empty() && !chart.alt.is_empty(), "{}", chart.id);
+        for end in [chart.x.from, chart.x.to, chart.y.from, chart.y.to, chart.aspect] {
+            assert!(end.is_finite(), "{}", chart.id);
+        }
+        for mark in &chart.marks {
+            let (places, hover): (Vec<&Vec<f64>>, Option<&Hover>) = match mark {
+                Mark::Points { x, y, hover, .. } | Mark::Cells { x, y, hover, .. } => {
+                    (vec![x, y], Some(hover))
+                }
+                Mark::Line { x, y, .. } | Mark::Texts { x, y, .. } => (vec![x, y], None),
+                Mark::Segments { x0, y0, x1, y1, hover, .. }
+                | Mark::Bars { x0, x1, y0, y1, hover, .. } => (vec![x0, y0, x1, y1], Some(hover)),
+            };
+            for column in &places {
+                assert_eq!(column.len(), places[0].len(), "{}", chart.id);
+                assert!(column.iter().all(|place| place.is_finite()), "{}", chart.id);
+            }
+            match hover {
+                Some(Hover::Words { words }) => assert_eq!(words.len(), places[0].len()),
+                Some(Hover::Rows { table: id, rows }) => {
+                    assert_eq!(rows.len(), places[0].len());
+                    let all = length(&table(page, id).columns[0].values);
+                    assert!(rows.iter().all(|&row| (row as usize) < all), "{}", chart.id);
+                }
+                Some(Hover::Nothing) | None => {}
+            }
+        }
+    }
+}
+
+/// A study with a twelfth of the votes flagged.
+fn options(method: Method) -> FitOptions {
+    let outliers = OutlierRule::Share(1.0 / 12.0);
+    FitOptions::new().method(method).outliers(outliers)
+}
+
+/// The slider's values at each stop are those of the path there.
+fn check_slider(study: &Study) {
+    let findings = study.findings();
+    let page = study::page(&findings, &Limits::default());
+    check(&page);
+    let slider = page.slider.as_ref().expect("a robust method has a path");
+    let (method, path) = findings.path.as_ref().unwrap();
+    assert_eq!(*method, study.fit.method);
+    let groups = study.graph.groups();
+    let Values::Item(rows) = &table(&page, RANKING).columns[1].values else { panic!("items") };
+    let item = |row: usize| study.items.get(page.items[rows[row] as usize].as_bytes()).unwrap();
+    assert_eq!(length(&table(&page, SUSPECTS).columns[0].values), slider.turns.len());
+    assert_eq!(slider.flagged[0], 0, "the first stop trusts everything");
+    let size = study.fit.scores.iter().fold(0.0f64, |most, score| most.max(score.abs()));
+    for s in 0..slider.at.len() {
+        let (scores, flagged) = if s == slider.chosen {
+            let flagged = (0..groups.len()).filter(|&g| study.fit.flagged[g] > 0.0);
+            (study.fit.scores.clone(), flagged.map(|g| g as u32).collect())
+        } else {
+            (path.scores_at(slider.at[s]), path.flagged_at(slider.at[s]))
+        };
+        let flags: Vec<f64> = (0..groups.len() as u32)
+            .map(|g| if flagged.contains(&g) { groups.weight[g as usize] } else { 0.0 })
+            .collect();
+        assert_eq!(slider.flagged[s] as f64, flags.iter().sum::<f64>(), "stop {s}");
+        let ranking = Ranking::new(&study.graph, &scores).with_flagged(&study.graph, &flags);
+        for row in &ranking.items {
+            let k = (0..rows.len()).find(|&k| item(k) == row.item).unwrap();
+            assert_eq!(slider.ranks[s][k], row.rank, "stop {s}");
+            assert_eq!(slider.item_flagged[s][k], row.flagged, "stop {s}");
+            assert!((slider.scores[s][k] - row.score).abs() < 2e-5 * size, "stop {s}");
+        }
+        let is_on =
+            |turns: &&Vec<u32>| turns.iter().filter(|&&turn| turn as usize <= s).count() % 2;
+        assert_eq!(slider.turns.iter().filter(|turns| is_on(turns) == 1).count(), flagged.len());
+        let sum = slider.explained[s] + slider.unexplained[s] + slider.flagged_energy[s];
+        assert!((sum - 1.0).abs() < 1e-4, "stop {s}: {sum}");
+    }
+}
+
+#[test]
+fn the_slider_has_the_values_of_the_path() {
+    check_slider(&Study::simulated(12, 1500, FitOptions::default()));
+    check_slider(&Study::simulated(12, 1500, options(Method::InverseScaleSpace)));
+    check_slider(&Study::simulated(12, 1500, options(Method::Bregman)));
+    check_slider(&Study::simulated(20, 3000, options(Method::HuberLasso)));
+}
+
+#[test]
+fn methods_without_a_path_show_another_one() {
+    for method in [Method::L2, Method::HardThreshold, Method::LassoL2] {
+        let page = Study::simulated(10, 800, options(method)).page();
+        check(&page);
+        let slider = page.slider.as_ref().expect("a borrowed path");
+        let scores = &table(&page, RANKING).columns[2].values;
+        let Values::Number(scores) = scores else { panic!("scores") };
+        for (row, score) in scores.iter().enumerate() {
+            let shown = slider.scores[slider.chosen][row];
+            assert!((shown - score.unwrap()).abs() < 1e-4, "{method:?}");
+        }
+    }
+}
+
+#[test]
+fn small_and_unusual_studies_have_pages() {
+    let one_pair = votes(&[(0, 1, 1.0, 1.0)]);
+    let page = Study::new(&["a", "b"], one_pair, FitOptions::default()).page();
+    check(&page);
+    assert!(page.summary.iter().any(|sentence| sentence.contains("2 items")));
+
+    let ties = votes(&[(0, 1, 0.0, 4.0), (1, 2, 0.0, 2.0)]);
+    let page = Study::new(&["a", "b", "c"], ties, FitOptions::default()).page();
+    check(&page);
+    assert!(page.summary.iter().any(|sentence| sentence.contains("ties")), "{:?}", page.summary);
+
+    let apart = votes(&[(0, 1, 1.0, 3.0), (0, 1, -1.0, 1.0), (2, 3, 1.0, 2.0)]);
+    let page = Study::new(&["a", "b", "c", "d", "e"], apart, FitOptions::default()).page();
+    check(&page);
+    assert!(tables(&page).any(|table| table.id == "components"));
+    assert!(page.summary.last().unwrap().contains("cannot"), "{:?}", page.summary);
+}
+
+#[test]
+fn limits_hold_and_are_reported() {
+    let study = Study::simulated(40, 6000, FitOptions::default());
+    let limits = Limits { items: 10, suspects: 15, stops: 8 };
+    let page = study::page(&study.findings(), &limits);
+    check(&page);
+    let slider = page.slider.as_ref().unwrap();
+    assert!(slider.at.len() <= 10, "{}", slider.at.len());
+    assert_eq!(length(&table(&page, RANKING).columns[0].values), 10);
+    assert_eq!(length(&table(&page, SUSPECTS).columns[0].values), 15);
+    assert!(table(&page, RANKING).note.as_ref().unwrap().contains("of 40"));
+    assert!(table(&page, SUSPECTS).note.is_some());
+}
+
+#[test]
+fn figures_show_what_the_ranking_flags() {
+    let study = Study::simulated(12, 1500, options(Method::InverseScaleSpace));
+    let figures = study::figures(&study.findings());
+    let map = figures.iter().find(|chart| chart.id == "outlier-map").unwrap();
+    let points = |mark: &Mark| if let Mark::Points { x, .. } = mark { x.len() } else { 0 };
+    let drawn: usize = map.marks.iter().map(points).sum();
+    assert_eq!(drawn, study.fit.flagged.iter().filter(|&&votes| votes > 0.0).count());
+    let names: Vec<&str> = figures.iter().map(|chart| chart.id.as_str()).collect();
+    for name in ["ranking", "path", "outlier-map", "arrows", "bump", "shares", "comparisons"] {
+        assert!(names.contains(&name), "{names:?}");
+    }
+}
