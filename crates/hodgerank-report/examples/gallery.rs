@@ -1,4 +1,4 @@
-//! Draws one figure of each kind with made-up values, to look at: `gallery FOLDER`.
+//! Draws one figure of each kind with made-up values: `gallery FOLDER`.
 
 use std::f64::consts::TAU;
 use std::path::Path;
@@ -9,7 +9,7 @@ use hodgerank_report::chart::{
 use hodgerank_report::figure;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let folder = std::env::args().nth(1).ok_or("expected the folder for the figures")?;
+    let folder = std::env::args().nth(1).ok_or("usage: gallery FOLDER")?;
     let charts = [
         ranking(),
         bump(),
@@ -21,16 +21,16 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         graph(),
         annotators(),
         heat_map(),
-        picture(),
+        image(),
         roc(),
-        crowd(),
+        dense_points(),
         scripts(),
     ];
     figure::write(&charts, Path::new(&folder))?;
     Ok(())
 }
 
-/// Numbers that look random and are the same on every run.
+/// Returns a reproducible pseudo-random number from 0 to 1.
 fn noise(k: usize, salt: f64) -> f64 {
     let value = ((k as f64 + 1.0) * 12.9898 + salt * 78.233).sin() * 43_758.545_3;
     value - value.floor()
@@ -112,11 +112,11 @@ fn ranking() -> Chart {
         "barley",
     ];
     let n = 30;
-    let place = |k: usize| k as f64;
+    let position = |k: usize| k as f64;
     let score = |k: usize| 2.4 - 0.17 * k as f64 + 0.1 * noise(k, 1.0);
     let half = |k: usize| 0.15 + 0.3 * noise(k, 2.0);
     let ends: Vec<[f64; 4]> =
-        (0..n).map(|k| [score(k) - half(k), place(k), score(k) + half(k), place(k)]).collect();
+        (0..n).map(|k| [score(k) - half(k), position(k), score(k) + half(k), position(k)]).collect();
     let shown = (0..n).map(|k| format!("{} {}", names[k % names.len()], k + 1));
     let mut chart = chart(
         "ranking",
@@ -131,14 +131,14 @@ fn ranking() -> Chart {
                 PointShape::Circle,
                 4.0,
                 (0..n).map(score).collect(),
-                (0..n).map(place).collect(),
+                (0..n).map(position).collect(),
             ),
             points(
                 Colour::Kind(1),
                 PointShape::Diamond,
                 4.0,
                 (0..n).map(|k| score(k) + 0.4 * noise(k, 3.0) - 0.2).collect(),
-                (0..n).map(place).collect(),
+                (0..n).map(position).collect(),
             ),
         ],
     );
@@ -184,7 +184,7 @@ fn bump() -> Chart {
         "bump",
         "Places of the first eight items by nine methods",
         axis("method", -0.2, 8.2, labels(methods.map(str::to_owned))),
-        axis("place", 7.4, -0.4, labels((1..=8).map(|place| place.to_string()))),
+        axis("position", 7.4, -0.4, labels((1..=8).map(|position| position.to_string()))),
         0.55,
         marks,
     )
@@ -225,7 +225,7 @@ fn outliers() -> Chart {
         marks,
     );
     chart.legend = vec![
-        entry("trusted", Colour::Step(1), Sign::Point(PointShape::Circle)),
+        entry("not flagged", Colour::Step(1), Sign::Point(PointShape::Circle)),
         entry("doubtful", Colour::Step(5), Sign::Point(PointShape::Triangle)),
         entry("flagged", Colour::Step(9), Sign::Point(PointShape::Square)),
         entry("threshold", Colour::Ink, Sign::Dashes),
@@ -269,7 +269,7 @@ fn paths() -> Chart {
     marks.push(texts(Colour::Muted, Anchor::Start, &[(-1.25, 1.75, "chosen")]));
     let mut chart = chart(
         "path",
-        "Scores along the path of the penalty, from all votes trusted to none",
+        "Scores along the path, from no vote flagged to all",
         axis("penalty λ", -4.0, 1.0, Ticks::Powers),
         axis("score", -2.1, 1.9, Ticks::Numbers),
         0.6,
@@ -334,7 +334,7 @@ fn triangles() -> Chart {
 
 fn graph() -> Chart {
     let n = 16;
-    let place = |k: usize| {
+    let position = |k: usize| {
         let turn = TAU * k as f64 / n as f64;
         (turn.cos() * (0.7 + 0.3 * noise(k, 4.0)), turn.sin() * (0.7 + 0.3 * noise(k, 4.0)))
     };
@@ -342,12 +342,12 @@ fn graph() -> Chart {
     for one in 0..n {
         for other in 0..one {
             if noise(one * n + other, 6.0) < 0.25 {
-                let ((x0, y0), (x1, y1)) = (place(one), place(other));
+                let ((x0, y0), (x1, y1)) = (position(one), position(other));
                 ends.push([x0, y0, x1, y1]);
             }
         }
     }
-    let (x, y): (Vec<f64>, Vec<f64>) = (0..n).map(place).unzip();
+    let (x, y): (Vec<f64>, Vec<f64>) = (0..n).map(position).unzip();
     let names: Vec<String> = (0..n).map(|k| format!("item {k}")).collect();
     let at: Vec<(f64, f64, &str)> =
         (0..n).map(|k| (x[k], y[k] + 0.07, names[k].as_str())).collect();
@@ -408,13 +408,13 @@ fn heat_map() -> Chart {
     chart
 }
 
-fn picture() -> Chart {
+fn image() -> Chart {
     let mark = cells(181, 162, Ramp::Grey, |x, y| {
         let (x, y) = (x / 181.0 - 0.5, y / 162.0 - 0.5);
         0.5 + 0.5 * (40.0 * (x * x + y * y)).cos() * (1.0 - x.hypot(y))
     });
     let (x, y) = (hidden(-0.5, 180.5), hidden(161.5, -0.5));
-    chart("picture", "A picture of 181 × 162 cells", x, y, 162.0 / 181.0, vec![mark])
+    chart("image", "An image of 181 × 162 cells", x, y, 162.0 / 181.0, vec![mark])
 }
 
 fn roc() -> Chart {
@@ -450,13 +450,13 @@ fn roc() -> Chart {
     chart
 }
 
-fn crowd() -> Chart {
+fn dense_points() -> Chart {
     let n = 20_000;
     let spread = |k: usize, salt: f64| (0..4).map(|j| noise(4 * k + j, salt)).sum::<f64>() - 2.0;
     let x: Vec<f64> = (0..n).map(|k| spread(k, 1.0)).collect();
     let y = (0..n).map(|k| 40_000.0 * (x[k] + spread(k, 2.0))).collect();
     chart(
-        "crowd",
+        "dense-points",
         "Twenty thousand votes",
         axis("predicted", -2.0, 2.0, Ticks::Numbers),
         axis("observed", -140_000.0, 140_000.0, Ticks::Numbers),

@@ -22,28 +22,28 @@ pub(super) fn png(svg: &str) -> Result<Vec<u8>, FigureError> {
     let options = Options { fontdb: fonts, font_family: family, ..Options::default() };
     let tree = Tree::from_str(svg, &options).map_err(FigureError::Svg)?;
     let size = tree.size();
-    let dots = |length: f32| (f64::from(length) * PIXELS_PER_UNIT).round() as u32;
-    let (width, height) = (dots(size.width()), dots(size.height()));
-    let mut picture = Pixmap::new(width, height).ok_or(FigureError::Size { width, height })?;
-    picture.fill(Color::WHITE);
+    let pixels = |length: f32| (f64::from(length) * PIXELS_PER_UNIT).round() as u32;
+    let (width, height) = (pixels(size.width()), pixels(size.height()));
+    let mut pixmap = Pixmap::new(width, height).ok_or(FigureError::Size { width, height })?;
+    pixmap.fill(Color::WHITE);
     let scale = PIXELS_PER_UNIT as f32;
-    resvg::render(&tree, Transform::from_scale(scale, scale), &mut picture.as_mut());
-    encode(&picture).map_err(FigureError::Png)
+    resvg::render(&tree, Transform::from_scale(scale, scale), &mut pixmap.as_mut());
+    encode(&pixmap).map_err(FigureError::Png)
 }
 
-fn encode(picture: &Pixmap) -> Result<Vec<u8>, png::EncodingError> {
+fn encode(pixmap: &Pixmap) -> Result<Vec<u8>, png::EncodingError> {
     // The background is opaque, so every pixel is.
-    let dots = picture.pixels().iter().flat_map(|dot| [dot.red(), dot.green(), dot.blue()]);
-    let dots: Vec<u8> = dots.collect();
+    let rgb = pixmap.pixels().iter().flat_map(|pixel| [pixel.red(), pixel.green(), pixel.blue()]);
+    let rgb: Vec<u8> = rgb.collect();
     let mut bytes = Vec::new();
-    let mut encoder = png::Encoder::new(&mut bytes, picture.width(), picture.height());
+    let mut encoder = png::Encoder::new(&mut bytes, pixmap.width(), pixmap.height());
     encoder.set_color(png::ColorType::Rgb);
     encoder.set_depth(png::BitDepth::Eight);
     let per_metre = (DOTS_PER_INCH / 0.0254).round() as u32;
     let unit = png::Unit::Meter;
     encoder.set_pixel_dims(Some(png::PixelDimensions { xppu: per_metre, yppu: per_metre, unit }));
     let mut writer = encoder.write_header()?;
-    writer.write_image_data(&dots)?;
+    writer.write_image_data(&rgb)?;
     writer.finish()?;
     Ok(bytes)
 }
