@@ -2,8 +2,6 @@
 
 mod cleaned;
 mod cross_validation;
-mod decomposition;
-mod diagnosis;
 mod figures;
 mod listing;
 mod output;
@@ -13,15 +11,6 @@ mod votes;
 
 pub use cleaned::{Cleaned, Parted, clean, part};
 pub use cross_validation::{CrossValidationSummary, CurveRow};
-pub use decomposition::{
-    BettiFigures, CurlFigures, DecompositionFigures, FlowRow, ItemFigures, LoopFigures,
-    PairFigures, PartFigures, TransitivityFigures, TriangleFigures, VoterFigures, flow_table,
-};
-pub use diagnosis::{
-    AccuracyFigures, ConditionFigures, ConnectivityFigures, DesignFigures, DiagnosisFigures,
-    IdentifiabilityFigures, ItemVariance, ItemVotes, Listed, PairName, ResistanceFigures,
-    SpreadFigures, SuspectFigures, TrialFigures, VerdictFigures,
-};
 pub use figures::OfStudy;
 pub use listing::{AnnotatorRow, Listing, ListingDocument, ListingRow, SuspectRow};
 pub use output::Output;

@@ -6,8 +6,10 @@
 //! - [`document`] is what a page says of one or more studies, charts and tables in sections.
 //! - [`findings`] finds everything that is shown of a study; [`study`] says it as such a document.
 //! - [`page`] writes a document as one HTML file that needs nothing else.
+//! - [`advice`] puts diagnoses into words.
 //! - [`words`] writes numbers for people.
 
+pub mod advice;
 pub mod chart;
 pub mod document;
 pub mod figure;

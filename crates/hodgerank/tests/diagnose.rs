@@ -2,8 +2,11 @@
 
 mod shapes;
 
-use hodgerank::diagnose::{DiagnoseOptions, Diagnosis, Spread, diagnose};
-use hodgerank::identify::FindableOptions;
+use hodgerank::diagnose::{
+    Advice, CappedList, DiagnoseOptions, Diagnosis, Finding, FlaggedCertainty, ItemVotes, Spread,
+    diagnose,
+};
+use hodgerank::identify::IdentifiableOptions;
 use hodgerank::{Comparison, ComparisonGraph};
 
 fn wins(edges: &[(u32, u32)]) -> Vec<Comparison> {
@@ -15,8 +18,12 @@ fn look(graph: &ComparisonGraph) -> Diagnosis {
     diagnose(graph, &nothing, &DiagnoseOptions::default()).unwrap()
 }
 
-fn said(found: &Diagnosis, words: &str) -> bool {
-    found.verdict.findings.iter().any(|finding| finding.contains(words))
+fn has(found: &Diagnosis, finding: Finding) -> bool {
+    found.verdict.findings.contains(&finding)
+}
+
+fn only(item: u32) -> CappedList<u32> {
+    CappedList { count: 1, first: vec![item] }
 }
 
 #[test]
@@ -29,12 +36,12 @@ fn a_complete_study_can_do_everything() {
     assert!(found.verdict.advice.is_empty(), "{:?}", found.verdict.advice);
     let design = &found.design;
     assert_eq!((design.pairs, design.density, design.components), (45, 1.0, 1));
-    assert_eq!((design.undefeated.clone(), design.winless.clone()), (vec![0], vec![9]));
-    assert_eq!(design.cycles, 900.0 - 10.0 + 1.0);
-    assert!(design.bridges.is_empty() && design.few_votes.is_empty());
+    assert_eq!((design.undefeated.clone(), design.winless.clone()), (only(0), only(9)));
+    assert_eq!(design.cycles, 900 - 10 + 1);
+    assert_eq!((design.bridges.count, design.few_votes.count), (0, 0));
     // ρ = 2/(20·10), so s < 50.
     assert_eq!(found.certain_outliers, 49);
-    assert!(found.findable.share >= 0.2 && found.conditions.is_none());
+    assert!(found.identifiable.share >= 0.2 && found.conditions.is_none());
 }
 
 #[test]
@@ -42,20 +49,21 @@ fn a_tree_explains_everything_and_finds_nothing() {
     let graph = shapes::graph(9, &wins(&shapes::tree(9, 4)));
     let found = look(&graph);
     assert!(found.verdict.can_rank && !found.verdict.can_find_outliers);
-    assert!(said(&found, "no cycle") && said(&found, "only link"));
-    assert_eq!((found.design.bridges.len(), found.design.cycles), (8, 0.0));
-    assert_eq!((found.certain_outliers, found.findable.share), (0, 0.0));
+    assert!(has(&found, Finding::NoCycles));
+    assert!(has(&found, Finding::Bridges { bridges: 8, pairs: 8 }));
+    assert_eq!((found.design.bridges.count, found.design.cycles), (8, 0));
+    assert_eq!((found.certain_outliers, found.identifiable.share), (0, 0.0));
     assert!((found.resistance.unwrap().largest - 1.0).abs() < 1e-12);
 }
 
 #[test]
-fn parts_and_loners_are_told() {
+fn components_and_isolated_items_are_reported() {
     let edges = [(0, 1), (1, 2), (2, 0), (3, 4), (4, 5), (5, 3)];
     let found = look(&shapes::graph(7, &wins(&edges)));
-    assert!(!found.verdict.can_rank && said(&found, "3 parts"));
+    assert!(!found.verdict.can_rank && has(&found, Finding::Disconnected { components: 3 }));
     assert_eq!((found.design.components, found.design.never_compared), (3, 1));
-    assert_eq!(found.design.few_votes[0], (6, 0));
-    assert!(found.verdict.advice[0].contains("2 more pairs"));
+    assert_eq!(found.design.few_votes.first[0], ItemVotes { item: 6, votes: 0 });
+    assert_eq!(found.verdict.advice[0], Advice::ConnectComponents { pairs: 2 });
 }
 
 #[test]
@@ -64,18 +72,20 @@ fn no_vote_at_all_is_no_reason_to_fail() {
         let found = look(&shapes::graph(items, &[]));
         assert!(!found.verdict.can_rank && !found.verdict.can_find_outliers);
         assert!(found.connectivity.is_none() && found.resistance.is_none());
-        assert!(said(&found, "nothing to rank"));
+        assert!(has(&found, Finding::NoComparisons));
     }
 }
 
 #[test]
-fn suspects_that_cut_the_graph_are_called_so() {
+fn flagged_votes_that_disconnect_the_graph_are_reported() {
     let votes = wins(&[(0, 1), (1, 2), (2, 0), (2, 3)]);
     let graph = shapes::graph(4, &votes);
     let mut flagged = vec![0.0; 4];
     flagged[graph.groups().find(2, 3, 1.0).unwrap()] = 1.0;
     let found = diagnose(&graph, &flagged, &DiagnoseOptions::default()).unwrap();
-    assert!(!found.verdict.can_find_outliers && said(&found, "fall apart"));
+    let certainty = FlaggedCertainty::Unchecked;
+    assert!(!found.verdict.can_find_outliers);
+    assert!(has(&found, Finding::Flagged { votes: 1, certainty }));
 }
 
 #[test]
@@ -84,8 +94,8 @@ fn threads_do_not_change_a_bit() {
     let graph = shapes::graph(2500, &wins(&shapes::random(2500, 9000, 3)));
     let run = |threads| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        let findable = FindableOptions { draws: Some(1), ..FindableOptions::default() };
-        let options = DiagnoseOptions { findable, ..DiagnoseOptions::default() };
+        let identifiable = IdentifiableOptions { draws: Some(1), ..IdentifiableOptions::default() };
+        let options = DiagnoseOptions { identifiable, ..DiagnoseOptions::default() };
         let nothing = vec![0.0; graph.groups().len()];
         pool.install(|| diagnose(&graph, &nothing, &options).unwrap())
     };

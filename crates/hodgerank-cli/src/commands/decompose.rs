@@ -1,18 +1,18 @@
-//! `hodgerank decompose`: where the inconsistency lives.
+//! `hodgerank decompose`: how much of the votes one ranking explains, and where the rest is
+//! inconsistent.
 
 mod draw;
 
 use clap::Args;
 use hodgerank_commands::Answer as _;
-use hodgerank_commands::decompose::{DecomposeArgs, decompose};
-use hodgerank_io::write::flow_table;
+use hodgerank_commands::decompose::{DecomposeArgs, decompose, flow_table};
 
 use crate::failure::Failure;
 use crate::flags::{Files, OutputFormat, OutputOptions};
 use crate::table::Style;
 use crate::terminal::Terminal;
 
-/// Flags of `decompose`.
+/// Command-line arguments of `decompose`.
 #[derive(Debug, Args)]
 pub(crate) struct DecomposeArguments {
     #[command(flatten)]

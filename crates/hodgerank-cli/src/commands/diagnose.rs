@@ -1,4 +1,4 @@
-//! `hodgerank diagnose`: can these votes support a ranking, and can bad ones be found?
+//! `hodgerank diagnose`: can these votes support a ranking, and can wrong votes be identified?
 
 mod draw;
 
@@ -12,7 +12,7 @@ use crate::flags::{Files, OutputFormat, OutputOptions};
 use crate::table::Style;
 use crate::terminal::Terminal;
 
-/// Flags of `diagnose`.
+/// Command-line arguments of `diagnose`.
 #[derive(Debug, Args)]
 pub(crate) struct DiagnoseArguments {
     #[command(flatten)]

@@ -1,6 +1,6 @@
 //! Where the inconsistency lives: shares of energy, and the worst triangles drawn.
 
-use hodgerank::decompose::{Decomposition, Parts, Triangle};
+use hodgerank::decompose::{Decomposition, HodgeParts, ItemInconsistency, Triangle};
 
 use super::order::Order;
 use super::slider::rounded;
@@ -24,7 +24,7 @@ const PARTS: [(&str, &str, Colour); 4] = [
     ("long loops", "harmonic: longer circles", Colour::Kind(2)),
 ];
 
-fn in_order(parts: &Parts) -> [f64; 4] {
+fn in_order(parts: &HodgeParts) -> [f64; 4] {
     [parts.gradient, parts.bicycles, parts.curl, parts.harmonic]
 }
 
@@ -38,20 +38,20 @@ pub(super) fn section(findings: &Findings<'_>, order: &mut Order) -> Section {
     if all.energy == 0.0 {
         text = vec!["All votes are ties: there is nothing to explain.".to_owned()];
     }
-    if let Some(rate) = all.triangles.transitivity() {
-        let sample = if all.triangles.sampled.is_some() { " of a sample" } else { "" };
+    if let Some(rate) = all.transitivity.rate {
+        let sample = if all.transitivity.sampled.is_some() { " of a sample" } else { "" };
         text.push(format!(
             "{} of {} triangles{sample} with three clear majorities run in a circle \
              (transitivity satisfaction rate {rate:.4}).",
-            thousands(all.triangles.cyclic),
-            thousands(all.triangles.decided),
+            thousands(all.transitivity.cyclic),
+            thousands(all.transitivity.decided),
         ));
     }
     let mut charts = Vec::new();
     if all.energy > 0.0 {
         charts.push(shares(findings));
     }
-    let worst: Vec<&Triangle> = all.triangles.worst.iter().filter(|t| t.curl > 0.0).collect();
+    let worst: Vec<&Triangle> = all.triangles.iter().filter(|t| t.curl > 0.0).collect();
     let mut tables = Vec::new();
     if !worst.is_empty() {
         charts.push(triangles(findings, &worst));
@@ -160,7 +160,7 @@ fn triangles(findings: &Findings<'_>, worst: &[&Triangle]) -> Chart {
             said.push(format!(
                 "{winner} over {loser} by {:.2} on average of {} votes",
                 flow.abs(),
-                thousands(triangle.votes[corner] as u64)
+                thousands(triangle.votes[corner])
             ));
             let (x, y) = between(0.5);
             let (centre_x, centre_y) = (WIDE * column, -HIGH * row);
@@ -227,7 +227,7 @@ fn triangle_table(order: &mut Order, worst: &[&Triangle]) -> Table {
     let (first, second, third) = (corner(0), corner(1), corner(2));
     let flow =
         |c: usize| Values::Number(worst.iter().map(|t| Some(rounded(t.flows[c], 1.0))).collect());
-    let votes = |t: &&Triangle| Some(t.votes.iter().sum::<f64>() as i64);
+    let votes = |t: &&Triangle| Some(t.votes.iter().sum::<u64>() as i64);
     Table {
         id: "triangles".to_owned(),
         title: "Worst triangles".to_owned(),
@@ -256,7 +256,7 @@ fn item_table(findings: &Findings<'_>, order: &mut Order) -> Option<Table> {
     if worst.is_empty() {
         return None;
     }
-    let number = |pick: &dyn Fn(&hodgerank::decompose::LocalInconsistency) -> f64| {
+    let number = |pick: &dyn Fn(&ItemInconsistency) -> f64| {
         worst.iter().map(|row| Some(rounded(pick(row), 1.0))).collect::<Vec<_>>()
     };
     let all = order.ranking.items.len();
@@ -269,11 +269,15 @@ fn item_table(findings: &Findings<'_>, order: &mut Order) -> Option<Table> {
             Column::new(
                 "item",
                 "item",
-                Values::Item(worst.iter().map(|row| order.number(row.index)).collect()),
+                Values::Item(worst.iter().map(|row| order.number(row.item)).collect()),
             ),
-            Column::new("share", "inconsistent share", Values::Share(number(&|row| row.share())))
-                .with_hint("Share of the energy of its votes that no ranking explains"),
-            Column::new("energy", "energy", Values::Number(number(&|row| row.inconsistent())))
+            Column::new(
+                "share",
+                "inconsistent share",
+                Values::Share(number(&|row| row.local.share)),
+            )
+            .with_hint("Share of the energy of its votes that no ranking explains"),
+            Column::new("energy", "energy", Values::Number(number(&|row| row.local.inconsistent)))
                 .with_hint("That energy itself"),
         ],
     })

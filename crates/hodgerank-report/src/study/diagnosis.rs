@@ -1,13 +1,14 @@
 //! Whether the data can support the answer, in words.
 
+use crate::advice::VerdictText;
 use crate::document::Section;
 use crate::findings::Findings;
 use crate::table::{Column, Table, Values};
 use crate::words::{percent, thousands};
 
 pub(super) fn section(findings: &Findings<'_>) -> Section {
-    let verdict = &findings.diagnosis.verdict;
-    let mut text = verdict.findings.clone();
+    let verdict = VerdictText::from(&findings.diagnosis.verdict);
+    let mut text = verdict.findings;
     text.extend(verdict.advice.iter().map(|advice| format!("What to do: {advice}")));
     Section {
         id: "diagnosis".to_owned(),
@@ -27,10 +28,10 @@ fn table(findings: &Findings<'_>) -> Table {
         ("pairs compared", whole(design.pairs)),
         ("share of all pairs", percent(design.density)),
         ("components", whole(design.components)),
-        ("pairs on which the ranking hangs (bridges)", whole(design.bridges.len())),
-        ("items with few votes", whole(design.few_votes.len())),
-        ("items that never lost", whole(design.undefeated.len())),
-        ("items that never won", whole(design.winless.len())),
+        ("pairs on which the ranking hangs (bridges)", whole(design.bridges.count)),
+        ("items with few votes", whole(design.few_votes.count)),
+        ("items that never lost", whole(design.undefeated.count)),
+        ("items that never won", whole(design.winless.count)),
         (
             "votes per item: least, median, most",
             format!(
@@ -40,7 +41,7 @@ fn table(findings: &Findings<'_>) -> Table {
                 design.votes_per_item.most
             ),
         ),
-        ("share of bad votes that can be found", percent(diagnosis.findable.share)),
+        ("share of bad votes that can be found", percent(diagnosis.identifiable.share)),
         ("bad votes that are found for certain", thousands(diagnosis.certain_outliers)),
     ];
     if let Some(connectivity) = &diagnosis.connectivity {
