@@ -1,9 +1,11 @@
-//! `decompose`: where the inconsistency lives.
+//! `decompose`: how much of the votes one ranking explains, and where the rest is inconsistent.
 
-mod figures;
-mod voters;
+mod flow_table;
+mod study_decomposition;
+mod triangle_annotators;
 
-pub use figures::*;
+pub use flow_table::{FlowRow, flow_table};
+pub use study_decomposition::{AnnotatorVotes, BettiSummary, ListedTriangle, StudyDecomposition};
 
 use std::io;
 
@@ -23,41 +25,41 @@ const SCHEMA: &str = "hodgerank/decompose/1";
 /// Arguments of `decompose`.
 #[derive(Debug, Args)]
 pub struct DecomposeArgs {
-    /// How to read.
+    /// How the input is read.
     #[command(flatten)]
     pub input: InputOptions,
-    /// Worst triangles listed
+    /// Number of triangles to list, largest inconsistency first
     #[arg(long, value_name = "N", default_value_t = 10, help_heading = "Decomposition")]
     pub triangles: usize,
-    /// Strongest loops listed
+    /// Number of loops to list, strongest first
     #[arg(long, value_name = "N", default_value_t = 5, help_heading = "Decomposition")]
     pub loops: usize,
-    /// Most inconsistent items and pairs listed
+    /// Number of items and of pairs to list, most inconsistent first
     #[arg(long, value_name = "N", default_value_t = 10, help_heading = "Decomposition")]
     pub local: usize,
-    /// Most places to look at for triangles. Above it triangles are listed and counted from a
-    /// sample, which is said; shares never are
+    /// Maximum number of candidates to check in the search for triangles. Above it, triangles are
+    /// counted and listed from a random sample, with a warning; the shares are always exact
     #[arg(long, value_name = "N", default_value_t = DecomposeOptions::default().max_triangles,
           help_heading = "Decomposition")]
     pub max_triangles: u64,
-    /// Seed of that sample
+    /// Random seed of that sample
     #[arg(long, value_name = "SEED", default_value_t = 0, help_heading = "Decomposition")]
     pub seed: u64,
 }
 
-/// Decompositions, one for each study.
+/// The result of `decompose`: one decomposition per study.
 #[derive(Debug)]
 pub struct Decomposed {
-    /// The figures.
-    pub studies: Vec<Figures<DecompositionFigures>>,
-    /// Rejected rows.
+    /// The decompositions.
+    pub studies: Vec<Figures<StudyDecomposition>>,
+    /// Rows that were rejected.
     pub rejected: RejectedSummary,
 }
 
-/// Splits the votes into their four parts; `with_flows` keeps the flows that the table needs.
+/// Splits the votes into their four parts. `with_flows` adds the flows that [`flow_table()`] needs.
 ///
 /// # Errors
-/// If an option is invalid, the votes cannot be read, or there are too many triangles.
+/// If an option is out of range, the votes cannot be read, or there are too many triangles.
 pub fn decompose(
     votes: &VoteSource,
     options: &DecomposeArgs,
@@ -73,37 +75,36 @@ pub fn decompose(
         ..DecomposeOptions::default()
     };
     split_options.validate()?;
-    // The first pass of `outliers`, with the method whose flow the gradient part is.
+    // The gradient part is the fit of l2.
     let fit = FitOptions::new().method(Method::L2);
-    let look = TwoPass::new(votes, &options.input, &fit, threads, observer, |_| Ok(()))?;
+    let pass = TwoPass::new(votes, &options.input, &fit, threads, observer, |_| Ok(()))?;
     let split = |study: &RankedStudy| -> Result<Decomposition, Failure> {
         let work = || decompose::decompose(&study.graph, &split_options);
         Ok(observer.run(Task::Step("decomposing"), work)??)
     };
-    let splits = look.studies.iter().map(split).collect::<Result<Vec<_>, _>>()?;
-    let mut voters = voters::behind_triangles(&look, &splits, observer)?.into_iter();
+    let splits = pass.studies.iter().map(split).collect::<Result<Vec<_>, _>>()?;
+    let mut annotators = triangle_annotators::of_triangles(&pass, &splits, observer)?.into_iter();
     let mut studies = Vec::with_capacity(splits.len());
-    for (study, split) in look.studies.iter().zip(&splits) {
+    for (study, split) in pass.studies.iter().zip(&splits) {
         let (graph, items) = (&study.graph, &study.items);
-        let mut figures =
-            DecompositionFigures::new(split, study.input, graph, items, options.local);
+        let mut figures = StudyDecomposition::new(split, study.input, graph, items, options.local);
         if with_flows {
             figures = figures.with_flows(split, graph, items);
         }
-        let of_triangles = voters.next().unwrap_or_default();
+        let of_triangles = annotators.next().unwrap_or_default();
         for (triangle, annotators) in figures.triangles.iter_mut().zip(of_triangles) {
             triangle.annotators = annotators;
         }
         if let Some(sampled) = figures.transitivity.sampled {
             observer.warn(&format!(
-                "triangles are counted and listed from {:.1}% of the pairs; --max-triangles raises \
-                 the limit. The shares are exact",
+                "triangles are counted and listed from a sample of {:.1}% of the pairs; the shares \
+                 are exact. Raise --max-triangles to use all pairs",
                 100.0 * sampled
             ));
         }
         studies.push(Figures { by: study.by.clone(), figures });
     }
-    Ok(Decomposed { studies, rejected: RejectedSummary::from(&look.rejected) })
+    Ok(Decomposed { studies, rejected: RejectedSummary::from(&pass.rejected) })
 }
 
 impl Document for Decomposed {

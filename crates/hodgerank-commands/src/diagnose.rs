@@ -1,15 +1,15 @@
-//! `diagnose`: can these votes support a ranking, and can bad ones be found?
+//! `diagnose`: can these votes support a ranking, and can wrong votes be identified?
 
-mod figures;
+mod study_diagnosis;
 
-pub use figures::*;
+pub use study_diagnosis::{FlaggedSummary, Identifiability, StudyDiagnosis};
 
 use std::io;
 
 use clap::Args;
 use hodgerank::FitOptions;
 use hodgerank::diagnose::{self, DiagnoseOptions, Spread};
-use hodgerank::identify::{FindableOptions, IdentifyOptions};
+use hodgerank::identify::{ConditionOptions, IdentifiableOptions};
 use hodgerank_io::write::Table;
 
 use crate::annotators;
@@ -24,41 +24,42 @@ const SCHEMA: &str = "hodgerank/diagnose/1";
 /// Arguments of `diagnose`.
 #[derive(Debug, Args)]
 pub struct DiagnoseArgs {
-    /// How to read.
+    /// How the input is read.
     #[command(flatten)]
     pub input: InputOptions,
-    /// How the suspected votes are found, whose identifiability is examined
+    /// How votes are flagged.
     #[command(flatten)]
     pub method: FitOptions,
-    /// Standard deviation of honest votes [default: from the trusted votes]
+    /// Standard deviation of the noise of correct votes [default: estimated from the votes that are
+    /// not flagged]
     #[arg(long, value_name = "NUMBER", help_heading = "Diagnosis", allow_negative_numbers = true)]
     pub sigma: Option<f64>,
-    /// Items with fewer votes than this are listed
+    /// List items with fewer votes than this
     #[arg(long, value_name = "N", default_value_t = 5, help_heading = "Diagnosis")]
     pub few_votes: u64,
-    /// Random sets of outliers tried for each share [default: 5; 1 above 20,000 pairs]
+    /// Number of random sets of wrong votes to try for each share [default: 5; 1 above 20,000 pairs]
     #[arg(long, value_name = "N", help_heading = "Diagnosis",
           value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub draws: Option<u32>,
-    /// Fail with exit code 3 if not all items can be ranked together, or bad votes cannot be found
+    /// Exit with code 3 if not all items can be ranked together or wrong votes cannot be identified
     #[arg(long, help_heading = "Diagnosis")]
     pub strict: bool,
 }
 
-/// Diagnoses, one for each study.
+/// The result of `diagnose`: one diagnosis per study.
 #[derive(Debug)]
 pub struct Diagnosed {
-    /// The figures.
-    pub studies: Vec<Figures<DiagnosisFigures>>,
-    /// Rejected rows.
+    /// The diagnoses.
+    pub studies: Vec<Figures<StudyDiagnosis>>,
+    /// Rows that were rejected.
     pub rejected: RejectedSummary,
 }
 
-/// Examines the votes.
+/// Examines the design of each study.
 ///
 /// # Errors
-/// If an option is invalid, the votes cannot be read, or a solver fails. `--strict` is up to
-/// [`Diagnosed::check`], so that the diagnosis can be shown before.
+/// If an option is out of range, the votes cannot be read, or a solver fails. `--strict` is applied
+/// by [`Diagnosed::check`], after the diagnosis was written.
 pub fn diagnose(
     votes: &VoteSource,
     options: &DiagnoseArgs,
@@ -67,30 +68,34 @@ pub fn diagnose(
 ) -> Result<Diagnosed, Failure> {
     let fit = options.method;
     fit.validate()?;
-    let identify = IdentifyOptions { sigma: options.sigma, kappa: fit.kappa, ..Default::default() };
-    identify.validate()?;
-    let findable = FindableOptions { draws: options.draws, seed: 0, ..FindableOptions::default() };
-    let diagnose_options = DiagnoseOptions { few_votes: options.few_votes, identify, findable };
-    let look = TwoPass::new(votes, &options.input, &fit, threads, observer, |_| Ok(()))?;
-    let mut per_annotator = votes_per_annotator(&look, observer)?.into_iter();
-    let mut studies = Vec::with_capacity(look.studies.len());
-    for study in &look.studies {
+    let conditions =
+        ConditionOptions { sigma: options.sigma, kappa: fit.kappa, ..Default::default() };
+    conditions.validate()?;
+    let diagnose_options = DiagnoseOptions {
+        few_votes: options.few_votes,
+        conditions,
+        identifiable: IdentifiableOptions { draws: options.draws, ..Default::default() },
+        ..DiagnoseOptions::default()
+    };
+    let pass = TwoPass::new(votes, &options.input, &fit, threads, observer, |_| Ok(()))?;
+    let mut per_annotator = votes_per_annotator(&pass, observer)?.into_iter();
+    let mut studies = Vec::with_capacity(pass.studies.len());
+    for study in &pass.studies {
         let found = observer.run(Task::Step("diagnosing"), || {
             diagnose::diagnose(&study.graph, &study.fit.flagged, &diagnose_options)
         })??;
-        let (graph, items) = (&study.graph, &study.items);
-        let figures = DiagnosisFigures::new(&found, study, graph, items, per_annotator.next());
+        let figures = StudyDiagnosis::new(found, study, &study.items, per_annotator.next());
         studies.push(Figures { by: study.by.clone(), figures });
     }
-    Ok(Diagnosed { studies, rejected: RejectedSummary::from(&look.rejected) })
+    Ok(Diagnosed { studies, rejected: RejectedSummary::from(&pass.rejected) })
 }
 
-/// How evenly the votes of each study are spread over annotators, where the input names them.
-fn votes_per_annotator(look: &TwoPass, observer: &dyn Observer) -> Result<Vec<Spread>, Failure> {
-    if !look.tables.iter().any(|table| table.has_annotator) {
+/// Returns the votes per annotator of each study; empty if the input does not name annotators.
+fn votes_per_annotator(pass: &TwoPass, observer: &dyn Observer) -> Result<Vec<Spread>, Failure> {
+    if !pass.tables.iter().any(|table| table.has_annotator) {
         return Ok(Vec::new());
     }
-    let lists = annotators::list(look, observer)?;
+    let lists = annotators::list(pass, observer)?;
     let spread = |list: Vec<_>| {
         let votes = |row: &hodgerank::AnnotatorReport<String>| row.votes as f64;
         Spread::of(list.iter().map(votes).collect())
@@ -99,20 +104,21 @@ fn votes_per_annotator(look: &TwoPass, observer: &dyn Observer) -> Result<Vec<Sp
 }
 
 impl Diagnosed {
-    /// `--strict`: refuses the first study that cannot answer.
+    /// Applies `--strict`.
     ///
     /// # Errors
-    /// [`Failure::Unanswerable`] with the advice that fits.
+    /// [`Failure::Unanswerable`] with fitting advice for the first study whose items cannot be ranked
+    /// together or whose wrong votes cannot be identified.
     pub fn check(&self) -> Result<(), Failure> {
         for study in &self.studies {
             let verdict = &study.figures.verdict;
             let problem = match (verdict.can_rank, verdict.can_find_outliers) {
                 (true, true) => continue,
-                (false, _) => "the items cannot be ranked on one scale",
-                (true, false) => "bad votes cannot be told from good ones",
+                (false, _) => "the items cannot all be ranked together",
+                (true, false) => "wrong votes cannot be identified",
             };
             let of = study.by.as_ref().map_or(String::new(), |by| format!("{by}: "));
-            // Advice on the ranking comes first, on bad votes last.
+            // Advice on the ranking comes first, on wrong votes last.
             let fitting =
                 if verdict.can_rank { verdict.advice.last() } else { verdict.advice.first() };
             let help = fitting.cloned();

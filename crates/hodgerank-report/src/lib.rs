@@ -12,10 +12,12 @@
 //! | [`chart`], [`table`] | descriptions of charts and tables, independent of how they are drawn |
 //! | [`figure`] | draws charts as SVG and PNG |
 //! | [`palette`] | the colours of print |
+//! | [`advice`] | puts diagnoses into words |
 //! | [`words`] | formats numbers |
 
 #![warn(missing_docs, clippy::print_stdout, clippy::print_stderr)]
 
+pub mod advice;
 pub mod chart;
 pub mod document;
 pub mod figure;

@@ -64,11 +64,11 @@ fn main() {
 }
 
 fn row(name: &str, graph: &ComparisonGraph, split: &Decomposition, seconds: f64) {
-    let sampled = if split.triangles.sampled.is_some() { "~" } else { "" };
+    let sampled = if split.transitivity.sampled.is_some() { "~" } else { "" };
     println!(
         "{name:<32}{:>10}{:>14}{seconds:>9.2}{:>8}{:>14}{:>7}{:>10.1e}{:>9.4}{:>9}  {}",
         graph.pairs().len(),
-        format!("{sampled}{}", split.triangles.seen),
+        format!("{sampled}{}", split.transitivity.triangles),
         peak_megabytes(),
         split.info.method.as_str(),
         split.info.iterations,

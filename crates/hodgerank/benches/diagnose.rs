@@ -48,19 +48,20 @@ fn row(items: usize, votes: u64) {
     let options = DiagnoseOptions::default();
     let (connectivity, connectivity_time) = timed(|| identify::algebraic_connectivity(&graph));
     let (resistances, resistances_time) = timed(|| identify::resistances(&graph));
-    let (findable, findable_time) = timed(|| identify::findable_share(&graph, &options.findable));
+    let (identifiable, identifiable_time) =
+        timed(|| identify::identifiable_share(&graph, &options.identifiable));
     let (all, all_time) = timed(|| diagnose(&graph, &flagged, &options));
     let connectivity = connectivity.expect("solvable").expect("votes");
     let conditions = all.expect("solvable").conditions.expect("suspects");
     println!(
-        "| {items} | {} | {connectivity_time:.3} | {resistances_time:.3} | {findable_time:.3} | {all_time:.3} \
+        "| {items} | {} | {connectivity_time:.3} | {resistances_time:.3} | {identifiable_time:.3} | {all_time:.3} \
          | {:.4} ({:.0e}, {} steps) | {:.4} | {} | {:.4} ({:.0e}) | {:.4} | {} |",
         votes.len(),
         connectivity.value,
         connectivity.accuracy,
         connectivity.steps,
         resistances.expect("solvable").largest.0,
-        findable.expect("solvable").share,
+        identifiable.expect("solvable").share,
         conditions.c_min,
         conditions.c_min_accuracy,
         conditions.irrepresentable,

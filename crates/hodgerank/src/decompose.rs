@@ -1,191 +1,90 @@
 //! The Hodge decomposition of the votes: how much of them one ranking explains, and where the rest
-//! goes round in circles.
+//! is inconsistent.
 //!
 //! Objective: with the inner product Σ w a b over votes, split y into four orthogonal parts.
 //!
-//! | part | what | how |
+//! | part | meaning | definition |
 //! |---|---|---|
-//! | bi-cycles | disagreement inside a pair | y − ȳ, ȳ the mean of the pair |
+//! | bi-cycles | disagreement within a pair | y − ȳ, ȳ the mean of the pair |
 //! | gradient | one ranking of all items | Xθ with Lθ = XᵀWy ([`crate::solve::l2`]) |
-//! | curl | circles of three items | projection of R = ȳ − Xθ on the flows W⁻¹Cᵀφ of triangles |
-//! | harmonic | circles around holes | what remains: no divergence, no curl |
+//! | curl | cycles of three items | projection of R = ȳ − Xθ on the flows W⁻¹Cᵀφ of triangles |
+//! | harmonic | longer cycles that triangles do not fill | the rest: no divergence, no curl |
 //!
 //! Energies Σ w (part)² add up to Σ w y². Optimality: XᵀW(ȳ − Xθ) = 0 and C(R − curl) = 0, both
 //! reported in [`DecomposeInfo`].
 //!
-//! The curl part by the first that applies: no triangle, no curl; a component without holes
-//! ([`BettiNumber`] 0: complete graphs, dense graphs, filled meshes) has no harmonic part, and the
-//! curl part is all of R; where holes are few, the harmonic part is found hole by hole; otherwise
-//! conjugate gradients on pairs, see [`CurlMethod`].
+//! The curl part is computed by the first method that applies ([`CurlMethod`]): without triangles
+//! there is no curl; a component whose Betti number is 0 (complete graphs, dense graphs,
+//! triangulated meshes) has no harmonic part, so the curl part is all of R; if the Betti number is
+//! small, R is projected on an explicit basis of the harmonic flows; otherwise conjugate gradients
+//! on pairs.
 //!
-//! Cost: one Laplacian system; one look at each triangle, none stored (a thousand items all compared
-//! have 166 million and take about a second); one Laplacian system a hole or the iteration, where
-//! they are needed. Memory: about 200 bytes a pair; the iteration adds 40 bytes a triangle up to
-//! 16 million of them, and none beyond.
+//! Cost: one Laplacian system; one visit of each triangle, none stored (1,000 items that are all
+//! compared have 166 million triangles, about a second); one Laplacian system per harmonic basis
+//! vector, or the iteration, where needed. Memory: about 200 bytes per pair; the iteration adds
+//! 40 bytes per triangle up to 16 million triangles, and nothing beyond.
 //!
-//! Failure modes: steps run out (status, with the best split so far, still orthogonal); too many
-//! triangles for the budget (counts and listing come from a sample and say so; an error only if the
-//! shares themselves would need all triangles); outcomes whose squares overflow (error).
+//! Failure modes: the iteration limit is reached (status; the parts are still orthogonal); too many
+//! triangles for the budget (counts and listing come from a sample, and the result says so; an error
+//! only if the shares themselves need all triangles); outcomes whose squares overflow (error).
 //!
-//! All-zero votes have no energy: all shares are then 0 and do not sum to 1.
+//! Votes that are all zero have no energy: all shares are then 0 and do not sum to 1.
 
 mod adjacency;
-mod around;
 mod curl;
+mod decomposition;
 mod elimination;
 mod flows;
-mod holes;
+mod harmonic_basis;
+mod homology;
 mod local;
 mod loops;
 mod operator;
 mod options;
+mod parts;
+mod triangle;
 mod triangles;
 
+pub use decomposition::{CurlMethod, DecomposeInfo, Decomposition};
 pub use flows::PairFlows;
-pub use holes::BettiNumber;
-pub use local::LocalInconsistency;
+pub use homology::{BettiLimit, BettiNumber};
+pub use local::{ItemInconsistency, LocalInconsistency, PairInconsistency};
 pub use loops::HarmonicLoop;
 pub use options::DecomposeOptions;
-pub use triangles::{Triangle, TriangleReport};
+pub use parts::HodgeParts;
+pub use triangle::{Transitivity, Triangle};
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use adjacency::Adjacency;
-use holes::Holes;
+use curl::CurlOutcome;
+use homology::Homology;
+use triangles::TriangleScan;
 
 use crate::error::{Error, Result};
 use crate::graph::ComparisonGraph;
 use crate::laplacian::StoppingRule;
-use crate::solve::{Info, Status, l2};
-
-/// A number for each of the four parts.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Parts {
-    /// Disagreement inside pairs.
-    pub bicycles: f64,
-    /// One ranking of all items.
-    pub gradient: f64,
-    /// Circles of three items.
-    pub curl: f64,
-    /// Circles around holes.
-    pub harmonic: f64,
-}
-
-impl Parts {
-    /// All four together.
-    #[must_use]
-    pub fn sum(&self) -> f64 {
-        self.bicycles + self.gradient + self.curl + self.harmonic
-    }
-
-    fn map(&self, f: impl Fn(f64) -> f64) -> Self {
-        Self {
-            bicycles: f(self.bicycles),
-            gradient: f(self.gradient),
-            curl: f(self.curl),
-            harmonic: f(self.harmonic),
-        }
-    }
-
-    fn add(&mut self, other: Self) {
-        self.bicycles += other.bicycles;
-        self.gradient += other.gradient;
-        self.curl += other.curl;
-        self.harmonic += other.harmonic;
-    }
-}
-
-/// What [`decompose`] returns.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Decomposition {
-    /// Σ w y² of all votes.
-    pub energy: f64,
-    /// The energy of each part; they sum to `energy`.
-    pub energies: Parts,
-    /// Each energy divided by the total; all 0 where the total is 0.
-    pub shares: Parts,
-    /// The scores of the gradient part: least squares, mean zero on each component.
-    pub scores: Vec<f64>,
-    /// The flow of each part on each pair.
-    pub flows: PairFlows,
-    /// Triangles: how many, how many cyclic, and the worst.
-    pub triangles: TriangleReport,
-    /// The strongest loops of the harmonic part.
-    pub loops: Vec<HarmonicLoop>,
-    /// How many independent holes the pair graph has.
-    pub betti: BettiNumber,
-    /// Whether the parts are as exact as asked for.
-    pub status: Status,
-    /// How they were found.
-    pub info: DecomposeInfo,
-}
-
-/// How curl and harmonic part were told apart.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum CurlMethod {
-    /// There is no triangle, so all of the remainder is harmonic.
-    NoTriangles,
-    /// There is no hole, so all of the remainder is curl.
-    NoHoles,
-    /// There are few holes, and the flows around them are known: one Laplacian system for each.
-    FewHoles,
-    /// Conjugate gradients on the pairs of components that may have holes.
-    ConjugateGradient,
-}
-
-impl CurlMethod {
-    /// Its name in outputs.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::NoTriangles => "no-triangles",
-            Self::NoHoles => "no-holes",
-            Self::FewHoles => "few-holes",
-            Self::ConjugateGradient => "cg",
-        }
-    }
-}
-
-/// Facts about a run, and how exact its answer is.
-#[derive(Debug, Clone, PartialEq)]
-pub struct DecomposeInfo {
-    /// How the gradient part was found.
-    pub gradient: Info,
-    /// How curl and harmonic part were told apart.
-    pub method: CurlMethod,
-    /// Steps of whatever told curl and harmonic part apart; 0 where nothing had to be solved.
-    pub iterations: usize,
-    /// ‖C · harmonic‖ relative to ‖C · remainder‖: curl left in the harmonic part; 0 where it is no
-    /// more than the rounding of the votes. None where
-    /// measuring it would pass the budget of triangles.
-    pub curl_residual: Option<f64>,
-    /// ‖XᵀW · harmonic‖ relative to the votes of each item added up without signs.
-    pub divergence_residual: f64,
-    /// How far the four shares are from summing to 1.
-    pub sum_error: f64,
-    /// Time taken.
-    pub time: Duration,
-}
+use crate::solve::{Status, l2};
 
 /// Splits the votes of a graph into bi-cycles, gradient, curl and harmonic part.
 ///
 /// # Errors
-/// If an option makes no sense, the outcomes are too large to be squared and added up, the backend
-/// asked for cannot take the graph, or telling curl from harmonic needs more triangles than the
-/// budget permits.
+/// If an option is out of range, the squares of the outcomes overflow, the requested backend cannot
+/// solve the graph's system, or separating curl from harmonic part needs more triangles than
+/// [`DecomposeOptions::max_triangles`] allows.
 ///
 /// # Example
 /// ```
 /// use hodgerank::decompose::{DecomposeOptions, decompose};
 /// use hodgerank::{Comparison, ComparisonGraph, Groups};
 ///
-/// // Rock, paper, scissors: a circle of three, and nothing else.
+/// // Rock, paper, scissors: one cycle of three items.
 /// let votes = [(0, 1), (1, 2), (2, 0)].map(|(i, j)| Comparison::new(i, j, 1.0));
 /// let graph = ComparisonGraph::new(3, Groups::merge(3, &votes)?.groups)?;
 /// let split = decompose(&graph, &DecomposeOptions::default())?;
 /// assert!((split.shares.curl - 1.0).abs() < 1e-12);
-/// assert_eq!(split.triangles.worst[0].curl, 3.0);
-/// assert_eq!(split.triangles.transitivity(), Some(0.0));
+/// assert_eq!(split.triangles[0].curl, 3.0);
+/// assert_eq!(split.transitivity.rate, Some(0.0));
 /// # Ok::<(), hodgerank::Error>(())
 /// ```
 pub fn decompose(graph: &ComparisonGraph, options: &DecomposeOptions) -> Result<Decomposition> {
@@ -204,30 +103,23 @@ pub fn decompose(graph: &ComparisonGraph, options: &DecomposeOptions) -> Result<
     let remainder = flows.mean.iter().zip(&flows.gradient).map(|(mean, g)| mean - g).collect();
     // curl and harmonic: R = W⁻¹Cᵀφ + h
     let adjacency = Adjacency::new(items, pairs, |_| true);
-    let mut triangles = triangles::list(
-        &adjacency,
-        pairs,
-        &flows.mean,
-        options.top_triangles,
-        options.max_triangles,
-        options.seed,
-    );
-    let split = split(graph, &adjacency, &triangles, &flows, remainder, options, &rule)?;
+    let TriangleScan { transitivity, mut worst } =
+        triangles::scan(&adjacency, pairs, &flows.mean, options);
+    let split = split(graph, &adjacency, &transitivity, &flows, remainder, options, &rule)?;
     (flows.curl, flows.harmonic) = (split.curl, split.harmonic);
 
     let energy: f64 = flows.energy.iter().sum();
-    let energies = flows.parts(pairs);
+    let energies = flows.energies(pairs);
     let shares = energies.map(|part| if energy > 0.0 { part / energy } else { 0.0 });
     let sum_error = if energy > 0.0 { (shares.sum() - 1.0).abs() } else { 0.0 };
-    let divergence_residual = flows::imbalance(items, pairs, &flows.harmonic, &flows.mean);
+    let divergence_residual =
+        flows::relative_divergence(items, pairs, &flows.harmonic, &flows.mean);
     flows.scale(unit);
-    for triangle in &mut triangles.worst {
+    for triangle in &mut worst {
         triangle.flows.iter_mut().for_each(|f| *f *= unit);
         triangle.curl *= unit;
     }
-    let votes = pairs.weight.iter().zip(&flows.mean);
-    let scale = votes.map(|(w, mean)| w * mean.abs()).fold(0.0, f64::max);
-    let loops = loops::strongest(items, pairs, &flows.harmonic, scale, options.top_loops);
+    let loops = loops::strongest(items, pairs, &flows, options.top_loops);
     let exact = split.outcome.converged && ranked.status == Status::Solved;
     Ok(Decomposition {
         energy: energy * unit * unit,
@@ -235,7 +127,8 @@ pub fn decompose(graph: &ComparisonGraph, options: &DecomposeOptions) -> Result<
         shares,
         scores: ranked.scores,
         flows,
-        triangles,
+        transitivity,
+        triangles: worst,
         loops,
         betti: split.betti,
         status: if exact { Status::Solved } else { Status::IterationLimit },
@@ -251,67 +144,80 @@ pub fn decompose(graph: &ComparisonGraph, options: &DecomposeOptions) -> Result<
     })
 }
 
-/// The remainder told apart.
-struct Split {
+/// The remainder R, split into curl and harmonic part.
+struct RemainderSplit {
     curl: Vec<f64>,
     harmonic: Vec<f64>,
     betti: BettiNumber,
     method: CurlMethod,
-    outcome: curl::Outcome,
+    outcome: CurlOutcome,
 }
 
 fn split(
     graph: &ComparisonGraph,
     adjacency: &Adjacency,
-    triangles: &TriangleReport,
+    transitivity: &Transitivity,
     flows: &PairFlows,
     remainder: Vec<f64>,
     options: &DecomposeOptions,
     rule: &StoppingRule,
-) -> Result<Split> {
+) -> Result<RemainderSplit> {
     let (pairs, components) = (graph.pairs(), graph.components());
-    let exact = curl::Outcome { iterations: 0, residual: Some(0.0), converged: true };
+    let sampled = transitivity.sampled.is_some();
+    let exact = CurlOutcome { iterations: 0, residual: Some(0.0), converged: true };
     let zeros = vec![0.0; pairs.len()];
-    if triangles.seen == 0 && triangles.sampled.is_none() {
-        let betti = holes::without_triangles(graph);
+    if transitivity.triangles == 0 && !sampled {
+        let betti = homology::without_triangles(graph);
         let method = CurlMethod::NoTriangles;
-        return Ok(Split { curl: zeros, harmonic: remainder, betti, method, outcome: exact });
+        return Ok(RemainderSplit {
+            curl: zeros,
+            harmonic: remainder,
+            betti,
+            method,
+            outcome: exact,
+        });
     }
-    let Holes { betti, possible, around } =
-        Holes::find(adjacency, components, options.max_triangles);
-    if !possible.contains(&true) {
+    let Homology { betti, may_be_nonzero, cocycles } =
+        Homology::compute(adjacency, components, options.max_triangles);
+    if !may_be_nonzero.contains(&true) {
         let method = CurlMethod::NoHoles;
-        return Ok(Split { curl: remainder, harmonic: zeros, betti, method, outcome: exact });
+        return Ok(RemainderSplit {
+            curl: remainder,
+            harmonic: zeros,
+            betti,
+            method,
+            outcome: exact,
+        });
     }
-    let size = flows::energy(pairs, &flows.mean).sqrt();
-    if let Some(around) = around {
-        let measure = triangles.sampled.is_none().then_some(size);
-        let found = around::project(graph, adjacency, &around, &remainder, options, measure)?;
-        let around::Projection { harmonic, outcome } = found;
+    let votes_norm = flows::energy(pairs, &flows.mean).sqrt();
+    if let Some(cocycles) = cocycles {
+        let measure = (!sampled).then_some(votes_norm);
+        let (harmonic, outcome) =
+            harmonic_basis::project(graph, adjacency, &cocycles, &remainder, options, measure)?;
         let curl = remainder.iter().zip(&harmonic).map(|(all, h)| all - h).collect();
-        return Ok(Split { curl, harmonic, betti, method: CurlMethod::FewHoles, outcome });
+        return Ok(RemainderSplit { curl, harmonic, betti, method: CurlMethod::FewHoles, outcome });
     }
-    if triangles.sampled.is_some() {
-        let count = triangles::looks(adjacency);
+    if sampled {
+        let count = triangles::candidates(adjacency);
         return Err(Error::TooManyTriangles { count, max: options.max_triangles });
     }
-    // Only pairs that lie in a triangle of a component with holes need the iteration.
+    // Only pairs in a triangle of a component with harmonic flows need the iteration.
     let in_triangle = triangles::edges_in_triangles(adjacency);
     let mut harmonic = remainder.clone();
-    let mut wanted = vec![false; pairs.len()];
+    let mut iterated = vec![false; pairs.len()];
     for (&p, in_triangle) in adjacency.pair.iter().zip(in_triangle) {
         let p = p as usize;
-        let holes = possible[components.of[pairs.left[p] as usize] as usize];
-        wanted[p] = holes && in_triangle;
-        if !holes {
+        let may_be_nonzero = may_be_nonzero[components.of[pairs.left[p] as usize] as usize];
+        iterated[p] = may_be_nonzero && in_triangle;
+        if !may_be_nonzero {
             harmonic[p] = 0.0;
         }
     }
-    let part = Adjacency::new(graph.items(), pairs, |p| wanted[p]);
+    let part = Adjacency::new(graph.items(), pairs, |p| iterated[p]);
     let weight: Vec<f64> = part.pair.iter().map(|&p| pairs.weight[p as usize]).collect();
     let mut flow = part.on_edges(pairs, &remainder);
-    let outcome = curl::take_out(&part, &weight, &mut flow, size, rule);
+    let outcome = curl::remove_curl(&part, &weight, &mut flow, votes_norm, rule);
     part.to_pairs(pairs, &flow, &mut harmonic);
     let curl = remainder.iter().zip(&harmonic).map(|(all, h)| all - h).collect();
-    Ok(Split { curl, harmonic, betti, method: CurlMethod::ConjugateGradient, outcome })
+    Ok(RemainderSplit { curl, harmonic, betti, method: CurlMethod::ConjugateGradient, outcome })
 }

@@ -3,12 +3,14 @@
 mod chunks;
 mod components;
 mod groups;
+mod item_pair;
 mod tally;
 
 pub(crate) use chunks::{Chunk, Chunks, sums_of_items};
 pub use components::Components;
 pub(crate) use groups::sum;
 pub use groups::{Groups, Merged};
+pub use item_pair::ItemPair;
 pub use tally::Tally;
 
 use std::ops::Range;

@@ -1,6 +1,6 @@
 //! The section about consistency: the Hodge decomposition and the least consistent triangles.
 
-use hodgerank::decompose::{Decomposition, Parts, Triangle};
+use hodgerank::decompose::{Decomposition, HodgeParts, ItemInconsistency, Triangle};
 
 use super::item_order::ItemOrder;
 use super::rounded::rounded;
@@ -26,7 +26,7 @@ const PARTS: [(&str, &str, Colour); 4] = [
     ("long cycles", "harmonic: cycles of four or more items", Colour::Kind(2)),
 ];
 
-fn in_order(parts: &Parts) -> [f64; 4] {
+fn in_order(parts: &HodgeParts) -> [f64; 4] {
     [parts.gradient, parts.bicycles, parts.curl, parts.harmonic]
 }
 
@@ -40,20 +40,20 @@ pub(super) fn section(findings: &StudyFindings<'_>, order: &mut ItemOrder) -> Se
     if all.energy == 0.0 {
         text = vec!["All votes are ties, so there is nothing to explain.".to_owned()];
     }
-    if let Some(rate) = all.triangles.transitivity() {
-        let sample = if all.triangles.sampled.is_some() { " in a sample" } else { "" };
+    if let Some(rate) = all.transitivity.rate {
+        let sample = if all.transitivity.sampled.is_some() { " in a sample" } else { "" };
         text.push(format!(
             "{} of {} triangles with three clear majorities{sample} are cyclic (transitivity \
              satisfaction rate {rate:.4}).",
-            thousands(all.triangles.cyclic),
-            thousands(all.triangles.decided),
+            thousands(all.transitivity.cyclic),
+            thousands(all.transitivity.decided),
         ));
     }
     let mut charts = Vec::new();
     if all.energy > 0.0 {
         charts.push(shares(findings));
     }
-    let worst: Vec<&Triangle> = all.triangles.worst.iter().filter(|t| t.curl > 0.0).collect();
+    let worst: Vec<&Triangle> = all.triangles.iter().filter(|t| t.curl > 0.0).collect();
     let mut tables = Vec::new();
     if !worst.is_empty() {
         charts.push(triangles(findings, &worst));
@@ -163,7 +163,7 @@ fn triangles(findings: &StudyFindings<'_>, worst: &[&Triangle]) -> Chart {
             arrow_words.push(format!(
                 "{winner} over {loser} by {:.2} on average ({})",
                 flow.abs(),
-                counted(triangle.votes[corner] as u64, "vote", "votes")
+                counted(triangle.votes[corner], "vote", "votes")
             ));
             let (x, y) = between(0.5);
             let (centre_x, centre_y) = (COLUMN_DISTANCE * column, -ROW_DISTANCE * row);
@@ -231,7 +231,7 @@ fn triangle_table(order: &mut ItemOrder, worst: &[&Triangle]) -> PageTable {
     let (first, second, third) = (corner(0), corner(1), corner(2));
     let flow =
         |c: usize| Values::Number(worst.iter().map(|t| Some(rounded(t.flows[c], 1.0))).collect());
-    let votes = |t: &&Triangle| Some(t.votes.iter().sum::<f64>() as i64);
+    let votes = |t: &&Triangle| Some(t.votes.iter().sum::<u64>() as i64);
     PageTable {
         id: "triangles".to_owned(),
         title: "Least consistent triangles".to_owned(),
@@ -260,7 +260,7 @@ fn item_table(findings: &StudyFindings<'_>, order: &mut ItemOrder) -> Option<Pag
     if worst.is_empty() {
         return None;
     }
-    let number = |pick: &dyn Fn(&hodgerank::decompose::LocalInconsistency) -> f64| {
+    let number = |pick: &dyn Fn(&ItemInconsistency) -> f64| {
         worst.iter().map(|row| Some(rounded(pick(row), 1.0))).collect::<Vec<_>>()
     };
     let all = order.ranking.items.len();
@@ -274,16 +274,20 @@ fn item_table(findings: &StudyFindings<'_>, order: &mut ItemOrder) -> Option<Pag
             PageColumn::new(
                 "item",
                 "item",
-                Values::Item(worst.iter().map(|row| order.index(row.index)).collect()),
+                Values::Item(worst.iter().map(|row| order.index(row.item)).collect()),
             ),
             PageColumn::new(
                 "share",
                 "inconsistent share",
-                Values::Share(number(&|row| row.share())),
+                Values::Share(number(&|row| row.local.share)),
             )
             .with_hint("Share of the energy of its votes that no ranking explains"),
-            PageColumn::new("energy", "energy", Values::Number(number(&|row| row.inconsistent())))
-                .with_hint("Energy of its votes that no ranking explains"),
+            PageColumn::new(
+                "energy",
+                "energy",
+                Values::Number(number(&|row| row.local.inconsistent)),
+            )
+            .with_hint("Energy of its votes that no ranking explains"),
         ],
     })
 }

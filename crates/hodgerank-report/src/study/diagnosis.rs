@@ -1,13 +1,14 @@
 //! The section about whether the data can support the ranking.
 
+use crate::advice::VerdictText;
 use crate::document::Section;
 use crate::findings::StudyFindings;
 use crate::table::{PageColumn, PageTable, Values};
 use crate::words::{percent, thousands};
 
 pub(super) fn section(findings: &StudyFindings<'_>) -> Section {
-    let verdict = &findings.diagnosis.verdict;
-    let mut text = verdict.findings.clone();
+    let verdict = VerdictText::from(&findings.diagnosis.verdict);
+    let mut text = verdict.findings;
     text.extend(verdict.advice.iter().map(|advice| format!("Advice: {advice}")));
     Section {
         id: "diagnosis".to_owned(),
@@ -27,10 +28,10 @@ fn table(findings: &StudyFindings<'_>) -> PageTable {
         ("pairs compared", whole(design.pairs)),
         ("share of all pairs", percent(design.density)),
         ("components", whole(design.components)),
-        ("bridges: pairs whose removal disconnects the graph", whole(design.bridges.len())),
-        ("items with few votes", whole(design.few_votes.len())),
-        ("items that never lost", whole(design.undefeated.len())),
-        ("items that never won", whole(design.winless.len())),
+        ("bridges: pairs whose removal disconnects the graph", whole(design.bridges.count)),
+        ("items with few votes", whole(design.few_votes.count)),
+        ("items that never lost", whole(design.undefeated.count)),
+        ("items that never won", whole(design.winless.count)),
         (
             "votes per item: minimum, median, maximum",
             format!(
@@ -40,7 +41,7 @@ fn table(findings: &StudyFindings<'_>) -> PageTable {
                 design.votes_per_item.most
             ),
         ),
-        ("share of bad votes that can be detected", percent(diagnosis.findable.share)),
+        ("share of bad votes that can be detected", percent(diagnosis.identifiable.share)),
         ("bad votes that are certain to be detected", thousands(diagnosis.certain_outliers)),
     ];
     if let Some(connectivity) = &diagnosis.connectivity {

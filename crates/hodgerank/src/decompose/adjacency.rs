@@ -1,10 +1,11 @@
-//! The pair graph in an order in which triangles are found fast.
+//! The comparison graph in an order in which triangles are found fast.
 //!
-//! Items are numbered anew, those with the most neighbours first. An edge joins ranks u < v and
-//! flows are counted from u to v. An item then has at most √(2·edges) neighbours of lower rank, so
-//! that looking for triangles from above costs O(edges^1.5) at worst, whatever hubs there are.
+//! Items are renumbered by rank: those with the most neighbours get the lowest ranks. An edge joins
+//! ranks u < v, and its flow is counted from u to v. An item then has at most √(2·edges) neighbours of
+//! lower rank, so that enumerating triangles from their highest rank costs O(edges^1.5) at worst,
+//! even with hubs.
 //!
-//! Edges are in order of (u, v): the edges that start at u are consecutive.
+//! Edges are sorted by (u, v): the edges that start at u are consecutive.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,10 +14,10 @@ use rayon::prelude::*;
 
 use crate::graph::Pairs;
 
-/// Edges whose triangles one task collects.
+/// Edges per task of [`Adjacency::triangles`].
 const EDGES_PER_TASK: usize = 1024;
 
-/// Neighbours, and the edge to each, by rank.
+/// Neighbour lists by rank (compressed sparse rows), with the edge to each neighbour.
 #[derive(Debug)]
 pub(super) struct Adjacency {
     /// The item of each rank.
@@ -36,7 +37,7 @@ pub(super) struct Adjacency {
 }
 
 impl Adjacency {
-    /// The graph of the pairs for which `keep` holds.
+    /// Builds the graph of the pairs for which `keep` holds.
     pub(super) fn new(items: usize, pairs: &Pairs, keep: impl Fn(usize) -> bool) -> Self {
         let kept: Vec<usize> = (0..pairs.len()).filter(|&p| keep(p)).collect();
         let mut degree = vec![0_u32; items];
@@ -83,7 +84,7 @@ impl Adjacency {
         Self { items: order, pair, ends, start, middle, neighbours, edges }
     }
 
-    /// How many ranks there are.
+    /// Number of ranks.
     pub(super) fn len(&self) -> usize {
         self.items.len()
     }
@@ -106,13 +107,13 @@ impl Adjacency {
         self.middle[u]..self.start[u + 1]
     }
 
-    /// Values of pairs as values of edges, with the sign of the direction from low to high rank.
+    /// Converts flows on pairs to flows on edges, which are counted from low to high rank.
     pub(super) fn on_edges(&self, pairs: &Pairs, flow: &[f64]) -> Vec<f64> {
         let edges = self.pair.iter().zip(&self.ends);
         edges.map(|(&p, &ends)| self.sign(pairs, p, ends) * flow[p as usize]).collect()
     }
 
-    /// The inverse of [`Adjacency::on_edges`]: writes the flows of edges to their pairs.
+    /// Writes flows on edges to their pairs: the inverse of [`Adjacency::on_edges`].
     pub(super) fn to_pairs(&self, pairs: &Pairs, flow: &[f64], out: &mut [f64]) {
         for ((&p, &ends), f) in self.pair.iter().zip(&self.ends).zip(flow) {
             out[p as usize] = self.sign(pairs, p, ends) * f;
@@ -123,30 +124,36 @@ impl Adjacency {
         if self.items[u as usize] == pairs.left[pair as usize] { 1.0 } else { -1.0 }
     }
 
-    /// What flows along an edge to one of its ends.
+    /// Returns the flow along an edge towards one of its ends.
     #[inline]
     pub(super) fn towards(&self, end: u32, edge: u32, flow: &[f64]) -> f64 {
         let f = flow[edge as usize];
         if self.ends[edge as usize][1] == end { f } else { -f }
     }
 
-    /// Calls `found` with the two entries (of u and of v) that lead to each common neighbour.
-    pub(super) fn common(&self, u: usize, v: usize, mut found: impl FnMut(usize, usize)) -> u64 {
+    /// Calls `found` with the entries of u and of v for each common neighbour; returns a bound of the
+    /// number of comparisons.
+    pub(super) fn for_each_common_neighbour(
+        &self,
+        u: usize,
+        v: usize,
+        mut found: impl FnMut(usize, usize),
+    ) -> u64 {
         let (short, long) = if self.row(u).len() <= self.row(v).len() { (u, v) } else { (v, u) };
         let mut report = |s: usize, l: usize| {
             if short == u { found(s, l) } else { found(l, s) }
         };
         let (a, b) = (self.row(short), self.row(long));
-        // Walking a hub's list for each of its edges would cost the square of its size.
-        const MUCH_LONGER: usize = 16;
-        if a.len() * MUCH_LONGER < b.len() {
+        // Merging a hub's list for each of its edges would cost the square of its length.
+        const BINARY_SEARCH_RATIO: usize = 16;
+        if a.len() * BINARY_SEARCH_RATIO < b.len() {
             for s in a.clone() {
                 let wanted = self.neighbours[s];
                 if let Ok(at) = self.neighbours[b.clone()].binary_search(&wanted) {
                     report(s, b.start + at);
                 }
             }
-            return (a.len() * MUCH_LONGER) as u64;
+            return (a.len() * BINARY_SEARCH_RATIO) as u64;
         }
         let (mut s, mut l) = (a.start, b.start);
         while s < a.end && l < b.end {
@@ -160,21 +167,21 @@ impl Adjacency {
         (a.len() + b.len()) as u64
     }
 
-    /// The edges ab, bc and ac of each triangle of ranks a < b < c; none if there are more than
-    /// `most`.
-    pub(super) fn triangles(&self, most: usize) -> Option<Vec<[u32; 3]>> {
+    /// Returns the edges ab, bc and ac of each triangle of ranks a < b < c; none if there are more
+    /// than `max`.
+    pub(super) fn triangles(&self, max: usize) -> Option<Vec<[u32; 3]>> {
         let found = AtomicUsize::new(0);
         let of_edges = |(task, ends): (usize, &[[u32; 2]])| {
             let mut triangles = Vec::new();
             for (k, &[a, b]) in ends.iter().enumerate() {
                 let (ab, before) = ((task * EDGES_PER_TASK + k) as u32, triangles.len());
-                self.common(a as usize, b as usize, |ac, bc| {
+                self.for_each_common_neighbour(a as usize, b as usize, |ac, bc| {
                     if self.neighbours[ac] > b {
                         triangles.push([ab, self.edges[bc], self.edges[ac]]);
                     }
                 });
                 let here = triangles.len() - before;
-                if found.fetch_add(here, Ordering::Relaxed) + here > most {
+                if found.fetch_add(here, Ordering::Relaxed) + here > max {
                     return None;
                 }
             }
@@ -185,12 +192,17 @@ impl Adjacency {
         Some(parts?.concat())
     }
 
-    /// Cuts the ranks into ranges of about equal work. The cut depends on the graph alone.
-    pub(super) fn tasks(&self, work: impl Fn(usize) -> u64, piece: u64) -> Vec<Range<usize>> {
+    /// Splits the ranks into ranges of about `work_per_task`. The split depends on the graph alone,
+    /// so that results do not depend on the number of threads.
+    pub(super) fn tasks(
+        &self,
+        work: impl Fn(usize) -> u64,
+        work_per_task: u64,
+    ) -> Vec<Range<usize>> {
         let (mut tasks, mut first, mut sum) = (Vec::new(), 0, 0);
         for u in 0..self.len() {
             sum += work(u) + 1;
-            if sum >= piece || u + 1 == self.len() {
+            if sum >= work_per_task || u + 1 == self.len() {
                 tasks.push(first..u + 1);
                 (first, sum) = (u + 1, 0);
             }

@@ -1,21 +1,21 @@
-//! The dimension of the solutions of equations x_a + x_b − x_c = 0, modulo a prime.
+//! The dimension of the solution space of equations x_a + x_b − x_c = 0, modulo a prime.
 //!
-//! 1. An equation of one unknown makes it zero; one of two unknowns makes one a multiple of the
-//!    other. A union–find with factors joins them, pass by pass, until nothing changes or the budget is
-//!    spent; what is left goes to the next steps either way.
-//! 2. An equation with an unknown of its own says nothing about the others: both are taken out,
-//!    and others may follow.
-//! 3. Gauss elimination of the sparse rows that are left, the largest unknown of a row first.
+//! 1. An equation in one unknown makes it zero; an equation in two unknowns makes one a multiple of
+//!    the other. A weighted union–find merges them in passes, until nothing changes or the budget is
+//!    spent; the remaining equations go to the next steps either way.
+//! 2. An equation with an unknown that occurs nowhere else does not constrain the others: both are
+//!    removed, which may free further equations.
+//! 3. Sparse Gaussian elimination of the remaining rows, pivoting on the largest unknown of a row.
 //!
-//! Cost: nearly linear for 1 and 2, which leave nothing on most graphs. 3 may fill up, to the cube
-//! of the unknowns at worst, and has a budget.
+//! Cost: nearly linear for 1 and 2, which eliminate everything on most graphs. 3 may fill in, up to
+//! the cube of the number of unknowns, and has a budget.
 
-/// 2³¹ − 1, so that products fit 64 bits.
+/// 2³¹ − 1: products fit in 64 bits.
 const PRIME: u64 = (1 << 31) - 1;
-/// Most entries that elimination may touch: some seconds.
+/// Maximum number of entries that elimination may visit: a few seconds.
 const MAX_WORK: u64 = 500_000_000;
 
-/// x_plus[0] + x_plus[1] − x_minus = 0.
+/// The equation x_plus[0] + x_plus[1] − x_minus = 0.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Equation {
     pub(super) plus: [u32; 2],
@@ -23,21 +23,21 @@ pub(super) struct Equation {
 }
 
 /// Terms (unknown, factor), ascending by unknown, no factor zero.
-type Row = Vec<(u32, u64)>;
+type SparseRow = Vec<(u32, u64)>;
 
-/// The solutions of all equations.
+/// The solution space of all equations.
 pub(super) enum Solutions {
-    /// Each class of unknowns can be chosen freely.
+    /// One dimension per class of unknowns.
     Classes {
-        /// How many there are.
+        /// Number of classes.
         count: u64,
-        /// Which unknowns they hold.
+        /// The unknowns of each class.
         unknowns: Unknowns,
     },
-    /// As many dimensions as this.
+    /// The dimension only.
     Dimension(u64),
-    /// Elimination passed its budget.
-    TooMuchWork,
+    /// Elimination exceeded its budget.
+    BudgetExceeded,
 }
 
 /// Unknowns, each a multiple of the root of its class, or zero.
@@ -48,36 +48,37 @@ pub(super) struct Unknowns {
 }
 
 impl Unknowns {
-    /// One class for each unknown; those for which `zero` holds are zero.
+    /// Creates one class per unknown; those for which `zero` holds are zero.
     pub(super) fn new(zero: &[bool]) -> Self {
         let factor = zero.iter().map(|&zero| u64::from(!zero)).collect();
         Self { parent: (0..zero.len() as u32).collect(), factor }
     }
 
-    /// How many unknowns can be chosen freely.
+    /// Solves the equations.
     pub(super) fn solutions(mut self, mut equations: Vec<Equation>) -> Solutions {
         let (mut before, mut work) = (usize::MAX, 0);
         while equations.len() < before && work < MAX_WORK {
             before = equations.len();
             work += before as u64;
-            equations.retain(|&equation| !self.settle(equation));
+            equations.retain(|&equation| !self.merge(equation));
         }
-        let mut rows: Vec<Row> = equations.iter().map(|&equation| self.row(equation)).collect();
+        let mut rows: Vec<SparseRow> =
+            equations.iter().map(|&equation| self.row(equation)).collect();
         let unknowns = self.parent.len();
         let roots = (0..unknowns).filter(|&x| self.parent[x] as usize == x && self.factor[x] != 0);
         let classes = roots.count();
         if rows.is_empty() {
             return Solutions::Classes { count: classes as u64, unknowns: self };
         }
-        let apart = take_out_lone(&mut rows, unknowns);
+        let removed = remove_unconstrained(&mut rows, unknowns);
         match rank(rows, unknowns) {
-            Some(rank) => Solutions::Dimension((classes - apart - rank) as u64),
-            None => Solutions::TooMuchWork,
+            Some(rank) => Solutions::Dimension((classes - removed - rank) as u64),
+            None => Solutions::BudgetExceeded,
         }
     }
 
-    /// The flow of each class: its unknowns, each with the sign of its root. None if some factor is
-    /// no sign.
+    /// Returns the unknowns of each class with their factors relative to the root. None if a factor is
+    /// not ±1.
     pub(super) fn signs(mut self) -> Option<Vec<Vec<(u32, f64)>>> {
         let mut place = vec![None; self.parent.len()];
         let mut classes: Vec<Vec<(u32, f64)>> = Vec::new();
@@ -98,7 +99,7 @@ impl Unknowns {
         Some(classes)
     }
 
-    /// Root and factor of an unknown; the root has factor 0 if the class is zero.
+    /// Returns the root and the factor of an unknown; the factor is 0 if the class is zero.
     fn root(&mut self, x: u32) -> (u32, u64) {
         let (mut at, mut factor) = (x, 1);
         while self.parent[at as usize] != at {
@@ -115,9 +116,9 @@ impl Unknowns {
         (at, factor * self.factor[at as usize] % PRIME)
     }
 
-    /// An equation in the roots of its unknowns.
-    fn row(&mut self, Equation { plus: [a, b], minus }: Equation) -> Row {
-        let mut terms: Row = Vec::with_capacity(3);
+    /// Writes an equation in terms of the roots of its unknowns.
+    fn row(&mut self, Equation { plus: [a, b], minus }: Equation) -> SparseRow {
+        let mut terms: SparseRow = Vec::with_capacity(3);
         for (x, sign) in [(a, 1), (b, 1), (minus, PRIME - 1)] {
             let (root, factor) = self.root(x);
             let term = sign * factor % PRIME;
@@ -131,8 +132,8 @@ impl Unknowns {
         terms
     }
 
-    /// Uses an equation of at most two unknowns up; says whether it was one.
-    fn settle(&mut self, equation: Equation) -> bool {
+    /// Applies an equation in at most two unknowns; returns whether it was one.
+    fn merge(&mut self, equation: Equation) -> bool {
         match self.row(equation)[..] {
             [] => {}
             [(x, _)] => self.factor[x as usize] = 0,
@@ -147,10 +148,10 @@ impl Unknowns {
     }
 }
 
-/// Takes out rows with an unknown that no other row has, again and again; returns how many.
-fn take_out_lone(rows: &mut Vec<Row>, unknowns: usize) -> usize {
+/// Removes rows with an unknown that no other row has, until there are none; returns their number.
+fn remove_unconstrained(rows: &mut Vec<SparseRow>, unknowns: usize) -> usize {
     let mut count = vec![0_u32; unknowns];
-    // The sum of the rows of an unknown: where there is one row only, that row.
+    // The sum of the row indices of an unknown: its row, if there is only one.
     let mut row_sum = vec![0_usize; unknowns];
     for (r, row) in rows.iter().enumerate() {
         for &(x, _) in row {
@@ -158,30 +159,30 @@ fn take_out_lone(rows: &mut Vec<Row>, unknowns: usize) -> usize {
             row_sum[x as usize] += r;
         }
     }
-    let mut lone: Vec<usize> = (0..unknowns).filter(|&x| count[x] == 1).collect();
-    let mut taken = 0;
-    while let Some(x) = lone.pop() {
+    let mut single: Vec<usize> = (0..unknowns).filter(|&x| count[x] == 1).collect();
+    let mut removed = 0;
+    while let Some(x) = single.pop() {
         if count[x] != 1 {
             continue;
         }
         let r = row_sum[x];
-        taken += 1;
+        removed += 1;
         for (y, _) in std::mem::take(&mut rows[r]) {
             let y = y as usize;
             count[y] -= 1;
             row_sum[y] -= r;
             if count[y] == 1 {
-                lone.push(y);
+                single.push(y);
             }
         }
     }
     rows.retain(|row| !row.is_empty());
-    taken
+    removed
 }
 
-/// The rank by elimination; none if it takes too much work.
-fn rank(rows: Vec<Row>, unknowns: usize) -> Option<usize> {
-    let mut pivots: Vec<Row> = Vec::new();
+/// Returns the rank by elimination; none if it exceeds [`MAX_WORK`].
+fn rank(rows: Vec<SparseRow>, unknowns: usize) -> Option<usize> {
+    let mut pivots: Vec<SparseRow> = Vec::new();
     const NO_PIVOT: u32 = u32::MAX;
     let mut pivot_of = vec![NO_PIVOT; if rows.is_empty() { 0 } else { unknowns }];
     let mut work = 0;
@@ -200,14 +201,14 @@ fn rank(rows: Vec<Row>, unknowns: usize) -> Option<usize> {
             if work > MAX_WORK {
                 return None;
             }
-            row = less(&row, factor, pivot);
+            row = subtract(&row, factor, pivot);
         }
     }
     Some(pivots.len())
 }
 
-/// row − factor · pivot.
-fn less(row: &[(u32, u64)], factor: u64, pivot: &[(u32, u64)]) -> Row {
+/// Returns row − factor · pivot.
+fn subtract(row: &[(u32, u64)], factor: u64, pivot: &[(u32, u64)]) -> SparseRow {
     let mut out = Vec::with_capacity(row.len() + pivot.len());
     let unknown = |terms: &[(u32, u64)], at: usize| terms.get(at).map_or(u32::MAX, |term| term.0);
     let (mut r, mut p) = (0, 0);
@@ -229,7 +230,7 @@ fn less(row: &[(u32, u64)], factor: u64, pivot: &[(u32, u64)]) -> Row {
     out
 }
 
-/// 1/a, by Fermat: a^(p−2).
+/// Returns 1/a modulo the prime p, by Fermat: a^(p−2).
 fn inverse(a: u64) -> u64 {
     let (mut result, mut base, mut exponent) = (1, a % PRIME, PRIME - 2);
     while exponent > 0 {

@@ -1,10 +1,10 @@
-//! M = W⁻¹CᵀD⁻¹C of [`super::curl`] in two ways: triangles stored, or found anew each time.
+//! The operator M = W⁻¹CᵀD⁻¹C of [`super::curl`], with triangles stored or enumerated each time.
 //!
-//! | | stored | found anew |
+//! | | stored | enumerated |
 //! |---|---|---|
 //! | when | at most 16 million triangles | more |
-//! | memory | 40 bytes a triangle | 48 bytes an edge |
-//! | cost of Mf | six reads a triangle | Σ over edges of the smaller degree |
+//! | memory | 40 bytes per triangle | 48 bytes per edge |
+//! | cost of Mf | six reads per triangle | Σ over edges of the smaller degree |
 
 use std::ops::Range;
 
@@ -13,74 +13,80 @@ use rayon::prelude::*;
 use super::adjacency::Adjacency;
 use crate::laplacian::in_order;
 
-/// Most triangles that are stored.
+/// Maximum number of triangles that are stored.
 const MAX_STORED: usize = 1 << 24;
-/// Triangles or edges of one task. Fixed, so that sums do not depend on the thread count.
+/// Triangles or edges per task. Fixed, so that sums do not depend on the number of threads.
 const PER_TASK: usize = 4096;
-/// Looks of one task.
-const LOOKS_PER_TASK: u64 = 1 << 17;
+/// Triangle candidates per task.
+const CANDIDATES_PER_TASK: u64 = 1 << 17;
 
-/// M, with room for what its application needs.
+/// M, with workspace for its application.
 pub(super) struct CurlOperator<'a> {
     adjacency: &'a Adjacency,
     inverse_weight: Vec<f64>,
-    way: Way,
+    triangles: TriangleAccess,
 }
 
-enum Way {
-    Stored(Stored),
-    Anew(Anew),
+enum TriangleAccess {
+    Stored(StoredTriangles),
+    Enumerated(EnumeratedTriangles),
 }
 
-/// Triangles one by one.
-struct Stored {
+/// All triangles in memory.
+struct StoredTriangles {
     /// The edges ab, bc and ac of each triangle.
     triangles: Vec<[u32; 3]>,
     /// D⁻¹, and D⁻¹Cf of the last application.
     inverse: Vec<f64>,
     scaled: Vec<f64>,
-    /// The triangles of edge `e` are `incident[start[e]..start[e + 1]]`, twice their number and
-    /// one more where the edge counts negative.
+    /// The triangles of edge `e` are `incident[start[e]..start[e + 1]]`, each as twice its index,
+    /// plus one if the edge counts negatively.
     start: Vec<usize>,
     incident: Vec<u32>,
 }
 
-/// Ranks in tasks of about equal work, and for each entry its flow and 1/w.
-struct Anew {
+/// Triangles enumerated from the neighbour lists at each application.
+struct EnumeratedTriangles {
+    /// Ranges of ranks with about equal work.
     tasks: Vec<Range<usize>>,
+    /// The flow along each entry of the adjacency, and 1/w.
     along: Vec<[f64; 2]>,
 }
 
-/// No neighbour: a flow that is no number, and a 1/w that does no harm.
+/// Marks a rank that is not a neighbour: the flow is NaN, and 1/w is finite.
 const ABSENT: [f64; 2] = [f64::NAN, 1.0];
 
 impl<'a> CurlOperator<'a> {
     pub(super) fn new(adjacency: &'a Adjacency, weight: &[f64]) -> Self {
         let inverse_weight: Vec<f64> = weight.iter().map(|w| 1.0 / w).collect();
-        let way = match adjacency.triangles(MAX_STORED) {
-            Some(triangles) => Way::Stored(Stored::new(triangles, &inverse_weight)),
-            None => Way::Anew(Anew::new(adjacency)),
+        let triangles = match adjacency.triangles(MAX_STORED) {
+            Some(triangles) => {
+                TriangleAccess::Stored(StoredTriangles::new(triangles, &inverse_weight))
+            }
+            None => TriangleAccess::Enumerated(EnumeratedTriangles::new(adjacency)),
         };
-        Self { adjacency, inverse_weight, way }
+        Self { adjacency, inverse_weight, triangles }
     }
 
-    /// A bound of the largest eigenvalue of M: a sum of projections, one a triangle, each of which
-    /// meets at most three times the others of its edges.
+    /// Returns a bound of the largest eigenvalue of M, which is a sum of one projection per triangle;
+    /// each of a triangle's three edges is shared with fewer triangles than the largest degree.
     pub(super) fn norm_bound(&self) -> f64 {
         let degree = |u: usize| self.adjacency.row(u).len();
         3.0 * (0..self.adjacency.len()).map(degree).max().unwrap_or(0) as f64
     }
 
-    /// out ← Mf; returns ‖Cf‖² in the norm of D⁻¹.
+    /// Computes out ← Mf; returns ‖Cf‖² in the norm of D⁻¹.
     pub(super) fn apply(&mut self, flow: &[f64], out: &mut [f64]) -> f64 {
-        match &mut self.way {
-            Way::Stored(stored) => stored.apply(&self.inverse_weight, flow, out),
-            Way::Anew(anew) => anew.apply(self.adjacency, &self.inverse_weight, flow, out),
+        match &mut self.triangles {
+            TriangleAccess::Stored(stored) => stored.apply(&self.inverse_weight, flow, out),
+            TriangleAccess::Enumerated(enumerated) => {
+                enumerated.apply(self.adjacency, &self.inverse_weight, flow, out)
+            }
         }
     }
 }
 
-impl Stored {
+impl StoredTriangles {
     fn new(triangles: Vec<[u32; 3]>, inverse_weight: &[f64]) -> Self {
         let diagonal = |t: &[u32; 3]| t.iter().map(|&e| inverse_weight[e as usize]).sum::<f64>();
         let inverse = triangles.par_iter().map(|t| 1.0 / diagonal(t)).collect();
@@ -134,13 +140,13 @@ impl Stored {
     }
 }
 
-impl Anew {
+impl EnumeratedTriangles {
     fn new(adjacency: &Adjacency) -> Self {
-        let looks = |u: usize| -> u64 {
+        let candidates = |u: usize| -> u64 {
             let higher = adjacency.neighbours[adjacency.higher(u)].iter();
             higher.map(|&v| adjacency.row(v as usize).len() as u64).sum()
         };
-        let tasks = adjacency.tasks(looks, LOOKS_PER_TASK);
+        let tasks = adjacency.tasks(candidates, CANDIDATES_PER_TASK);
         Self { tasks, along: vec![[0.0; 2]; adjacency.neighbours.len()] }
     }
 
@@ -155,26 +161,27 @@ impl Anew {
         entries.for_each(|((along, &edge), &neighbour)| {
             *along = [graph.towards(neighbour, edge, flow), inverse_weight[edge as usize]];
         });
-        // The edges from a rank to higher ones are consecutive: each task owns a slice of them.
-        let mut pieces = Vec::with_capacity(self.tasks.len());
+        // The edges from a rank to higher ranks are consecutive, so each task owns a slice of `out`.
+        let mut outputs = Vec::with_capacity(self.tasks.len());
         let mut rest = out;
         for range in &self.tasks {
             let edges = range.clone().map(|u| graph.higher(u).len()).sum();
-            let (piece, behind) = rest.split_at_mut(edges);
-            rest = behind;
-            pieces.push((range.clone(), piece));
+            let (own, others) = rest.split_at_mut(edges);
+            rest = others;
+            outputs.push((range.clone(), own));
         }
-        let sums: Vec<f64> = pieces
+        let sums: Vec<f64> = outputs
             .into_par_iter()
             .with_max_len(1)
-            .map_init(|| vec![ABSENT; graph.len()], |mark, piece| self.piece(graph, mark, piece))
+            .map_init(|| vec![ABSENT; graph.len()], |mark, task| self.apply_task(graph, mark, task))
             .collect();
-        // Each triangle was met at its three edges.
+        // Each triangle was visited once from each of its three edges.
         sums.iter().sum::<f64>() / 3.0
     }
 
-    /// `mark` is all absent before and after; in between, `along` of the neighbours of u.
-    fn piece(
+    /// Applies M to the edges that start in a range of ranks. `mark` holds `along` of the neighbours
+    /// of the current rank, and is all [`ABSENT`] before and after.
+    fn apply_task(
         &self,
         graph: &Adjacency,
         mark: &mut [[f64; 2]],
@@ -193,7 +200,7 @@ impl Anew {
                 let mut sum = 0.0;
                 for (&w, &[vw, inverse_vw]) in entries {
                     let [uw, inverse_uw] = mark[w as usize];
-                    // A choice and no branch: whether there is a triangle is hard to predict.
+                    // A select, not a branch: whether there is a triangle would be mispredicted.
                     let curl = if uw.is_nan() { 0.0 } else { uv + vw - uw };
                     let scaled = curl / (inverse_uv + inverse_vw + inverse_uw);
                     sum += scaled;
@@ -216,7 +223,7 @@ mod tests {
     use crate::{Comparison, ComparisonGraph, Groups};
 
     #[test]
-    fn both_ways_agree() {
+    fn stored_and_enumerated_triangles_agree() {
         let votes: Vec<_> = (0..900_u32)
             .map(|k| (k * 7919 % 60, (k * 104_729 + k / 60) % 60, k))
             .filter(|(i, j, _)| i != j)
@@ -233,9 +240,11 @@ mod tests {
         let triangles = adjacency.triangles(usize::MAX).unwrap();
         assert!(triangles.len() > 100 && adjacency.triangles(triangles.len() - 1).is_none());
         let (mut a, mut b) = (vec![0.0; flow.len()], vec![0.0; flow.len()]);
-        let stored = Stored::new(triangles, &inverse_weight).apply(&inverse_weight, &flow, &mut a);
-        let anew = Anew::new(&adjacency).apply(&adjacency, &inverse_weight, &flow, &mut b);
-        assert!((stored - anew).abs() < 1e-12 * stored);
+        let stored =
+            StoredTriangles::new(triangles, &inverse_weight).apply(&inverse_weight, &flow, &mut a);
+        let enumerated =
+            EnumeratedTriangles::new(&adjacency).apply(&adjacency, &inverse_weight, &flow, &mut b);
+        assert!((stored - enumerated).abs() < 1e-12 * stored);
         assert!(a.iter().zip(&b).all(|(a, b)| (a - b).abs() < 1e-10));
     }
 }

@@ -8,28 +8,28 @@ use crate::solve::{L2Options, check_stopping};
 ///
 /// | name | default | purpose | range |
 /// |---|---|---|---|
-/// | `top_triangles` | 10 | worst triangles listed | 0 or more |
-/// | `top_loops` | 10 | strongest harmonic loops listed | 0 or more |
-/// | `max_triangles` | 2000000000 | budget of places to look at for triangles (in complete graphs: triangles); up to half a minute | 0 or more |
-/// | `backend` | `auto` | how the system of the scores is solved | `auto`, `dense`, `sparse`, `cg` |
-/// | `tolerance` | 1e-12 | relative residual of scores and of the curl part that is good enough | above 0, below 1 |
-/// | `max_iterations` | 10000 | most steps of an iterative solver | 1 or more |
-/// | `seed` | 0 | of the sample of triangles, where the budget asks for one | any |
+/// | `top_triangles` | 10 | triangles listed, largest curl first | 0 or more |
+/// | `top_loops` | 10 | harmonic loops listed, strongest first | 0 or more |
+/// | `max_triangles` | 2000000000 | candidates to check in the search for triangles (in complete graphs: triangles); the default takes up to half a minute | 0 or more |
+/// | `backend` | `auto` | linear solver of the scores | `auto`, `dense`, `sparse`, `cg` |
+/// | `tolerance` | 1e-12 | relative residual of the scores and of the curl part | above 0, below 1 |
+/// | `max_iterations` | 10000 | maximum number of iterations of an iterative solver | 1 or more |
+/// | `seed` | 0 | random seed of the sample of triangles, if `max_triangles` requires one | any |
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct DecomposeOptions {
-    /// Worst triangles listed.
+    /// Number of triangles listed, largest curl first.
     pub top_triangles: usize,
-    /// Strongest harmonic loops listed.
+    /// Number of harmonic loops listed, strongest first.
     pub top_loops: usize,
-    /// Budget of places to look at for triangles.
+    /// Maximum number of candidates to check in the search for triangles.
     pub max_triangles: u64,
-    /// How the system of the scores is solved.
+    /// Linear solver of the scores.
     pub backend: BackendChoice,
-    /// Relative residual that is good enough.
+    /// Relative residual at which solvers stop.
     pub tolerance: f64,
-    /// Most steps of an iterative solver.
+    /// Maximum number of iterations of an iterative solver.
     pub max_iterations: usize,
-    /// Seed of the sample of triangles, where the budget asks for one.
+    /// Random seed of the sample of triangles, if `max_triangles` requires one.
     pub seed: u64,
 }
 
@@ -40,7 +40,7 @@ impl Default for DecomposeOptions {
             top_loops: 10,
             max_triangles: 2_000_000_000,
             backend: BackendChoice::Auto,
-            // Tighter than for scores alone: energies are compared to nine digits.
+            // Tighter than for scores alone: shares are reported to nine digits.
             tolerance: 1e-12,
             max_iterations: StoppingRule::default().max_iterations,
             seed: 0,
@@ -49,10 +49,10 @@ impl Default for DecomposeOptions {
 }
 
 impl DecomposeOptions {
-    /// Checks that all values make sense.
+    /// Checks that every value is in its range.
     ///
     /// # Errors
-    /// [`crate::Error::BadOption`] for the first that does not.
+    /// [`crate::Error::BadOption`] for the first value that is not.
     pub fn validate(&self) -> Result<()> {
         self.stopping_rule().map(drop)
     }

@@ -1,61 +1,148 @@
-//! Who was compared with whom, how often, and who never lost.
+//! The design of a study: which items were compared, how often, and which of them never won or lost.
 
-use crate::graph::ComparisonGraph;
+use super::capped_list::CappedList;
+use crate::graph::{ComparisonGraph, ItemPair};
 use crate::identify::cycle_dimension;
 
-/// The shape of a study.
+/// The design of a study. Items are indices, or names after [`DesignSummary::map`].
 #[derive(Debug, Clone, PartialEq)]
-pub struct Design {
-    /// Items.
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+pub struct DesignSummary<I = u32> {
+    /// Number of items.
     pub items: usize,
-    /// Pairs compared at least once.
+    /// Number of pairs compared at least once.
     pub pairs: usize,
-    /// Votes.
-    pub votes: f64,
-    /// Pairs compared over all pairs there are.
+    /// Number of votes.
+    pub votes: u64,
+    /// Share of all possible pairs that were compared, from 0 to 1.
     pub density: f64,
-    /// Connected components; an item that was never compared is one.
+    /// Number of connected components; an item that was never compared is one.
     pub components: usize,
-    /// Items of the largest component.
+    /// Number of items of the largest component.
     pub largest_component: usize,
-    /// Items that were never compared.
+    /// Number of items that were never compared.
     pub never_compared: usize,
-    /// Independent cycles of votes: what wrong votes can be seen by.
-    pub cycles: f64,
-    /// Pairs whose loss would split a component.
-    pub bridges: Vec<u32>,
-    /// Items with few votes, the fewest first, and how many they have.
-    pub few_votes: Vec<(u32, u64)>,
-    /// Items that lost no vote but won one: their scores have no upper bound in models such as
-    /// Bradley and Terry's, and rest on the size of outcomes here.
-    pub undefeated: Vec<u32>,
-    /// Items that won no vote but lost one.
-    pub winless: Vec<u32>,
-    /// Votes on a compared pair.
+    /// Number of independent cycles of votes: without cycles no wrong vote can be identified.
+    pub cycles: u64,
+    /// Pairs without which a component would fall apart.
+    pub bridges: CappedList<ItemPair<I>>,
+    /// Items with few votes, in ascending order of votes.
+    pub few_votes: CappedList<ItemVotes<I>>,
+    /// Items that won a vote but lost none. Their scores have no upper bound in models such as
+    /// Bradley–Terry, and depend on the size of outcomes here.
+    pub undefeated: CappedList<I>,
+    /// Items that lost a vote but won none.
+    pub winless: CappedList<I>,
+    /// Number of votes per compared pair.
     pub votes_per_pair: Spread,
-    /// Votes on an item.
+    /// Number of votes per item.
     pub votes_per_item: Spread,
-    /// n log n: so many random pairs make a graph connected, in order of magnitude.
+    /// Number of votes per annotator. A comparison graph does not know annotators, so
+    /// [`super::diagnose`] leaves it empty for the caller to set.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub votes_per_annotator: Option<Spread>,
+    /// n log n: the number of random pairs that connects all items, in order of magnitude.
     pub pairs_to_connect: f64,
-    /// n^{3/2}: so many random pairs leave no harmonic part, in order of magnitude.
+    /// n^{3/2}: the number of random pairs that leaves no harmonic part, in order of magnitude.
     pub pairs_without_loops: f64,
 }
 
-/// How unevenly something is spread.
+/// An item and its number of votes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+pub struct ItemVotes<I = u32> {
+    /// The item.
+    pub item: I,
+    /// Number of votes on it.
+    pub votes: u64,
+}
+
+impl<I> DesignSummary<I> {
+    /// Replaces the items, for example by their names.
+    #[must_use]
+    pub fn map<J>(self, name: impl Fn(I) -> J) -> DesignSummary<J> {
+        DesignSummary {
+            bridges: self.bridges.map(|pair| pair.map(&name)),
+            few_votes: self
+                .few_votes
+                .map(|found| ItemVotes { item: name(found.item), votes: found.votes }),
+            undefeated: self.undefeated.map(&name),
+            winless: self.winless.map(&name),
+            items: self.items,
+            pairs: self.pairs,
+            votes: self.votes,
+            density: self.density,
+            components: self.components,
+            largest_component: self.largest_component,
+            never_compared: self.never_compared,
+            cycles: self.cycles,
+            votes_per_pair: self.votes_per_pair,
+            votes_per_item: self.votes_per_item,
+            votes_per_annotator: self.votes_per_annotator,
+            pairs_to_connect: self.pairs_to_connect,
+            pairs_without_loops: self.pairs_without_loops,
+        }
+    }
+}
+
+impl DesignSummary {
+    /// Summarises a graph. Items with fewer than `few` votes are listed; lists are cut after
+    /// `max_listed` entries.
+    pub(super) fn new(graph: &ComparisonGraph, few: u64, max_listed: usize) -> Self {
+        let (n, pairs, components) = (graph.items(), graph.pairs(), graph.components());
+        let all_pairs = n as f64 * (n as f64 - 1.0) / 2.0;
+        let ItemTotals { votes, wins, losses } = ItemTotals::new(graph);
+        let mut few_votes: Vec<ItemVotes> = votes
+            .iter()
+            .enumerate()
+            .filter(|(_, votes)| **votes < few as f64)
+            .map(|(i, votes)| ItemVotes { item: i as u32, votes: *votes as u64 })
+            .collect();
+        few_votes.sort_unstable_by_key(|found| (found.votes, found.item));
+        let bridges = graph.bridges().into_iter();
+        let bridges = bridges.map(|pair| ItemPair::of(pairs, pair as usize)).collect();
+        let only = |some: &[f64], none: &[f64]| -> CappedList<u32> {
+            let is = |i: &u32| some[*i as usize] > 0.0 && none[*i as usize] == 0.0;
+            CappedList::new((0..n as u32).filter(is).collect(), max_listed)
+        };
+        Self {
+            items: n,
+            pairs: pairs.len(),
+            votes: graph.groups().votes() as u64,
+            density: if n > 1 { pairs.len() as f64 / all_pairs } else { 0.0 },
+            components: components.len(),
+            largest_component: if n > 0 { components.members(0).len() } else { 0 },
+            never_compared: graph.never_compared().count(),
+            cycles: cycle_dimension(graph) as u64,
+            bridges: CappedList::new(bridges, max_listed),
+            few_votes: CappedList::new(few_votes, max_listed),
+            undefeated: only(&wins, &losses),
+            winless: only(&losses, &wins),
+            votes_per_pair: Spread::of(pairs.weight.clone()),
+            votes_per_item: Spread::of(votes),
+            votes_per_annotator: None,
+            pairs_to_connect: (n as f64 * (n as f64).max(1.0).ln()).min(all_pairs),
+            pairs_without_loops: (n as f64).powf(1.5).min(all_pairs),
+        }
+    }
+}
+
+/// Minimum, median, mean and maximum of a list of numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Spread {
-    /// The least.
+    /// The minimum.
     pub least: f64,
-    /// Half have at most this.
+    /// The lower median.
     pub median: f64,
     /// The mean.
     pub mean: f64,
-    /// The most.
+    /// The maximum.
     pub most: f64,
 }
 
 impl Spread {
-    /// The spread of these numbers; zeros if there are none.
+    /// Summarises these numbers; all zero if there are none.
     #[must_use]
     pub fn of(mut values: Vec<f64>) -> Self {
         if values.is_empty() {
@@ -71,52 +158,15 @@ impl Spread {
     }
 }
 
-impl Design {
-    pub(super) fn of(graph: &ComparisonGraph, few: u64) -> Self {
-        let (n, pairs, components) = (graph.items(), graph.pairs(), graph.components());
-        let all_pairs = n as f64 * (n as f64 - 1.0) / 2.0;
-        let Record { votes, wins, losses } = Record::of(graph);
-        let mut few_votes: Vec<(u32, u64)> = votes
-            .iter()
-            .enumerate()
-            .filter(|(_, votes)| **votes < few as f64)
-            .map(|(i, votes)| (i as u32, *votes as u64))
-            .collect();
-        few_votes.sort_unstable_by_key(|&(item, votes)| (votes, item));
-        let only = |some: &[f64], none: &[f64]| -> Vec<u32> {
-            let is = |i: &u32| some[*i as usize] > 0.0 && none[*i as usize] == 0.0;
-            (0..n as u32).filter(is).collect()
-        };
-        Self {
-            items: n,
-            pairs: pairs.len(),
-            votes: graph.groups().votes(),
-            density: if n > 1 { pairs.len() as f64 / all_pairs } else { 0.0 },
-            components: components.len(),
-            largest_component: if n > 0 { components.members(0).len() } else { 0 },
-            never_compared: graph.never_compared().count(),
-            cycles: cycle_dimension(graph),
-            bridges: graph.bridges(),
-            few_votes,
-            undefeated: only(&wins, &losses),
-            winless: only(&losses, &wins),
-            votes_per_pair: Spread::of(pairs.weight.clone()),
-            votes_per_item: Spread::of(votes),
-            pairs_to_connect: (n as f64 * (n as f64).max(1.0).ln()).min(all_pairs),
-            pairs_without_loops: (n as f64).powf(1.5).min(all_pairs),
-        }
-    }
-}
-
 /// Votes, wins and losses of each item.
-struct Record {
+struct ItemTotals {
     votes: Vec<f64>,
     wins: Vec<f64>,
     losses: Vec<f64>,
 }
 
-impl Record {
-    fn of(graph: &ComparisonGraph) -> Self {
+impl ItemTotals {
+    fn new(graph: &ComparisonGraph) -> Self {
         let (groups, zeros) = (graph.groups(), vec![0.0; graph.items()]);
         let (mut votes, mut wins, mut losses) = (zeros.clone(), zeros.clone(), zeros);
         for (g, (&y, &w)) in groups.y.iter().zip(&groups.weight).enumerate() {

@@ -24,12 +24,14 @@ const NEW: f64 = 1e-14;
 
 /// What [`smallest_eigenvalue`] found.
 #[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Eigenvalue {
     /// ρ: at least the smallest eigenvalue.
     pub value: f64,
     /// Bound of |1 − ρ/λ| for the eigenvalue next to it.
     pub accuracy: f64,
     /// Steps made.
+    #[cfg_attr(feature = "serde", serde(skip))]
     pub steps: usize,
     /// Whether the accuracy asked for was reached.
     pub converged: bool,

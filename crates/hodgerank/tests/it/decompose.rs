@@ -7,7 +7,8 @@ use std::time::Duration;
 use crate::curl_reference::{ReferenceDecomposition, product, reference_decomposition, triangles};
 use crate::shapes::largest_difference;
 use hodgerank::decompose::{
-    BettiNumber, CurlMethod, DecomposeOptions, Decomposition, decompose as decompose_with,
+    BettiNumber, CurlMethod, DecomposeOptions, Decomposition, LocalInconsistency,
+    decompose as decompose_with,
 };
 use hodgerank::solve::Status;
 use hodgerank::{Comparison, ComparisonGraph, Error};
@@ -145,9 +146,9 @@ fn shares_of_every_study_sum_to_one() {
 fn a_tree_is_all_gradient() {
     let found = decompose(&shapes::graph(100, &ones_votes(&shapes::tree(100, 3))));
     assert!((found.shares.gradient - 1.0).abs() < 1e-12);
-    assert_eq!((found.betti.get(), found.triangles.seen), (Some(0), 0));
-    assert_eq!(found.triangles.transitivity(), None);
-    assert!(found.loops.is_empty() && found.triangles.worst.is_empty());
+    assert_eq!((found.betti.get(), found.transitivity.triangles), (Some(0), 0));
+    assert_eq!(found.transitivity.rate, None);
+    assert!(found.loops.is_empty() && found.triangles.is_empty());
 }
 
 fn ones_votes(edges: &[(u32, u32)]) -> Vec<Comparison> {
@@ -161,8 +162,8 @@ fn disagreement_within_pairs_is_all_bicycles() {
     let found = decompose(&shapes::graph(6, &votes));
     assert_eq!((found.shares.bicycles, found.shares.sum()), (1.0, 1.0));
     assert_eq!(found.energy, 15.0 * 14.0 * 2.25);
-    assert_eq!((found.triangles.seen, found.triangles.decided), (20, 0));
-    assert_eq!(found.triangles.transitivity(), None);
+    assert_eq!((found.transitivity.triangles, found.transitivity.decided), (20, 0));
+    assert_eq!(found.transitivity.rate, None);
 }
 
 /// W⁻¹Cᵀφ for random φ on graphs with and without holes.
@@ -273,15 +274,15 @@ fn triangles_match_enumeration() {
     graphs.push(("tournament", ones(12, &shapes::random(12, 300, 9))));
     for (name, graph) in graphs {
         let found = decompose_with(&graph, &options).unwrap();
-        let (report, mean) = (&found.triangles, &found.flows.mean);
+        let (counts, mean) = (&found.transitivity, &found.flows.mean);
         let all = triangles(&graph);
-        assert_eq!((report.seen, report.sampled), (all.len() as u64, None), "{name}");
+        assert_eq!((counts.triangles, counts.sampled), (all.len() as u64, None), "{name}");
         let signs = all.iter().map(|(_, [ab, bc, ac])| [mean[*ab], mean[*bc], -mean[*ac]]);
         let decided: Vec<[f64; 3]> = signs.clone().filter(|s| !s.contains(&0.0)).collect();
         let one_way = |s: &[f64; 3]| s.iter().all(|&f| f > 0.0) || s.iter().all(|&f| f < 0.0);
         let cyclic = decided.iter().filter(|s| one_way(s)).count();
         assert_eq!(
-            (report.decided, report.cyclic),
+            (counts.decided, counts.cyclic),
             (decided.len() as u64, cyclic as u64),
             "{name}"
         );
@@ -289,9 +290,9 @@ fn triangles_match_enumeration() {
         curls.retain(|&c| c > 1e-9);
         curls.sort_by(|a, b| b.total_cmp(a));
         curls.truncate(25);
-        let listed: Vec<f64> = report.worst.iter().map(|t| t.curl).collect();
+        let listed: Vec<f64> = found.triangles.iter().map(|t| t.curl).collect();
         assert!(largest_difference(&listed, &curls) < 1e-12, "{name}");
-        for t in &report.worst {
+        for t in &found.triangles {
             let sum: f64 = t.flows.iter().sum();
             assert!((sum - t.curl).abs() < 1e-12 && t.items[0] < t.items[1].min(t.items[2]));
             for k in 0..3 {
@@ -300,7 +301,7 @@ fn triangles_match_enumeration() {
                 let ends = (graph.pairs().left[p], graph.pairs().right[p]);
                 assert_eq!(ends, (from.min(to), from.max(to)), "{name}");
                 assert_eq!(t.flows[k], if from < to { mean[p] } else { -mean[p] });
-                assert_eq!(t.votes[k], graph.pairs().weight[p]);
+                assert_eq!(t.votes[k], graph.pairs().weight[p] as u64);
             }
         }
     }
@@ -343,25 +344,28 @@ fn local_inconsistency_adds_up_and_is_sorted() {
     for (name, graph) in small_shapes() {
         let found = decompose(&graph);
         let whole = found.energies.bicycles + found.energies.curl + found.energies.harmonic;
-        for (times, list) in [
-            (1.0, found.worst_pairs(&graph, usize::MAX)),
-            (2.0, found.worst_items(&graph, usize::MAX)),
-        ] {
-            let sum: f64 = list.iter().map(|local| local.inconsistent()).sum();
+        let pairs = found.worst_pairs(&graph, usize::MAX);
+        let items = found.worst_items(&graph, usize::MAX);
+        let locals: [(f64, Vec<LocalInconsistency>); 2] = [
+            (1.0, pairs.iter().map(|found| found.local).collect()),
+            (2.0, items.iter().map(|found| found.local).collect()),
+        ];
+        for (times, list) in locals {
+            let sum: f64 = list.iter().map(|local| local.inconsistent).sum();
             assert!((sum - times * whole).abs() <= 1e-9 * found.energy, "{name}");
             let energy: f64 = list.iter().map(|local| local.energy).sum();
             assert!((energy - times * found.energy).abs() <= 1e-9 * found.energy, "{name}");
-            assert!(list.is_sorted_by(|a, b| a.inconsistent() >= b.inconsistent()), "{name}");
+            assert!(list.is_sorted_by(|a, b| a.inconsistent >= b.inconsistent), "{name}");
         }
         let few = found.worst_pairs(&graph, 3);
-        assert_eq!(few, found.worst_pairs(&graph, usize::MAX)[..few.len()], "{name}");
+        assert_eq!(few, pairs[..few.len()], "{name}");
     }
     // One vote against a chain of four: inconsistency on the cycle only, none on the tail.
     let votes = [(0, 1), (1, 2), (2, 0), (2, 3)].map(|(i, j)| Comparison::new(i, j, 1.0));
     let graph = shapes::graph(4, &votes);
     let items = decompose(&graph).worst_items(&graph, 4);
-    assert_eq!(items[3].index, 3);
-    assert!(items[3].share() < 1e-12 && (items[0].energy - 2.0).abs() < 1.1);
+    assert_eq!(items[3].item, 3);
+    assert!(items[3].local.share < 1e-12 && (items[0].local.energy - 2.0).abs() < 1.1);
 }
 
 #[test]
@@ -370,22 +374,26 @@ fn budgets_sample_the_listing_and_never_the_shares() {
     let all = decompose(&graph);
     let options = DecomposeOptions { max_triangles: 5000, ..DecomposeOptions::default() };
     let some = decompose_with(&graph, &options).unwrap();
-    let share = some.triangles.sampled.unwrap();
+    let share = some.transitivity.sampled.unwrap();
     assert!((share - 5000.0 / 9880.0).abs() < 1e-12);
-    assert!(some.triangles.seen > 3500 && some.triangles.seen < 6500, "{}", some.triangles.seen);
+    assert!(
+        some.transitivity.triangles > 3500 && some.transitivity.triangles < 6500,
+        "{}",
+        some.transitivity.triangles
+    );
     assert_eq!((some.shares, &some.flows), (all.shares, &all.flows));
     assert_eq!(decompose_with(&graph, &options).unwrap().triangles, some.triangles);
     // A complete graph has no holes, which is known without listing triangles.
     let none = DecomposeOptions { max_triangles: 0, ..options };
     let none = decompose_with(&graph, &none).unwrap();
-    assert_eq!((none.shares, none.triangles.sampled), (all.shares, Some(0.0)));
+    assert_eq!((none.shares, none.transitivity.sampled), (all.shares, Some(0.0)));
 
     let mut edges = shapes::complete(40);
     edges.extend(shapes::cycle(6).iter().map(|&(i, j)| (39 + i, 39 + j)));
     let few = shapes::voted(45, &edges, 7);
     let options = DecomposeOptions { max_triangles: 9000, ..options };
     let (all, some) = (decompose(&few), decompose_with(&few, &options).unwrap());
-    assert!(some.triangles.sampled.is_some() && some.info.curl_residual.is_none());
+    assert!(some.transitivity.sampled.is_some() && some.info.curl_residual.is_none());
     assert_eq!(some.info.method, CurlMethod::FewHoles);
     assert_eq!((some.shares, some.betti), (all.shares, BettiNumber::Exact(1)));
 
@@ -405,8 +413,8 @@ fn empty_studies_and_ties_have_no_shares() {
     let ties: Vec<_> = shapes::torus(4).iter().map(|&(i, j)| Comparison::new(i, j, 0.0)).collect();
     let found = decompose(&shapes::graph(16, &ties));
     assert_eq!((found.energy, found.shares.sum(), found.info.sum_error), (0.0, 0.0, 0.0));
-    assert_eq!((found.betti.get(), found.triangles.decided), (Some(2), 0));
-    assert!(found.loops.is_empty() && found.triangles.worst.is_empty());
+    assert_eq!((found.betti.get(), found.transitivity.decided), (Some(2), 0));
+    assert!(found.loops.is_empty() && found.triangles.is_empty());
 }
 
 #[test]

@@ -1,8 +1,11 @@
 //! Diagnosis of designs with known properties.
 
 use crate::shapes;
-use hodgerank::diagnose::{DiagnoseOptions, Diagnosis, Spread, diagnose};
-use hodgerank::identify::FindableOptions;
+use hodgerank::diagnose::{
+    Advice, CappedList, DiagnoseOptions, Diagnosis, Finding, FlaggedCertainty, ItemVotes, Spread,
+    diagnose,
+};
+use hodgerank::identify::IdentifiableOptions;
 use hodgerank::{Comparison, ComparisonGraph};
 
 fn wins(edges: &[(u32, u32)]) -> Vec<Comparison> {
@@ -14,8 +17,12 @@ fn diagnosed(graph: &ComparisonGraph) -> Diagnosis {
     diagnose(graph, &nothing, &DiagnoseOptions::default()).unwrap()
 }
 
-fn mentions(found: &Diagnosis, words: &str) -> bool {
-    found.verdict.findings.iter().any(|finding| finding.contains(words))
+fn has(found: &Diagnosis, finding: Finding) -> bool {
+    found.verdict.findings.contains(&finding)
+}
+
+fn only(item: u32) -> CappedList<u32> {
+    CappedList { count: 1, first: vec![item] }
 }
 
 #[test]
@@ -28,12 +35,12 @@ fn a_complete_study_supports_everything() {
     assert!(found.verdict.advice.is_empty(), "{:?}", found.verdict.advice);
     let design = &found.design;
     assert_eq!((design.pairs, design.density, design.components), (45, 1.0, 1));
-    assert_eq!((design.undefeated.clone(), design.winless.clone()), (vec![0], vec![9]));
-    assert_eq!(design.cycles, 900.0 - 10.0 + 1.0);
-    assert!(design.bridges.is_empty() && design.few_votes.is_empty());
+    assert_eq!((design.undefeated.clone(), design.winless.clone()), (only(0), only(9)));
+    assert_eq!(design.cycles, 900 - 10 + 1);
+    assert_eq!((design.bridges.count, design.few_votes.count), (0, 0));
     // ρ = 2/(20·10), so s < 50.
     assert_eq!(found.certain_outliers, 49);
-    assert!(found.findable.share >= 0.2 && found.conditions.is_none());
+    assert!(found.identifiable.share >= 0.2 && found.conditions.is_none());
 }
 
 #[test]
@@ -41,9 +48,10 @@ fn a_tree_can_be_ranked_but_has_no_findable_outliers() {
     let graph = shapes::graph(9, &wins(&shapes::tree(9, 4)));
     let found = diagnosed(&graph);
     assert!(found.verdict.can_rank && !found.verdict.can_find_outliers);
-    assert!(mentions(&found, "no cycle") && mentions(&found, "only link"));
-    assert_eq!((found.design.bridges.len(), found.design.cycles), (8, 0.0));
-    assert_eq!((found.certain_outliers, found.findable.share), (0, 0.0));
+    assert!(has(&found, Finding::NoCycles));
+    assert!(has(&found, Finding::Bridges { bridges: 8, pairs: 8 }));
+    assert_eq!((found.design.bridges.count, found.design.cycles), (8, 0));
+    assert_eq!((found.certain_outliers, found.identifiable.share), (0, 0.0));
     assert!((found.resistance.unwrap().largest - 1.0).abs() < 1e-12);
 }
 
@@ -51,10 +59,10 @@ fn a_tree_can_be_ranked_but_has_no_findable_outliers() {
 fn components_and_isolated_items_are_reported() {
     let edges = [(0, 1), (1, 2), (2, 0), (3, 4), (4, 5), (5, 3)];
     let found = diagnosed(&shapes::graph(7, &wins(&edges)));
-    assert!(!found.verdict.can_rank && mentions(&found, "3 parts"));
+    assert!(!found.verdict.can_rank && has(&found, Finding::Disconnected { components: 3 }));
     assert_eq!((found.design.components, found.design.never_compared), (3, 1));
-    assert_eq!(found.design.few_votes[0], (6, 0));
-    assert!(found.verdict.advice[0].contains("2 more pairs"));
+    assert_eq!(found.design.few_votes.first[0], ItemVotes { item: 6, votes: 0 });
+    assert_eq!(found.verdict.advice[0], Advice::ConnectComponents { pairs: 2 });
 }
 
 #[test]
@@ -63,7 +71,7 @@ fn studies_without_votes_are_diagnosed() {
         let found = diagnosed(&shapes::graph(items, &[]));
         assert!(!found.verdict.can_rank && !found.verdict.can_find_outliers);
         assert!(found.connectivity.is_none() && found.resistance.is_none());
-        assert!(mentions(&found, "nothing to rank"));
+        assert!(has(&found, Finding::NoComparisons));
     }
 }
 
@@ -74,7 +82,9 @@ fn flagged_votes_that_disconnect_the_graph_are_reported() {
     let mut flagged = vec![0.0; 4];
     flagged[graph.groups().find(2, 3, 1.0).unwrap()] = 1.0;
     let found = diagnose(&graph, &flagged, &DiagnoseOptions::default()).unwrap();
-    assert!(!found.verdict.can_find_outliers && mentions(&found, "fall apart"));
+    let certainty = FlaggedCertainty::Unchecked;
+    assert!(!found.verdict.can_find_outliers);
+    assert!(has(&found, Finding::Flagged { votes: 1, certainty }));
 }
 
 #[test]
@@ -83,8 +93,8 @@ fn results_do_not_depend_on_threads() {
     let graph = shapes::graph(2500, &wins(&shapes::random(2500, 9000, 3)));
     let run = |threads| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        let findable = FindableOptions { draws: Some(1), ..FindableOptions::default() };
-        let options = DiagnoseOptions { findable, ..DiagnoseOptions::default() };
+        let identifiable = IdentifiableOptions { draws: Some(1), ..IdentifiableOptions::default() };
+        let options = DiagnoseOptions { identifiable, ..DiagnoseOptions::default() };
         let nothing = vec![0.0; graph.groups().len()];
         pool.install(|| diagnose(&graph, &nothing, &options).unwrap())
     };

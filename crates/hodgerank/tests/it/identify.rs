@@ -4,8 +4,8 @@ use crate::shapes;
 use faer::linalg::solvers::DenseSolveCore;
 use faer::{Mat, Side};
 use hodgerank::identify::{
-    Accuracy, Conditions, FindableOptions, IdentifyOptions, algebraic_connectivity, conditions,
-    findable_share, resistances,
+    Accuracy, ConditionOptions, Conditions, IdentifiableOptions, algebraic_connectivity,
+    conditions, identifiable_share, resistances,
 };
 use hodgerank::{Comparison, ComparisonGraph, Groups};
 use proptest::prelude::*;
@@ -83,7 +83,7 @@ fn study(items: u32, edges: usize, share: f64, seed: u64) -> (ComparisonGraph, V
     }
 }
 
-fn found(graph: &ComparisonGraph, flagged: &[f64], options: &IdentifyOptions) -> Conditions {
+fn found(graph: &ComparisonGraph, flagged: &[f64], options: &ConditionOptions) -> Conditions {
     let resistances = resistances(graph).unwrap();
     conditions(graph, flagged, &resistances, options).unwrap().unwrap()
 }
@@ -100,7 +100,7 @@ fn results_match_the_definitions() {
     {
         let (graph, flagged) = study(items, edges, share, seed);
         let dense = dense(&graph, &flagged);
-        let fast = found(&graph, &flagged, &IdentifyOptions::default());
+        let fast = found(&graph, &flagged, &ConditionOptions::default());
         close(resistances(&graph).unwrap().largest.0, dense.rho);
         close(fast.c_min, dense.c_min);
         close(fast.irrepresentable, dense.irrepresentable);
@@ -122,7 +122,7 @@ fn incoherence_implies_the_other_conditions_with_its_constants() {
     let s = (1.0 / (2.0 * rho)).ceil() - 1.0;
     let mut flagged = vec![0.0; graph.groups().len()];
     (0..s as usize).for_each(|k| flagged[(7 * k) % 66] += 1.0);
-    let fast = found(&graph, &flagged, &IdentifyOptions::default());
+    let fast = found(&graph, &flagged, &ConditionOptions::default());
     assert!(fast.c_min >= 1.0 - s * rho - 1e-12 && fast.c2());
     assert!(fast.eta() >= (1.0 - 2.0 * s * rho) / (1.0 - s * rho) - 1e-12);
 }
@@ -130,8 +130,9 @@ fn incoherence_implies_the_other_conditions_with_its_constants() {
 #[test]
 fn sketches_are_close_lower_bounds() {
     let (graph, flagged) = study(60, 400, 0.1, 9);
-    let exact = found(&graph, &flagged, &IdentifyOptions::default());
-    let sketched = found(&graph, &flagged, &IdentifyOptions { work: 0.0, ..Default::default() });
+    let exact = found(&graph, &flagged, &ConditionOptions::default());
+    let sketched =
+        found(&graph, &flagged, &ConditionOptions { max_work: 0.0, ..Default::default() });
     let Accuracy::Sketched { relative_error, .. } = sketched.accuracy else {
         panic!("no work was allowed for the exact way");
     };
@@ -191,7 +192,7 @@ fn outliers_that_cut_the_graph_fail_the_first_condition() {
     let bridge = graph.groups().find(2, 3, 1.0).unwrap();
     let mut flagged = vec![0.0; 4];
     flagged[bridge] = 1.0;
-    let cut = found(&graph, &flagged, &IdentifyOptions::default());
+    let cut = found(&graph, &flagged, &ConditionOptions::default());
     assert!(!cut.c1() && !cut.c2() && !cut.c3() && cut.lambda_bar.is_none());
 }
 
@@ -201,31 +202,31 @@ fn no_outlier_and_no_cycle_have_no_conditions() {
         shapes::tree(9, 1).iter().map(|&(i, j)| Comparison::new(i, j, 1.0)).collect();
     let graph = shapes::graph(9, &tree);
     let r = resistances(&graph).unwrap();
-    assert!(conditions(&graph, &[1.0; 8], &r, &IdentifyOptions::default()).unwrap().is_none());
-    assert_eq!(findable_share(&graph, &FindableOptions::default()).unwrap().share, 0.0);
+    assert!(conditions(&graph, &[1.0; 8], &r, &ConditionOptions::default()).unwrap().is_none());
+    assert_eq!(identifiable_share(&graph, &IdentifiableOptions::default()).unwrap().share, 0.0);
     let (graph, flagged) = study(8, 20, 0.2, 1);
     let nothing = vec![0.0; flagged.len()];
     let r = resistances(&graph).unwrap();
-    assert!(conditions(&graph, &nothing, &r, &IdentifyOptions::default()).unwrap().is_none());
+    assert!(conditions(&graph, &nothing, &r, &ConditionOptions::default()).unwrap().is_none());
 }
 
 #[test]
 fn bounds_follow_the_theorems() {
     let (graph, flagged) = study(10, 300, 0.02, 3);
-    let options = IdentifyOptions { sigma: Some(0.5), ..Default::default() };
+    let options = ConditionOptions { sigma: Some(0.5), ..Default::default() };
     let limit = found(&graph, &flagged, &options);
     assert!(limit.c1() && limit.c2());
     let m = graph.groups().votes();
     let lambda = 2.0 * 0.5 * (limit.mu * m.ln()).sqrt() / limit.eta();
     close(limit.lambda_bar.unwrap(), lambda);
     close(limit.tau_bar.unwrap(), 1.0 / lambda);
-    let with = |kappa| found(&graph, &flagged, &IdentifyOptions { kappa: Some(kappa), ..options });
-    // The paper: τ̄λ̄ tends to 1 as κ grows; the theorem does not apply to small κ.
+    let with = |kappa| found(&graph, &flagged, &ConditionOptions { kappa: Some(kappa), ..options });
+    // The paper: τ̄λ̄ tends to 1 as κ grows, and the theorem says nothing for small κ.
     assert!(with(1e-3).tau_bar.is_none());
     let products: Vec<f64> =
         [1e2, 1e4, 1e8].iter().map(|&k| with(k).tau_bar.unwrap() * lambda).collect();
     assert!(products.is_sorted() && products[2] > 1.0 - 1e-5 && products[0] < 1.0 - 1e-4);
-    assert!(IdentifyOptions { sigma: Some(-1.0), ..options }.validate().is_err());
+    assert!(ConditionOptions { sigma: Some(-1.0), ..options }.validate().is_err());
 }
 
 /// The probability that C2 holds, over random designs.
@@ -241,7 +242,7 @@ fn probability(votes: usize, share: f64) -> f64 {
             *flag = (0..w as usize).filter(|_| rng.random_bool(share)).count() as f64;
         }
         let r = resistances(&graph).unwrap();
-        conditions(&graph, &flagged, &r, &IdentifyOptions::default())
+        conditions(&graph, &flagged, &r, &ConditionOptions::default())
             .unwrap()
             .is_none_or(|conditions| conditions.c2())
     });
@@ -262,7 +263,7 @@ fn more_votes_find_more_outliers() {
     let share = |votes| {
         let edges = shapes::random(20, votes, 5);
         let votes: Vec<_> = edges.iter().map(|&(i, j)| Comparison::new(i, j, 1.0)).collect();
-        findable_share(&shapes::graph(20, &votes), &FindableOptions::default()).unwrap()
+        identifiable_share(&shapes::graph(20, &votes), &IdentifiableOptions::default()).unwrap()
     };
     let found = [30, 100, 300, 1000, 3000].map(share);
     assert!(found.iter().map(|f| f.share).is_sorted(), "{found:?}");
@@ -289,8 +290,8 @@ proptest! {
         }
         let other = ComparisonGraph::new(10, merged.groups).unwrap();
         let (a, b) = (
-            found(&graph, &flagged, &IdentifyOptions::default()),
-            found(&other, &moved, &IdentifyOptions::default()),
+            found(&graph, &flagged, &ConditionOptions::default()),
+            found(&other, &moved, &ConditionOptions::default()),
         );
         for (a, b) in [
             (a.c_min, b.c_min),

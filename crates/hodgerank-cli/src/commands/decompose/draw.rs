@@ -1,25 +1,28 @@
-//! A decomposition for eyes: the shares as bars and in words, then the worst places.
+//! The formatted text of a decomposition: shares as bars, then the most inconsistent places.
 
 use std::io::{self, Write};
 
 use comfy_table::{Cell, CellAlignment, Table};
 use hodgerank_commands::Figures;
-use hodgerank_commands::decompose::{DecompositionFigures, TriangleFigures};
+use hodgerank_commands::decompose::{ListedTriangle, StudyDecomposition};
 
 use crate::output::Style;
 use crate::ranking_table::{visible, write_by};
 use crate::terminal::thousands;
 
-/// Characters of a bar; there are none where there is no room for the shortest.
-const LONGEST_BAR: usize = 30;
-const SHORTEST_BAR: usize = 10;
-/// Where the meaning of a share starts.
-const MEANING: usize = 22;
-/// Narrower terminals are not believed.
-const NARROWEST: usize = 40;
+/// Maximum length of a bar in characters.
+const MAX_BAR: usize = 30;
+/// Minimum length of the longest possible bar; bars are omitted if there is less room.
+const MIN_BAR: usize = 10;
+/// Column at which the description of a share starts.
+const DESCRIPTION_COLUMN: usize = 22;
+/// Minimum width of a line, also if the terminal reports less.
+const MIN_WIDTH: usize = 40;
+/// Maximum number of annotators shown per triangle.
+const MAX_ANNOTATORS: usize = 3;
 
 pub(super) fn write(
-    study: &Figures<DecompositionFigures>,
+    study: &Figures<StudyDecomposition>,
     style: Style,
     out: &mut dyn Write,
 ) -> io::Result<()> {
@@ -32,121 +35,129 @@ pub(super) fn write(
     }
     if !figures.triangles.is_empty() {
         writeln!(out)?;
-        say("Worst triangles: what a walk round them sums to; 0 in any ranking", style, out)?;
+        paragraph(
+            "Triangles with the largest curl (sum of the mean votes around them; 0 if consistent)",
+            style,
+            out,
+        )?;
         writeln!(out, "{}", triangles(&figures.triangles, style))?;
     }
     if !figures.loops.is_empty() {
-        writeln!(out, "\nStrongest loops that no triangles fill")?;
+        writeln!(out)?;
+        paragraph("Strongest harmonic loops (cycles that triangles do not fill)", style, out)?;
         for found in &figures.loops {
             let mut names: Vec<String> = found.items.iter().map(|item| visible(item)).collect();
             names.extend(names.first().cloned());
-            let walk = format!("{:.3}: {}", found.total_flow, names.join(" > "));
-            say(&walk, style, out)?;
+            let cycle = format!("{:.3}: {}", found.total_flow, names.join(" > "));
+            paragraph(&cycle, style, out)?;
         }
     }
     if !figures.items.is_empty() {
         writeln!(out)?;
-        say("Items whose votes agree least with one ranking", style, out)?;
+        paragraph("Most inconsistent items", style, out)?;
         let rows = figures.items.iter();
-        let rows = rows.map(|row| (visible(&row.item), row.inconsistent, row.share));
+        let rows = rows.map(|row| (visible(&row.item), row.local.inconsistent, row.local.share));
         writeln!(out, "{}", local("item", rows, style))?;
     }
     if !figures.pairs.is_empty() {
         writeln!(out)?;
-        say("Pairs whose votes agree least with one ranking", style, out)?;
+        paragraph("Most inconsistent pairs", style, out)?;
         let rows = figures.pairs.iter().map(|row| {
-            let pair = format!("{} – {}", visible(&row.left), visible(&row.right));
-            (pair, row.inconsistent, row.share)
+            let pair = format!("{} – {}", visible(&row.pair.left), visible(&row.pair.right));
+            (pair, row.local.inconsistent, row.local.share)
         });
         writeln!(out, "{}", local("pair", rows, style))?;
     }
     writeln!(out)
 }
 
-fn shares(figures: &DecompositionFigures, style: Style, out: &mut dyn Write) -> io::Result<()> {
+fn shares(figures: &StudyDecomposition, style: Style, out: &mut dyn Write) -> io::Result<()> {
     let shares = &figures.shares;
     if figures.energy == 0.0 {
-        return say("All votes are ties: there is nothing to explain.", style, out);
+        return paragraph("All votes are ties: there is nothing to explain.", style, out);
     }
     let parts = [
-        ("one ranking", shares.gradient, "gradient: what scores explain"),
-        ("within pairs", shares.bicycles, "bi-cycles: votes on one pair that disagree"),
-        ("triangles", shares.curl, "curl: circles of three items"),
-        ("long loops", shares.harmonic, "harmonic: longer circles"),
+        ("gradient", shares.gradient, "explained by one ranking"),
+        ("bi-cycles", shares.bicycles, "votes on the same pair that disagree"),
+        ("curl", shares.curl, "cycles of three items"),
+        ("harmonic", shares.harmonic, "longer cycles"),
     ];
-    let longest = parts.iter().map(|(_, _, meaning)| meaning.len()).max().unwrap_or(0);
-    // All rows have bars or none has: bars of some alone would mislead.
-    let room = width(style).saturating_sub(MEANING + 2 + longest).min(LONGEST_BAR);
-    let indent = " ".repeat(MEANING);
+    let longest = parts.iter().map(|(_, _, description)| description.len()).max().unwrap_or(0);
+    // Bars on some rows only would be misleading.
+    let room = width(style).saturating_sub(DESCRIPTION_COLUMN + 2 + longest).min(MAX_BAR);
+    let indent = " ".repeat(DESCRIPTION_COLUMN);
     let options = textwrap::Options::new(width(style)).subsequent_indent(&indent);
-    for (name, share, meaning) in parts {
+    for (name, share, description) in parts {
         let percent = 100.0 * share;
-        if room < SHORTEST_BAR {
-            let line = format!("{name:<13}{percent:>6.1}%  {meaning}");
+        if room < MIN_BAR {
+            let line = format!("{name:<13}{percent:>6.1}%  {description}");
             writeln!(out, "{}", textwrap::fill(&line, &options))?;
         } else {
             let bar = "█".repeat((share * room as f64).round() as usize);
-            writeln!(out, "{name:<13}{percent:>6.1}%  {bar:<room$}  {meaning}")?;
+            writeln!(out, "{name:<13}{percent:>6.1}%  {bar:<room$}  {description}")?;
         }
     }
     Ok(())
 }
 
-fn transitivity(
-    figures: &DecompositionFigures,
-    style: Style,
-    out: &mut dyn Write,
-) -> io::Result<()> {
+fn transitivity(figures: &StudyDecomposition, style: Style, out: &mut dyn Write) -> io::Result<()> {
     let found = &figures.transitivity;
-    let sampled = if found.sampled.is_some() { " of a sample" } else { "" };
+    let sampled = if found.sampled.is_some() { " of the sample" } else { "" };
     writeln!(out)?;
     let rate = match found.rate {
         Some(rate) => format!(
-            "transitivity satisfaction rate {:.4}: {} of {} triangles{sampled} run in a circle",
+            "Transitivity satisfaction rate: {:.4} ({} of {} triangles{sampled} cyclic)",
             rate,
             thousands(found.cyclic),
             thousands(found.decided)
         ),
         None => {
-            format!("no triangle{sampled} has three majorities: there is no transitivity to rate")
+            format!(
+                "Transitivity satisfaction rate: undefined (no triangle{sampled} has three clear \
+                 majorities)"
+            )
         }
     };
-    say(&rate, style, out)?;
-    let holes = match (figures.betti.number, figures.betti.reason) {
-        (Some(number), _) => format!("holes that could hide long loops (Betti): {number}"),
+    paragraph(&rate, style, out)?;
+    let betti = match (figures.betti.number, figures.betti.reason) {
+        (Some(0), _) => "Betti number: 0 (triangles fill every cycle)".to_owned(),
+        (Some(number), _) => format!(
+            "Betti number: {} (independent cycles that triangles do not fill)",
+            thousands(number)
+        ),
         (None, reason) => {
-            format!("holes (Betti number): not counted, {}", reason.unwrap_or("too many"))
+            format!("Betti number: not computed, {}", reason.unwrap_or("a limit was reached"))
         }
     };
-    say(&holes, style, out)
+    paragraph(&betti, style, out)
 }
 
-/// A sentence, broken where the terminal ends.
-fn say(text: &str, style: Style, out: &mut dyn Write) -> io::Result<()> {
+/// Writes text wrapped to the width of the terminal.
+fn paragraph(text: &str, style: Style, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "{}", textwrap::fill(text, width(style)))
 }
 
 fn width(style: Style) -> usize {
-    usize::from(style.width).max(NARROWEST)
+    usize::from(style.width).max(MIN_WIDTH)
 }
 
-fn triangles(list: &[TriangleFigures], style: Style) -> Table {
+fn triangles(list: &[ListedTriangle], style: Style) -> Table {
     let mut table = style.table();
-    let voters = list.iter().any(|triangle| !triangle.annotators.is_empty());
+    let with_annotators = list.iter().any(|triangle| !triangle.annotators.is_empty());
     let mut header = vec!["curl", "items", "votes"];
-    if voters {
-        header.push("voters");
+    if with_annotators {
+        header.push("annotators");
     }
     table.set_header(header);
-    for triangle in list {
+    for ListedTriangle { triangle, annotators } in list {
         let items: Vec<String> = triangle.items.iter().map(|item| visible(item)).collect();
         let votes = triangle.votes.map(thousands).join(", ");
         let curl = Cell::new(format!("{:.3}", triangle.curl)).set_alignment(CellAlignment::Right);
         let mut row = vec![curl, Cell::new(items.join(" > ")), Cell::new(votes)];
-        if voters {
-            let named = triangle.annotators.iter().take(3);
+        if with_annotators {
+            let named = annotators.iter().take(MAX_ANNOTATORS);
             let named: Vec<String> =
-                named.map(|who| format!("{} ({})", visible(&who.annotator), who.votes)).collect();
+                named.map(|row| format!("{} ({})", visible(&row.annotator), row.votes)).collect();
             row.push(Cell::new(named.join(", ")));
         }
         table.add_row(row);
@@ -156,7 +167,7 @@ fn triangles(list: &[TriangleFigures], style: Style) -> Table {
 
 fn local(what: &str, rows: impl Iterator<Item = (String, f64, f64)>, style: Style) -> Table {
     let mut table = style.table();
-    table.set_header(vec![what, "inconsistent energy", "of its votes'"]);
+    table.set_header(vec![what, "inconsistent energy", "share of energy"]);
     for (name, energy, share) in rows {
         let number = |text: String| Cell::new(text).set_alignment(CellAlignment::Right);
         table.add_row(vec![

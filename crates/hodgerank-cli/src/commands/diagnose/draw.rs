@@ -1,31 +1,36 @@
-//! A diagnosis for eyes: the answer in words, what to do, then the figures behind it.
+//! The formatted text of a diagnosis: the verdict, recommendations, then the figures.
 
 use std::io::{self, Write};
 
 use comfy_table::{Cell, CellAlignment};
+use hodgerank::diagnose::Spread;
+use hodgerank::graph::ItemPair;
+use hodgerank::identify::{Accuracy, Conditions};
 use hodgerank_commands::Figures;
-use hodgerank_commands::diagnose::{
-    AccuracyFigures, ConditionFigures, DiagnosisFigures, PairName, SpreadFigures,
-};
+use hodgerank_commands::diagnose::StudyDiagnosis;
 
 use crate::output::Style;
 use crate::ranking_table::{visible, write_by};
 use crate::terminal::thousands;
 
 pub(super) fn write(
-    study: &Figures<DiagnosisFigures>,
+    study: &Figures<StudyDiagnosis>,
     style: Style,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     write_by(study.by.as_deref(), out)?;
     let figures = &study.figures;
     let answer = |yes: bool| if yes { "yes" } else { "no" };
-    writeln!(out, "One ranking of all items: {}", answer(figures.verdict.can_rank))?;
-    writeln!(out, "Bad votes can be found:   {}", answer(figures.verdict.can_find_outliers))?;
+    writeln!(out, "All items can be ranked together: {}", answer(figures.verdict.can_rank))?;
+    writeln!(
+        out,
+        "Wrong votes can be identified:    {}",
+        answer(figures.verdict.can_find_outliers)
+    )?;
     writeln!(out)?;
     list(&figures.verdict.findings, style, out)?;
     if !figures.verdict.advice.is_empty() {
-        writeln!(out, "\nWhat would help:")?;
+        writeln!(out, "\nRecommendations:")?;
         list(&figures.verdict.advice, style, out)?;
     }
     writeln!(out)?;
@@ -44,7 +49,7 @@ fn list(lines: &[String], style: Style, out: &mut dyn Write) -> io::Result<()> {
     lines.iter().try_for_each(|line| writeln!(out, "{}", textwrap::fill(line, &options)))
 }
 
-fn rows(figures: &DiagnosisFigures) -> Vec<(&'static str, String)> {
+fn rows(figures: &StudyDiagnosis) -> Vec<(&'static str, String)> {
     let design = &figures.design;
     let whole = |number: usize| thousands(number as u64);
     let named = |count: usize, first: Option<String>| match first {
@@ -57,7 +62,7 @@ fn rows(figures: &DiagnosisFigures) -> Vec<(&'static str, String)> {
         ("votes", thousands(design.votes)),
         ("components", whole(design.components)),
         ("independent cycles of votes", thousands(design.cycles)),
-        ("single links", named(design.bridges.count, design.bridges.first.first().map(pair))),
+        ("bridges", named(design.bridges.count, design.bridges.first.first().map(pair))),
         ("items with few votes", {
             let first = design.few_votes.first.first();
             named(
@@ -78,66 +83,67 @@ fn rows(figures: &DiagnosisFigures) -> Vec<(&'static str, String)> {
         rows.push(("votes per annotator", spread(votes)));
     }
     let about = |number: f64| thousands(number.round() as u64);
-    rows.push(("pairs for one component (n log n)", about(design.pairs_to_connect)));
-    rows.push(("pairs for no loops (n^1.5)", about(design.pairs_without_loops)));
+    rows.push(("pairs needed to connect all items (n log n)", about(design.pairs_to_connect)));
+    rows.push(("pairs needed for no harmonic part (n^1.5)", about(design.pairs_without_loops)));
     if let Some(found) = &figures.connectivity {
         let about = if found.converged { "" } else { "at most " };
         rows.push(("algebraic connectivity", format!("{about}{}", digits(found.value))));
     }
     if let Some(found) = &figures.resistance {
         rows.push((
-            "largest resistance (rho)",
-            format!("{}: {}{}", digits(found.largest), pair(&found.pair), way(found.accuracy)),
+            "largest effective resistance (rho)",
+            format!("{}: {}{}", digits(found.largest), pair(&found.pair), estimate(found.accuracy)),
         ));
-        rows.push(("mean resistance", digits(found.mean)));
-        if let Some(loosest) = found.loosest_items.first() {
-            let name = visible(&loosest.item);
+        rows.push(("mean effective resistance", digits(found.mean)));
+        if let Some(item) = found.least_certain_items.first() {
+            let name = visible(&item.item);
             rows.push((
                 "least certain item",
-                format!("{name}, variance {}", digits(loosest.variance)),
+                format!("{name}, variance {}", digits(item.variance)),
             ));
         }
     }
     let found = &figures.identifiability;
-    rows.push(("bad votes found wherever they are", thousands(found.certain_outliers)));
-    rows.push(("bad votes found at random places", percent(found.findable_share)));
-    if let Some(share) = found.findable_share_if_doubled {
+    rows.push(("wrong votes identifiable in any position", thousands(found.certain_outliers)));
+    rows.push(("wrong votes identifiable at random", percent(found.share)));
+    if let Some(share) = found.share_if_doubled {
         rows.push(("the same with twice the votes", percent(share)));
     }
-    rows.push(("suspected votes", thousands(found.suspects.outliers.comparisons)));
-    if let Some(conditions) = &found.suspects.conditions {
+    rows.push(("flagged votes", thousands(found.flagged.outliers.comparisons)));
+    if let Some(conditions) = &found.flagged.conditions {
         rows.extend(condition_rows(conditions));
     }
     rows
 }
 
-fn condition_rows(found: &ConditionFigures) -> Vec<(&'static str, String)> {
+fn condition_rows(found: &Conditions) -> Vec<(&'static str, String)> {
     let holds = |yes: bool| if yes { "holds" } else { "fails" };
     let number = |value: Option<f64>| value.map_or("none".to_owned(), digits);
+    let eta = Some(found.eta()).filter(|eta| eta.is_finite());
     vec![
-        ("C1, C_min", format!("{}, {}", holds(found.c1), digits(found.c_min))),
-        ("C2, eta", format!("{}, {}{}", holds(found.c2), number(found.eta), way(found.accuracy))),
+        ("C1 (C_min)", format!("{}, {}", holds(found.c1()), digits(found.c_min))),
+        ("C2 (eta)", format!("{}, {}{}", holds(found.c2()), number(eta), estimate(found.accuracy))),
         (
-            "C3, smallest suspect over bound",
+            "C3 (smallest flagged vote / bound)",
             format!(
                 "{}, {} / {}",
-                holds(found.c3),
-                digits(found.gamma_min),
+                holds(found.c3()),
+                digits(found.gamma.0),
                 number(found.gamma_needed)
             ),
         ),
         ("noise (sigma)", digits(found.sigma)),
         ("mu", digits(found.mu)),
-        ("no good vote flagged from lambda on", number(found.lambda_bar)),
-        ("no good vote flagged until time", number(found.tau_bar)),
+        ("no correct vote flagged from lambda", number(found.lambda_bar)),
+        ("no correct vote flagged until time", number(found.tau_bar)),
     ]
 }
 
-fn pair(pair: &PairName) -> String {
+fn pair(pair: &ItemPair<String>) -> String {
     format!("{} – {}", visible(&pair.left), visible(&pair.right))
 }
 
-fn spread(spread: &SpreadFigures) -> String {
+fn spread(spread: &Spread) -> String {
     let whole = |value: f64| thousands(value as u64);
     let (least, median, most) = (whole(spread.least), whole(spread.median), whole(spread.most));
     format!("{least} to {most}, median {median}")
@@ -155,9 +161,9 @@ fn digits(value: f64) -> String {
     }
 }
 
-fn way(accuracy: AccuracyFigures) -> &'static str {
+fn estimate(accuracy: Accuracy) -> &'static str {
     match accuracy {
-        AccuracyFigures::Exact => "",
-        AccuracyFigures::Sketched { .. } => " (estimate)",
+        Accuracy::Exact => "",
+        Accuracy::Sketched { .. } => " (estimate)",
     }
 }

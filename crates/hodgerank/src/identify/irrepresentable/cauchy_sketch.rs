@@ -1,36 +1,41 @@
-//! C2 from random sketches, for graphs too large for a full matrix.
+//! C2 from random Cauchy sketches, for graphs too large for a dense matrix.
 //!
 //! For independent Cauchy numbers a_k, Σ_k s_k a_k (xⱼᵀ L_c† x_k) is a Cauchy number whose scale is
-//! the row sum. So u = L_c† Σ s_k a_k x_k holds a sketch of all row sums at once: |u_i − u_j| for the
+//! the row sum. So u = L_c† Σ s_k a_k x_k is a sketch of all row sums at once: |u_i − u_j| for the
 //! pair (i, j), and the median over sketches estimates its row sum, with a relative standard error
-//! of π/(2√sketches). The pairs with the largest estimates are then computed exactly.
+//! of π/(2√sketches). The row sums of the pairs with the largest estimates are then computed exactly.
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 
-use super::{OutlierPairs, OutlierSet, RowSums};
+use super::outlier_set::{OutlierPairs, OutlierSet, RowSums};
 use crate::error::Result;
-use crate::identify::Accuracy;
+use crate::identify::accuracy::Accuracy;
+use crate::identify::resistance::potentials;
 use crate::laplacian::{LaplacianSystem, StoppingRule};
 
-/// Sketches, odd for the median, and candidates computed of each kind; fewer for many pairs.
+/// Number of sketches (odd, for the median), and of candidates computed exactly.
 const SKETCHES: (usize, usize) = (101, 32);
-const FEW_SKETCHES: (usize, usize) = (15, 8);
-const MANY_PAIRS: usize = 200_000;
-/// A sketch needs no more digits than its own error has.
-const ROUGH: StoppingRule = StoppingRule::at(1e-4);
-const CHECKED: StoppingRule = StoppingRule::at(1e-7);
+/// The same for graphs with more than [`MAX_PAIRS_ALL_SKETCHES`] pairs.
+const FEWER_SKETCHES: (usize, usize) = (15, 8);
+/// Maximum number of pairs for the larger number of sketches.
+const MAX_PAIRS_ALL_SKETCHES: usize = 200_000;
+/// Accuracy of the solves for sketches: far below the sampling error.
+const SKETCH_SOLVE: StoppingRule = StoppingRule::at(1e-4);
+/// Accuracy of the solves for candidates.
+const CANDIDATE_SOLVE: StoppingRule = StoppingRule::at(1e-7);
 
-/// Row sums inside S are looked for if `inside`, else they are 0.
+/// Returns the largest row sums outside S and, if `with_inside`, inside S; else that one is 0.
 pub(super) fn row_sums(
     of: &OutlierSet<'_>,
-    inside: bool,
+    with_inside: bool,
     system: &LaplacianSystem,
 ) -> Result<RowSums> {
     let (n, pairs) = (of.graph.items(), of.graph.pairs());
     let set = OutlierPairs::new(pairs, of.outliers);
-    let (sketches, candidates) = if pairs.len() > MANY_PAIRS { FEW_SKETCHES } else { SKETCHES };
+    let (sketches, candidates) =
+        if pairs.len() > MAX_PAIRS_ALL_SKETCHES { FEWER_SKETCHES } else { SKETCHES };
     let mut u = vec![0.0; n * sketches];
     let mut rng = ChaCha8Rng::seed_from_u64(0);
     for k in 0..sketches {
@@ -40,8 +45,8 @@ pub(super) fn row_sums(
             b[i as usize] += s * cauchy;
             b[j as usize] -= s * cauchy;
         }
-        let (x, _) = system.solve(&b, &ROUGH)?;
-        // Numbers of one item side by side: a pair then touches two places.
+        let (x, _) = system.solve(&b, &SKETCH_SOLVE)?;
+        // Item-major, so that a pair reads two contiguous ranges.
         x.iter().enumerate().for_each(|(i, &x)| u[i * sketches + k] = x);
     }
     let estimate = |median: &mut Vec<f64>, p: usize| {
@@ -54,40 +59,26 @@ pub(super) fn row_sums(
     let estimates: Vec<f64> =
         (0..pairs.len()).into_par_iter().map_init(Vec::new, estimate).collect();
     let largest = |inside: bool| -> Result<f64> {
-        let wanted = |&p: &usize| if inside { of.is_in(p) } else { of.is_out(p) };
-        let mut best: Vec<usize> = (0..pairs.len()).filter(wanted).collect();
+        let included = |&p: &usize| if inside { of.has_outlier(p) } else { of.has_inlier(p) };
+        let mut best: Vec<usize> = (0..pairs.len()).filter(included).collect();
         let count = candidates.min(best.len());
         if count == 0 {
             return Ok(0.0);
         }
         let order = |&a: &usize, &b: &usize| estimates[b].total_cmp(&estimates[a]).then(a.cmp(&b));
         best.select_nth_unstable_by(count - 1, order);
-        let mut most = 0.0_f64;
+        let mut largest = 0.0_f64;
         for &p in &best[..count] {
-            let v = response(system, n, pairs.left[p], pairs.right[p], &CHECKED)?;
-            most = most.max(set.row_sum(&v));
+            let v = potentials(system, n, pairs.left[p], pairs.right[p], &CANDIDATE_SOLVE)?;
+            largest = largest.max(set.row_sum(&v));
         }
-        Ok(most)
+        Ok(largest)
     };
     let accuracy = Accuracy::Sketched {
         sketches: sketches as u32,
         checked: candidates as u32,
         relative_error: std::f64::consts::FRAC_PI_2 / (sketches as f64).sqrt(),
     };
-    let (outside, inside) = (largest(false)?, if inside { largest(true)? } else { 0.0 });
+    let (outside, inside) = (largest(false)?, if with_inside { largest(true)? } else { 0.0 });
     Ok(RowSums { outside, inside, accuracy })
-}
-
-/// L† x for the pair (i, j).
-pub(in crate::identify) fn response(
-    system: &LaplacianSystem,
-    n: usize,
-    i: u32,
-    j: u32,
-    rule: &StoppingRule,
-) -> Result<Vec<f64>> {
-    let mut b = vec![0.0; n];
-    b[i as usize] += 1.0;
-    b[j as usize] -= 1.0;
-    Ok(system.solve(&b, rule)?.0)
 }

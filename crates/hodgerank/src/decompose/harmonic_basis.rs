@@ -1,38 +1,33 @@
-//! The harmonic part where holes are few: hole by hole, by one Laplacian system each.
+//! The harmonic part by projection on a basis of the harmonic flows, if the Betti number is small.
 //!
-//! Flows without curl are gradients and the flows z_k around holes that [`super::holes`] finds. Take
-//! its gradient part out of each z_k: what is left is harmonic, and the harmonic part of the
-//! remainder R is its projection on these few flows. Triangles are visited only to measure how well
-//! that went.
+//! Flows without curl are the gradients and the cocycles z_k that [`super::homology`] finds.
+//! Subtracting its gradient part from each z_k leaves a basis of the harmonic flows, and the harmonic
+//! part of the remainder R is its projection on that basis. Triangles are visited only to measure the
+//! residual.
 //!
-//! Cost: β₁ Laplacian solves and β₁² passes over the pairs. Memory: 8 bytes a hole and pair.
+//! Cost: β₁ Laplacian solves and β₁² passes over the pairs. Memory: 8β₁ bytes per pair.
 //!
-//! Failure modes: those of the Laplacian system, told by `converged`.
+//! Failure modes: those of the Laplacian system, reported as `converged`.
 
-use super::DecomposeOptions;
 use super::adjacency::Adjacency;
-use super::curl::{self, Outcome};
+use super::curl::{self, CurlOutcome};
+use super::homology::Cocycle;
+use super::options::DecomposeOptions;
 use crate::error::Result;
 use crate::graph::ComparisonGraph;
 use crate::laplacian::LaplacianSystem;
 
-/// What the projection found.
-pub(super) struct Projection {
-    /// The harmonic part on pairs.
-    pub(super) harmonic: Vec<f64>,
-    pub(super) outcome: Outcome,
-}
-
-/// The harmonic part of `flow` (on pairs), given a flow around each hole (on edges). With `measure`,
-/// ‖·‖_W of the votes, all triangles are visited to see how much curl is left in it.
+/// Returns the harmonic part of `flow` (on pairs), given a basis of the cocycles modulo gradients.
+///
+/// With `measure`, ‖·‖_W of the votes, all triangles are visited to measure the curl left in it.
 pub(super) fn project(
     graph: &ComparisonGraph,
     adjacency: &Adjacency,
-    around: &[Vec<(u32, f64)>],
+    cocycles: &[Cocycle],
     flow: &[f64],
     options: &DecomposeOptions,
     measure: Option<f64>,
-) -> Result<Projection> {
+) -> Result<(Vec<f64>, CurlOutcome)> {
     let rule = options.stopping_rule()?;
     let system = LaplacianSystem::new(graph, 0.0, options.backend)?;
     let pairs = graph.pairs();
@@ -42,10 +37,10 @@ pub(super) fn project(
     };
     let ends = || pairs.left.iter().zip(&pairs.right);
     let (mut iterations, mut converged) = (0, true);
-    let mut basis: Vec<Vec<f64>> = Vec::with_capacity(around.len());
-    for edges in around {
+    let mut basis: Vec<Vec<f64>> = Vec::with_capacity(cocycles.len());
+    for cocycle in cocycles {
         let mut on_edges = vec![0.0; flow.len()];
-        edges.iter().for_each(|&(edge, sign)| on_edges[edge as usize] = sign);
+        cocycle.iter().for_each(|&(edge, sign)| on_edges[edge as usize] = sign);
         let mut z = vec![0.0; flow.len()];
         adjacency.to_pairs(pairs, &on_edges, &mut z);
         let mut divergence = vec![0.0; graph.items()];
@@ -59,15 +54,15 @@ pub(super) fn project(
         for ((&i, &j), z) in ends().zip(&mut z) {
             *z -= theta[i as usize] - theta[j as usize];
         }
-        // Twice: once loses digits where holes are close to each other.
+        // Gram–Schmidt twice: one pass loses digits if cocycles are nearly parallel.
         for _ in 0..2 {
             for b in &basis {
                 let along = product(&z, b);
                 z.iter_mut().zip(b).for_each(|(z, b)| *z -= along * b);
             }
         }
-        let size = product(&z, &z).sqrt();
-        z.iter_mut().for_each(|z| *z /= size);
+        let norm = product(&z, &z).sqrt();
+        z.iter_mut().for_each(|z| *z /= norm);
         basis.push(z);
     }
     let mut harmonic = vec![0.0; flow.len()];
@@ -77,7 +72,8 @@ pub(super) fn project(
     }
     let on_edges = |flow: &[f64]| adjacency.on_edges(pairs, flow);
     let weight: Vec<f64> = adjacency.pair.iter().map(|&p| weight[p as usize]).collect();
-    let residual = measure
-        .map(|size| curl::ratio(adjacency, &weight, &on_edges(&harmonic), &on_edges(flow), size));
-    Ok(Projection { harmonic, outcome: Outcome { iterations, residual, converged } })
+    let residual = measure.map(|votes_norm| {
+        curl::curl_ratio(adjacency, &weight, &on_edges(&harmonic), &on_edges(flow), votes_norm)
+    });
+    Ok((harmonic, CurlOutcome { iterations, residual, converged }))
 }

@@ -1,45 +1,48 @@
-//! C2 from L_c† as a full matrix: only the row sums that may be the largest are added up.
+//! C2 from L_c† as a dense matrix: only the row sums that may be the largest are computed.
 //!
 //! For the pair (i, j) let v = L_c†(e_i − e_j). v is largest at i and smallest at j (maximum
-//! principle), so that the outliers on pairs that touch i or j give a sum without absolute values:
+//! principle), so that the outliers on pairs incident to i or j have a sum without absolute values:
 //!
-//!   touching = Σ_b s_ib (v_i − v_b) + Σ_b s_jb (v_b − v_j) − s_ij (v_i − v_j).
+//!   incident = Σ_b s_ib (v_i − v_b) + Σ_b s_jb (v_b − v_j) − s_ij (v_i − v_j).
 //!
-//! The others are bounded by Cauchy and Schwarz, from their number and their squares:
+//! The others are bounded by the Cauchy–Schwarz inequality:
 //!
 //!   Σ s_k |v_a − v_b| ≤ √(Σ s_k · Σ s_k (v_a − v_b)²),
 //!
-//! both sums over the pairs k = (a, b) that touch neither. With C = L_c†, S the matrix of outliers
-//! and D its row sums, four matrix products give all of this for all pairs:
+//! both sums over the pairs k = (a, b) that are incident to neither. With C = L_c†, S the matrix of
+//! outliers and D its row sums, four matrix products give these bounds for all pairs:
 //!
-//! | product | for |
+//! | product | used for |
 //! |---|---|
 //! | P = SC | Σ_b s_ib v_b = P_ii − P_ij |
 //! | M = C(DC − P) | the squares of all outliers: M_ii + M_jj − M_ij − M_ji |
 //! | Q = S(C∘C), T = (S∘C)C | Σ_b s_ib v_b² = Q_ii − 2T_ij + Q_ij |
 //!
-//! A bound is loose in the others only, by a quarter or so where they look like noise. In dense graphs
-//! one pair in a hundred or less is left to be added up.
+//! A bound is loose only in the second part, by about a quarter if those outliers look like noise. In
+//! dense graphs at most one row sum in a hundred has to be computed.
 //!
-//! Cost: 4n³ multiply-adds, 40n² bytes, then the pairs with outliers for each sum. Failure mode: where
-//! bounds say little, every sum is added up; [`Exact::largest`] refuses if that is too much.
+//! Cost: 4n³ multiply-adds, 40n² bytes, then one pass over the pairs with outliers per row sum.
+//! Failure mode: if the bounds are loose every row sum is needed; [`DenseRowSums::largest`] returns
+//! none if that exceeds the budget.
 
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, Par};
 use rayon::prelude::*;
 
-use super::OutlierPairs;
+use super::outlier_set::OutlierPairs;
 use crate::graph::Pairs;
 
-/// Sums added up before the first look at how many are left, and between two looks.
-const FIRST: usize = 64;
-const AT_A_TIME: usize = 1024;
-/// Rounding of bounds, relative to what they were made of; far more than there is.
-const SLACK: f64 = 1e-9;
-const SQUARES_SLACK: f64 = 1e-12;
+/// Row sums computed before the bounds are used to discard the others.
+const FIRST_BATCH: usize = 64;
+/// Row sums computed between two comparisons with the bounds.
+const BATCH: usize = 1024;
+/// Rounding error of a bound, relative to the bound; a generous estimate.
+const RELATIVE_BOUND_ERROR: f64 = 1e-9;
+/// Rounding error of a sum of squares, relative to the sum over all outliers.
+const RELATIVE_SQUARES_ERROR: f64 = 1e-12;
 
-/// L_c†, the outliers, and a bound of each row sum.
-pub(super) struct Exact<'a> {
+/// L_c†, the outliers, and an upper bound of each row sum.
+pub(super) struct DenseRowSums<'a> {
     pairs: &'a Pairs,
     set: OutlierPairs,
     inverse: Vec<f64>,
@@ -47,58 +50,59 @@ pub(super) struct Exact<'a> {
     bounds: Vec<f64>,
 }
 
-impl<'a> Exact<'a> {
-    /// `inverse` is L_c†, row by row.
+impl<'a> DenseRowSums<'a> {
+    /// `inverse` is L_c† in row-major order.
     pub(super) fn new(pairs: &'a Pairs, outliers: &[f64], inverse: Vec<f64>, n: usize) -> Self {
         let set = OutlierPairs::new(pairs, outliers);
         let bounds = bounds(pairs, outliers, &set, &inverse, n);
         Self { pairs, set, inverse, n, bounds }
     }
 
-    /// The largest row sum of the pairs that are wanted, 0 if there is none; with a limit the first
-    /// found that is not below it, or 0. None if that takes more than `work` steps.
+    /// Returns the largest row sum of the pairs for which `include` holds, 0 if there are none. With a
+    /// limit, returns early: some row sum that reaches the limit, or any smaller number if none does.
+    /// None if that takes more than `max_work` operations.
     pub(super) fn largest(
         &self,
-        wanted: impl Fn(usize) -> bool,
+        include: impl Fn(usize) -> bool,
         limit: Option<f64>,
-        work: f64,
+        max_work: f64,
     ) -> Option<f64> {
-        let (least, enough) = (limit.unwrap_or(0.0), limit.unwrap_or(f64::INFINITY));
-        let matters = |&p: &usize| wanted(p) && self.bounds[p] >= least;
-        let mut left: Vec<usize> = (0..self.pairs.len()).filter(matters).collect();
+        let (min_bound, enough) = (limit.unwrap_or(0.0), limit.unwrap_or(f64::INFINITY));
+        let matters = |&p: &usize| include(p) && self.bounds[p] >= min_bound;
+        let mut batch: Vec<usize> = (0..self.pairs.len()).filter(matters).collect();
         let order =
             |a: &usize, b: &usize| self.bounds[*b].total_cmp(&self.bounds[*a]).then(a.cmp(b));
-        let first = FIRST.min(left.len());
+        let first = FIRST_BATCH.min(batch.len());
         if first > 0 {
-            left.select_nth_unstable_by(first - 1, order);
+            batch.select_nth_unstable_by(first - 1, order);
         }
-        let mut rest = left.split_off(first);
-        let affordable = |sums: usize| sums as f64 * self.set.pairs.len() as f64 <= work;
+        let mut rest = batch.split_off(first);
+        let affordable = |sums: usize| sums as f64 * self.set.pairs.len() as f64 <= max_work;
         if !affordable(first) {
             return None;
         }
-        let mut most = self.largest_of(&left);
-        if most >= enough {
-            return Some(most);
+        let mut largest = self.largest_of(&batch);
+        if largest >= enough {
+            return Some(largest);
         }
-        rest.retain(|&p| self.bounds[p] >= most);
+        rest.retain(|&p| self.bounds[p] >= largest);
         if !affordable(rest.len()) {
             return None;
         }
         rest.par_sort_unstable_by(order);
-        for some in rest.chunks(AT_A_TIME) {
-            if most >= enough || self.bounds[some[0]] < most {
+        for batch in rest.chunks(BATCH) {
+            if largest >= enough || self.bounds[batch[0]] < largest {
                 break;
             }
-            most = most.max(self.largest_of(some));
+            largest = largest.max(self.largest_of(batch));
         }
-        Some(most)
+        Some(largest)
     }
 
-    /// The largest row sum of these pairs.
-    fn largest_of(&self, some: &[usize]) -> f64 {
+    /// Returns the largest row sum of these pairs.
+    fn largest_of(&self, batch: &[usize]) -> f64 {
         let row = |i: u32| &self.inverse[i as usize * self.n..(i as usize + 1) * self.n];
-        let sums = some.par_iter().map_init(
+        let sums = batch.par_iter().map_init(
             || vec![0.0; self.n],
             |v, &p| {
                 let ends = row(self.pairs.left[p]).iter().zip(row(self.pairs.right[p]));
@@ -110,7 +114,7 @@ impl<'a> Exact<'a> {
     }
 }
 
-/// An upper bound of each pair's row sum.
+/// Returns an upper bound of each pair's row sum.
 fn bounds(
     pairs: &Pairs,
     outliers: &[f64],
@@ -144,17 +148,17 @@ fn bounds(
         let (i, j) = (pairs.left[k] as usize, pairs.right[k] as usize);
         let (vi, vj, own) = (c[(i, i)] - c[(i, j)], c[(i, j)] - c[(j, j)], outliers[k]);
         let (pull_i, pull_j) = (p[(i, i)] - p[(i, j)], p[(j, i)] - p[(j, j)]);
-        let touching = degree[i] * vi - pull_i + pull_j - degree[j] * vj - own * (vi - vj);
+        let incident = degree[i] * vi - pull_i + pull_j - degree[j] * vj - own * (vi - vj);
         let squares_i =
             degree[i] * vi * vi - 2.0 * vi * pull_i + q[(i, i)] - 2.0 * t[(i, j)] + q[(i, j)];
         let squares_j =
             degree[j] * vj * vj - 2.0 * vj * pull_j + q[(j, j)] - 2.0 * t[(j, i)] + q[(j, i)];
-        let touching_squares = squares_i + squares_j - own * (vi - vj) * (vi - vj);
+        let incident_squares = squares_i + squares_j - own * (vi - vj) * (vi - vj);
         let all_squares = m[(i, i)] + m[(j, j)] - m[(i, j)] - m[(j, i)];
         let other_squares =
-            (all_squares - touching_squares).max(0.0) + SQUARES_SLACK * all_squares.abs();
+            (all_squares - incident_squares).max(0.0) + RELATIVE_SQUARES_ERROR * all_squares.abs();
         let others = (all - degree[i] - degree[j] + own).max(0.0);
-        (touching + (others * other_squares).sqrt()) * (1.0 + SLACK)
+        (incident + (others * other_squares).sqrt()) * (1.0 + RELATIVE_BOUND_ERROR)
     };
     (0..pairs.len()).into_par_iter().map(of_pair).collect()
 }
@@ -174,7 +178,7 @@ mod tests {
     use crate::laplacian::pseudo_inverse;
     use crate::{Comparison, ComparisonGraph, Groups};
 
-    /// Random pairs round a ring with 2 to 9 votes each, and outliers among them.
+    /// Random pairs added to a ring with 2 to 9 votes each, and outliers among them.
     fn study(items: u32, pairs: usize, share: f64, seed: u64) -> (ComparisonGraph, Vec<f64>) {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         let mut votes: Vec<_> =
@@ -191,43 +195,43 @@ mod tests {
         (graph, outliers)
     }
 
-    fn exact<'a>(graph: &'a ComparisonGraph, outliers: &[f64]) -> Exact<'a> {
+    fn dense<'a>(graph: &'a ComparisonGraph, outliers: &[f64]) -> DenseRowSums<'a> {
         let pairs = graph.pairs();
         let kept: Vec<f64> = pairs.weight.iter().zip(outliers).map(|(w, s)| w - s).collect();
         let inverse = pseudo_inverse(pairs, &kept, graph.components()).unwrap();
-        Exact::new(pairs, outliers, inverse, graph.items())
+        DenseRowSums::new(pairs, outliers, inverse, graph.items())
     }
 
     #[test]
-    fn no_sum_is_above_its_bound_and_none_that_matters_is_missed() {
+    fn bounds_hold_and_the_largest_sum_is_found() {
         for (items, pairs, share, seed) in
             [(5, 4, 0.3, 1), (30, 100, 0.1, 2), (30, 100, 0.9, 3), (80, 3000, 0.2, 4)]
         {
             let (graph, outliers) = study(items, pairs, share, seed);
-            let exact = exact(&graph, &outliers);
+            let dense = dense(&graph, &outliers);
             let all: Vec<usize> = (0..graph.pairs().len()).collect();
-            let sums: Vec<f64> = all.iter().map(|&p| exact.largest_of(&[p])).collect();
-            for (sum, bound) in sums.iter().zip(&exact.bounds) {
+            let sums: Vec<f64> = all.iter().map(|&p| dense.largest_of(&[p])).collect();
+            for (sum, bound) in sums.iter().zip(&dense.bounds) {
                 assert!(sum <= bound, "{sum} {bound}");
             }
-            let most = sums.iter().fold(0.0, |a: f64, b| a.max(*b));
-            assert_eq!(exact.largest(|_| true, None, 1e9), Some(most));
+            let largest = sums.iter().fold(0.0, |a: f64, b| a.max(*b));
+            assert_eq!(dense.largest(|_| true, None, 1e9), Some(largest));
             let odd = all.iter().filter(|&p| p % 2 == 1).fold(0.0, |a: f64, &p| a.max(sums[p]));
-            assert_eq!(exact.largest(|p| p % 2 == 1, None, 1e9), Some(odd));
-            for limit in [0.5 * most, most, most * (1.0 + 1e-6), 2.0 * most] {
-                let found = exact.largest(|_| true, Some(limit), 1e9).unwrap();
-                assert_eq!(found >= limit, most >= limit, "{found} {limit} {most}");
+            assert_eq!(dense.largest(|p| p % 2 == 1, None, 1e9), Some(odd));
+            for limit in [0.5 * largest, largest, largest * (1.0 + 1e-6), 2.0 * largest] {
+                let found = dense.largest(|_| true, Some(limit), 1e9).unwrap();
+                assert_eq!(found >= limit, largest >= limit, "{found} {limit} {largest}");
             }
-            assert_eq!(exact.largest(|_| true, None, 0.0), None);
+            assert_eq!(dense.largest(|_| true, None, 0.0), None);
         }
     }
 
     #[test]
-    fn in_dense_graphs_few_sums_are_left() {
+    fn bounds_discard_most_sums_of_dense_graphs() {
         let (graph, outliers) = study(200, 40_000, 0.1, 5);
-        let exact = exact(&graph, &outliers);
-        let most = exact.largest(|_| true, None, 1e9).unwrap();
-        let left = exact.bounds.iter().filter(|bound| **bound >= most).count();
+        let dense = dense(&graph, &outliers);
+        let largest = dense.largest(|_| true, None, 1e9).unwrap();
+        let left = dense.bounds.iter().filter(|bound| **bound >= largest).count();
         assert!(left < graph.pairs().len() / 50, "{left} of {}", graph.pairs().len());
     }
 }
