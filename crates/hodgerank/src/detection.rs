@@ -49,9 +49,8 @@ fn multipliers(graph: &ComparisonGraph, path: &Path) -> Vec<f64> {
         Parameter::Lambda => {
             let last = (0..count).rev().find(|&s| at(s) > ROUNDING * at(0)).unwrap_or(0);
             let lambda = at(last);
-            let fitted = graph.gradient(path.snapshot(last));
-            let share = |(y, fit): (&f64, f64)| if lambda > 0.0 { (y - fit) / lambda } else { 0.0 };
-            y.iter().zip(fitted).map(share).collect()
+            let share = |r: f64| if lambda > 0.0 { r / lambda } else { 0.0 };
+            graph.groups().residuals(path.snapshot(last)).map(share).collect()
         }
         Parameter::Time => {
             let mut theta_sum = vec![0.0; graph.items()];

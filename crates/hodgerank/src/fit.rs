@@ -14,8 +14,9 @@ use std::time::Instant;
 
 use crate::communicator::Communicator;
 use crate::error::{Error, Result};
-use crate::graph::{self, ComparisonGraph};
+use crate::graph::ComparisonGraph;
 use crate::laplacian::BackendChoice;
+use crate::numeric;
 use crate::path::{Change, Entry, Parameter, Path, StopAt};
 use crate::select::cross_validation::{self, CrossValidation};
 use crate::select::{self, OutlierRule};
@@ -168,7 +169,7 @@ impl Fit {
     /// How many votes are flagged, of the groups that are here.
     #[must_use]
     pub fn flagged_votes(&self) -> f64 {
-        graph::sum(&self.flagged)
+        numeric::sum(&self.flagged)
     }
 }
 

@@ -7,7 +7,6 @@ mod tally;
 
 pub(crate) use chunks::{Chunk, Chunks, sums_of_items};
 pub use components::Components;
-pub(crate) use groups::sum;
 pub use groups::{Groups, Merged};
 pub use tally::Tally;
 

@@ -41,6 +41,7 @@ pub use resistance::{Resistances, resistances};
 use crate::error::{Error, Result};
 use crate::graph::{ComparisonGraph, Groups};
 use crate::laplacian::{BackendChoice, LaplacianSystem, StoppingRule, smallest_eigenvalue};
+use crate::numeric::dot;
 use crate::solve::{L2Options, l2};
 use coherence::OutlierSet;
 
@@ -242,8 +243,7 @@ impl Noise {
     ) -> Result<Self> {
         let groups = graph.groups();
         let theta = l2::solve(inliers, &L2Options::default())?.scores;
-        let fitted = graph.gradient(&theta);
-        let r: Vec<f64> = groups.y.iter().zip(&fitted).map(|(y, fit)| y - fit).collect();
+        let r: Vec<f64> = groups.residuals(&theta).collect();
         let squares = |weights: &[f64]| -> f64 {
             r.iter().zip(weights).map(|(r, weight)| weight * r * r).sum()
         };
@@ -256,7 +256,7 @@ impl Noise {
         let b = ComparisonGraph::new(graph.items(), votes)?.divergence(&r);
         let system = LaplacianSystem::new(graph, 0.0, BackendChoice::Auto)?;
         let (explained, _) = system.solve(&b, &StoppingRule::default())?;
-        let explained: f64 = b.iter().zip(&explained).map(|(b, x)| b * x).sum();
+        let explained = dot(&b, &explained);
         let cycle_size = (squares(flagged) - explained).max(0.0).sqrt();
         Ok(Self { sigma: sigma.unwrap_or(estimate), gamma, cycle_size })
     }

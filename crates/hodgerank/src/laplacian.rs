@@ -30,13 +30,11 @@ pub use pencil::{Eigenvalue, Operator, smallest_eigenvalue};
 pub use pseudo_inverse::pseudo_inverse;
 pub use system::LaplacianSystem;
 
-pub(crate) use matrix::in_order;
-pub(crate) use system::power_of_two_below;
-
 use std::fmt;
 use std::str::FromStr;
 
 use crate::error::{Error, Result};
+use crate::numeric::norm;
 
 /// A way to solve the system of one component.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -184,10 +182,6 @@ fn good_enough(
 ) -> bool {
     let rounding = 4.0 * f64::EPSILON * (matrix.norm_bound() * norm(out) + rhs_norm);
     residual <= (tolerance * rhs_norm).max(rounding)
-}
-
-fn norm(x: &[f64]) -> f64 {
-    x.iter().map(|v| v * v).sum::<f64>().sqrt()
 }
 
 fn centre(x: &mut [f64]) {

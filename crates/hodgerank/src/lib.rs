@@ -49,6 +49,7 @@ pub mod identify;
 pub mod kendall;
 pub mod labels;
 pub mod laplacian;
+mod numeric;
 pub mod path;
 pub mod ranking;
 pub mod select;

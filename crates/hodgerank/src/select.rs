@@ -201,7 +201,7 @@ fn auto_graded(graph: &ComparisonGraph) -> Result<Auto> {
     let mut rounds = 1;
     loop {
         let lapse = lapse::estimate_graded(graph, &scores);
-        let residual = groups.y.iter().zip(graph.gradient(&scores)).map(|(y, d)| (y - d).abs());
+        let residual = groups.residuals(&scores).map(f64::abs);
         let now: Vec<bool> = residual.map(|r| r > lapse.lambda).collect();
         let votes = now.iter().zip(&groups.weight).filter(|(flag, _)| **flag).map(|(_, w)| w).sum();
         let votes = communicator.sum_scalar(votes);

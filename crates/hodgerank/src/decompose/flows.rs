@@ -3,7 +3,7 @@
 use super::Parts;
 use crate::error::{Error, Result};
 use crate::graph::{ComparisonGraph, Pairs};
-use crate::laplacian::power_of_two_below;
+use crate::numeric::{largest_magnitude, norm, power_of_two_below};
 
 /// Votes for and against that cancel to within this, relative to their sum, are even.
 const EVEN: f64 = 4.0 * f64::EPSILON;
@@ -87,7 +87,7 @@ pub(super) fn energy(pairs: &Pairs, flow: &[f64]) -> f64 {
 
 /// The power of two in whose units the outcomes are computed with, and which loses no digit.
 pub(super) fn unit(graph: &ComparisonGraph) -> Result<f64> {
-    let largest = graph.groups().y.iter().fold(0.0_f64, |m, y| m.max(y.abs()));
+    let largest = largest_magnitude(&graph.groups().y);
     if largest == 0.0 {
         return Ok(1.0);
     }
@@ -107,6 +107,5 @@ pub(super) fn imbalance(items: usize, pairs: &Pairs, flow: &[f64], scale: &[f64]
         size[left] += s;
         size[right] += s;
     }
-    let norm = |x: &[f64]| x.iter().map(|v| v * v).sum::<f64>().sqrt();
     if norm(&size) > 0.0 { norm(&signed) / norm(&size) } else { 0.0 }
 }

@@ -13,6 +13,7 @@ use rayon::prelude::*;
 
 use super::adjacency::Adjacency;
 use crate::graph::Pairs;
+use crate::numeric::largest_magnitude;
 
 /// Looks of one task.
 const LOOKS_PER_TASK: u64 = 1 << 20;
@@ -118,7 +119,7 @@ pub(super) fn list(
             [adjacency.towards(end, edge, &on_edges), votes]
         })
         .collect();
-    let rounding = ROUNDING * flow.iter().fold(0.0_f64, |m, f| m.max(f.abs()));
+    let rounding = ROUNDING * largest_magnitude(flow);
     let look = Look { adjacency, pairs, flow, kept: kept.as_deref(), along: &along, top, rounding };
     let tasks = adjacency.tasks(|v| looks_from(adjacency, v), LOOKS_PER_TASK);
     let clean = || Marks { along: vec![ABSENT; adjacency.len()], edge: vec![0; adjacency.len()] };

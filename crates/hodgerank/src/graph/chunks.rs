@@ -10,13 +10,12 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use super::Groups;
+use crate::numeric::add_parts;
 
 /// Below this a chunk is not worth a task.
 const MIN_GROUPS: usize = 1 << 14;
 /// Enough for the cores of one machine to share evenly.
 const MAX_CHUNKS: usize = 64;
-/// Items added up by one task.
-const ITEMS_PER_TASK: usize = 1 << 14;
 
 /// Consecutive groups, their state `S`, and what they add to XᵀW f.
 #[derive(Debug)]
@@ -70,26 +69,9 @@ impl<S: Send + Sync> Chunks<S> {
         }
     }
 
-    /// Adds the flows of all chunks up into `out`.
+    /// Writes the sum of the flows of all chunks into `out`.
     pub(crate) fn add_up(&self, out: &mut [f64]) {
-        let add = |(task, out): (usize, &mut [f64])| {
-            out.fill(0.0);
-            let (start, end) = (task * ITEMS_PER_TASK, task * ITEMS_PER_TASK + out.len());
-            for chunk in &self.0 {
-                let from = start.max(chunk.first);
-                let to = end.min(chunk.first + chunk.flow.len());
-                if from < to {
-                    let part = &chunk.flow[from - chunk.first..to - chunk.first];
-                    let out = &mut out[from - start..to - start];
-                    out.iter_mut().zip(part).for_each(|(out, part)| *out += part);
-                }
-            }
-        };
-        if out.len() <= ITEMS_PER_TASK {
-            add((0, out));
-        } else {
-            out.par_chunks_mut(ITEMS_PER_TASK).enumerate().for_each(add);
-        }
+        add_parts(out, || self.0.iter().map(|chunk| (chunk.first, &chunk.flow[..])));
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::comparison::Comparison;
 use crate::error::{Error, Result};
+use crate::numeric::{residual, sum};
 
 /// Distinct votes (i, j, y) with i < j, sorted, each with the number of times it was cast.
 ///
@@ -137,6 +138,19 @@ impl Groups {
         (low < self.len() && self.key(low) == wanted).then_some(low)
     }
 
+    /// The residual of group `g`: outcome − (left score − right score).
+    #[inline]
+    pub(crate) fn residual(&self, scores: &[f64], g: usize) -> f64 {
+        residual(self.y[g], scores[self.left[g] as usize], scores[self.right[g] as usize])
+    }
+
+    /// The residuals of all groups.
+    pub(crate) fn residuals(&self, scores: &[f64]) -> impl ExactSizeIterator<Item = f64> + Clone {
+        let ends = self.left.iter().zip(&self.right);
+        let votes = self.y.iter().zip(ends);
+        votes.map(|(&y, (&i, &j))| residual(y, scores[i as usize], scores[j as usize]))
+    }
+
     pub(super) fn key(&self, g: usize) -> Key {
         (self.left[g], self.right[g], order_bits(self.y[g]))
     }
@@ -169,16 +183,6 @@ impl Groups {
 
 fn chain<T: Copy>(lists: &[Groups], column: impl Fn(&Groups) -> &Vec<T>) -> Vec<T> {
     lists.iter().map(|list| column(list).as_slice()).collect::<Vec<_>>().concat()
-}
-
-/// Eight sums side by side: one alone would wait for each addition.
-pub(crate) fn sum(values: &[f64]) -> f64 {
-    let (blocks, rest) = values.as_chunks::<8>();
-    let mut sums = [0.0; 8];
-    for block in blocks {
-        sums.iter_mut().zip(block).for_each(|(sum, value)| *sum += value);
-    }
-    sums.iter().chain(rest).sum()
 }
 
 pub(super) fn check(vote: usize, comparison: &Comparison, items: usize) -> Result<()> {

@@ -7,6 +7,7 @@ use rayon::prelude::*;
 
 use crate::communicator::Communicator;
 use crate::graph::{ComparisonGraph, Components, Pairs};
+use crate::numeric::sum_tasks;
 
 /// Rows handled by one task. Fixed, so that sums over tasks do not depend on the thread count.
 pub(super) const ROWS_PER_TASK: usize = 2048;
@@ -350,7 +351,7 @@ impl<'a> LaplacianBlock<'a> {
     pub fn residual(self, x: &[f64], b: &[f64], out: &mut [f64]) -> f64 {
         self.multiply(x, out);
         let tasks = out.par_chunks_mut(ROWS_PER_TASK).zip(b.par_chunks(ROWS_PER_TASK));
-        let [squares] = in_order(tasks, |(out, b)| {
+        let [squares] = sum_tasks(tasks, |(out, b)| {
             let mut squares = 0.0;
             for (out, b) in out.iter_mut().zip(b) {
                 *out = b - *out;
@@ -366,18 +367,4 @@ fn add_shift(shift: f64, x: &[f64], out: &mut [f64]) {
     if shift != 0.0 {
         out.iter_mut().zip(x).for_each(|(out, x)| *out += shift * x);
     }
-}
-
-/// Runs tasks in parallel and adds up their sums in order of the tasks.
-pub(crate) fn in_order<T: Send, const K: usize>(
-    tasks: impl IndexedParallelIterator<Item = T>,
-    sums: impl Fn(T) -> [f64; K] + Send + Sync,
-) -> [f64; K] {
-    let partial: Vec<[f64; K]> = tasks.map(sums).collect();
-    partial.iter().fold([0.0; K], |mut total, part| {
-        for (t, p) in total.iter_mut().zip(part) {
-            *t += p;
-        }
-        total
-    })
 }

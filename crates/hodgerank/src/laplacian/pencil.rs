@@ -18,6 +18,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use crate::error::Result;
+use crate::numeric::dot;
 
 /// Share of a vector, squared, that must be new to be worth a place in the basis.
 const NEW: f64 = 1e-14;
@@ -168,8 +169,4 @@ impl Imaged {
         }
         true
     }
-}
-
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
 }

@@ -1,6 +1,7 @@
 //! Iterative refinement: what turns a factorisation into an answer with a small residual.
 
-use super::{LaplacianBlock, SolveInfo, StoppingRule, centre, good_enough, norm};
+use super::{LaplacianBlock, SolveInfo, StoppingRule, centre, good_enough};
+use crate::numeric::norm;
 
 /// What a direct backend aims at, whatever the tolerance: one more solve is cheap.
 const TARGET: f64 = 1e-12;

@@ -2,11 +2,12 @@
 
 use rayon::prelude::*;
 
+use super::centre;
 use super::choose;
 use super::{Backend, BackendChoice, LaplacianMatrix, LaplacianSolver, SolveInfo, StoppingRule};
-use super::{centre, norm};
 use crate::error::{Error, Result};
 use crate::graph::ComparisonGraph;
+use crate::numeric::{largest_magnitude, norm, power_of_two_below};
 
 /// (L + shift·I) of a comparison graph, ready to be solved for any right-hand side.
 ///
@@ -138,7 +139,7 @@ impl LaplacianSystem {
         x: &mut [f64],
         rule: &StoppingRule,
     ) -> (SolveInfo, f64) {
-        let largest = b.iter().fold(0.0_f64, |largest, v| largest.max(v.abs()));
+        let largest = largest_magnitude(b);
         if largest == 0.0 {
             return (SolveInfo { converged: true, ..SolveInfo::default() }, 0.0);
         }
@@ -210,10 +211,4 @@ fn together(solved: &[(SolveInfo, f64)]) -> SolveInfo {
         residual: if whole > 0.0 { (squares(|info| info.residual) / whole).sqrt() } else { 0.0 },
         converged: solved.iter().all(|(info, _)| info.converged),
     }
-}
-
-/// The largest power of two that is not above x: dividing by it changes no digit.
-pub(crate) fn power_of_two_below(x: f64) -> f64 {
-    const EXPONENT: u64 = 0x7FF0_0000_0000_0000;
-    f64::from_bits(x.to_bits() & EXPONENT).max(f64::MIN_POSITIVE)
 }

@@ -195,10 +195,7 @@ fn bin_of(x: f64, largest: f64) -> usize {
 pub(super) fn estimate_graded(graph: &ComparisonGraph, scores: &[f64]) -> Lapse {
     let (votes, communicator) = (graph.groups(), graph.communicator());
     let none = Lapse { rate: 0.0, scale: 0.0, lambda: f64::INFINITY, gain: 0.0 };
-    let residual = |g: usize| {
-        let d = scores[votes.left[g] as usize] - scores[votes.right[g] as usize];
-        (votes.y[g] - d).abs()
-    };
+    let residual = |g: usize| votes.residual(scores, g).abs();
     let range = communicator.max_scalar((0..votes.len()).map(residual).fold(0.0, f64::max));
     if range == 0.0 {
         return none;

@@ -56,6 +56,7 @@ use crate::communicator::StateReader;
 use crate::error::Result;
 use crate::graph::ComparisonGraph;
 use crate::laplacian::LaplacianSystem;
+use crate::numeric::largest_magnitude;
 use crate::path::{Interpolation, Parameter, Path, Recorder, StopAt};
 use crate::status::Status;
 use options::Steps;
@@ -131,7 +132,7 @@ fn run<T>(
     let system = LaplacianSystem::new(graph, 0.0, options.backend)?;
     let mut iterate = Iterate::start(graph, &system, options)?;
     let recorder = Recorder::on(graph, Parameter::Time, Interpolation::Linear, 0.0, &iterate.theta);
-    let largest_y = graph.groups().y.iter().fold(0.0_f64, |largest, y| largest.max(y.abs()));
+    let largest_y = largest_magnitude(&graph.groups().y);
     let largest_y = graph.communicator().max_scalar(largest_y);
     let residuals = iterate.residuals();
     let largest_r = residuals.largest;

@@ -211,9 +211,8 @@ impl Profile<'_> {
         self.tried += 1;
         self.left = self.left.saturating_sub(1);
         let groups = self.graph.groups();
-        let fitted = self.graph.gradient(&self.best.scores);
-        let clipped =
-            groups.y.iter().zip(&fitted).map(|(y, f)| ((y - f) / sigma).abs().min(self.m));
+        let r = groups.residuals(&self.best.scores);
+        let clipped = r.map(|r| (r / sigma).abs().min(self.m));
         let sum: f64 = clipped.zip(&groups.weight).map(|(t, w)| w * t * t).sum();
         Ok(self.graph.communicator().sum_scalar(sum) / self.target - 1.0)
     }

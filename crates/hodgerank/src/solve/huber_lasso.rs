@@ -50,10 +50,10 @@ use super::{Info, L2Options, Solution, check_stopping, l2};
 use crate::error::{Error, Result};
 use crate::graph::ComparisonGraph;
 use crate::laplacian::BackendChoice;
+use crate::numeric::largest_magnitude;
 use crate::path::{Interpolation, Parameter, Path, Recorder, StopAt};
 use crate::status::Status;
 use newton::Newton;
-use pass::residual;
 
 /// At which λ a path has knots.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -217,7 +217,7 @@ pub fn solve_at(
 #[must_use]
 pub fn outliers(graph: &ComparisonGraph, scores: &[f64], lambda: f64) -> Vec<f64> {
     assert_eq!(scores.len(), graph.items(), "one score for each item");
-    let r = (0..graph.groups().len()).map(|g| residual(graph.groups(), scores, g));
+    let r = graph.groups().residuals(scores);
     r.map(|r| r - r.clamp(-lambda, lambda)).collect()
 }
 
@@ -239,8 +239,8 @@ fn least_squares(graph: &ComparisonGraph, backend: BackendChoice) -> Result<Vec<
 /// λ_max; zero where all that is left of the votes is rounding.
 fn largest_residual(graph: &ComparisonGraph, theta: &[f64]) -> f64 {
     let groups = graph.groups();
-    let largest = (0..groups.len()).fold(0.0, |most, g| residual(groups, theta, g).abs().max(most));
-    let mut sizes = [largest, newton::largest(&groups.y)];
+    let largest = (0..groups.len()).fold(0.0, |most, g| groups.residual(theta, g).abs().max(most));
+    let mut sizes = [largest, largest_magnitude(&groups.y)];
     graph.communicator().max(&mut sizes);
     let [largest, largest_y] = sizes;
     if largest > ROUNDING * largest_y { largest } else { 0.0 }

@@ -38,6 +38,7 @@ use super::{Info, Solution, Status, check_stopping};
 use crate::error::{Error, Result};
 use crate::graph::ComparisonGraph;
 use crate::laplacian::{LaplacianBlock, LaplacianMatrix};
+use crate::numeric::largest_magnitude;
 
 /// Most items of one component: its largest eigenvalue is found from the full matrix.
 pub const MAX_ITEMS: usize = 2000;
@@ -118,7 +119,7 @@ pub fn solve(graph: &ComparisonGraph, options: &PcLassoOptions) -> Result<PcLass
     if let Some(item) = b.iter().position(|b| !b.is_finite()) {
         return Err(Error::Overflow { item: item as u32, value: b[item] });
     }
-    let most = b.iter().fold(0.0_f64, |most, b| most.max(b.abs()));
+    let most = largest_magnitude(&b);
     let lambda = options.lambda.unwrap_or(LAMBDA_SHARE * most);
     let mut coefficients = vec![0.0; b.len()];
     let (mut iterations, mut violation) = (0, 0.0_f64);

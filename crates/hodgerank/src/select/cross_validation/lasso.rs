@@ -19,7 +19,10 @@
 //! unique, though P β is; the order of the groups then decides. Groups that are no part of any cycle
 //! have no column and keep β = 0.
 
-use super::projection::{Projection, dot};
+use super::projection::Projection;
+use crate::numeric::{
+    ConjugateGradientSystem, ConjugateGradientVectors, conjugate_gradients, dot_in_lanes,
+};
 
 /// Largest violation of the optimality conditions that is good enough, over that of β = 0.
 pub(super) const TOLERANCE: f64 = 1e-7;
@@ -27,8 +30,8 @@ pub(super) const TOLERANCE: f64 = 1e-7;
 const MAX_ROUNDS: usize = 500;
 /// Passes of coordinate descent before all groups are looked at again.
 const PASSES: usize = 5;
-/// Columns of P shorter than this are rounding.
-const NO_COLUMN: f64 = 1e-12;
+/// Squared lengths of columns of P below this are rounding.
+const MIN_COLUMN: f64 = 1e-12;
 
 /// The LASSO with its present β.
 pub(super) struct Lasso<'a> {
@@ -100,7 +103,7 @@ impl<'a> Lasso<'a> {
     fn violation(&self, g: usize, lambda: f64) -> f64 {
         let (pull, price) = (self.pull(g), self.price[g]);
         let beyond = match self.beta[g] {
-            0.0 if self.size[g] <= NO_COLUMN => 0.0,
+            0.0 if self.size[g] <= MIN_COLUMN => 0.0,
             0.0 => (pull.abs() - lambda * price).max(0.0),
             beta => (pull - lambda * price * beta.signum()).abs(),
         };
@@ -141,39 +144,15 @@ impl<'a> Lasso<'a> {
         beta
     }
 
-    /// P_SS δ = `left`, from δ = 0; all that is found on the way points downhill, too.
-    fn conjugate_gradients(&self, support: &[usize], mut left: Vec<f64>, limit: f64) -> Vec<f64> {
-        let mut delta = vec![0.0; support.len()];
-        let mut direction = left.clone();
-        let mut square = dot(&left, &left);
-        for _ in 0..support.len() {
-            let worst = left.iter().zip(support).map(|(left, &g)| left.abs() / self.price[g]);
-            if worst.fold(0.0, f64::max) <= limit {
-                break;
-            }
-            let image = self.image(support, &direction);
-            let curvature = dot(&direction, &image);
-            if curvature <= NO_COLUMN * dot(&direction, &direction) {
-                break;
-            }
-            let step = square / curvature;
-            for k in 0..support.len() {
-                delta[k] += step * direction[k];
-                left[k] -= step * image[k];
-            }
-            let next = dot(&left, &left);
-            let turn = next / square;
-            direction.iter_mut().zip(&left).for_each(|(d, left)| *d = left + turn * *d);
-            square = next;
-        }
+    /// Solves P_SS δ = `rhs` from δ = 0; every iterate is a descent direction.
+    fn conjugate_gradients(&self, support: &[usize], mut rhs: Vec<f64>, limit: f64) -> Vec<f64> {
+        let zeros = || vec![0.0; support.len()];
+        let (mut delta, mut p, mut q) = (zeros(), zeros(), zeros());
+        let mt_p = vec![0.0; self.projection.width];
+        let mut system = SupportSystem { lasso: self, support, limit, mt_p };
+        let vectors = ConjugateGradientVectors { x: &mut delta, r: &mut rhs, p: &mut p, q: &mut q };
+        conjugate_gradients(&mut system, vectors, support.len());
         delta
-    }
-
-    /// P_SS v.
-    fn image(&self, support: &[usize], v: &[f64]) -> Vec<f64> {
-        let mut mt_v = vec![0.0; self.projection.width];
-        support.iter().zip(v).for_each(|(&g, &v)| self.projection.add(g, v, &mut mt_v));
-        support.iter().zip(v).map(|(&g, &v)| self.projection.entry(g, v, &mt_v)).collect()
     }
 
     /// β + δ, or as far in that direction as all signs stay; what would change sign first is zero.
@@ -185,6 +164,50 @@ impl<'a> Lasso<'a> {
             let at_zero = share < 1.0 && until_zero(beta, delta) <= share;
             self.beta[g] = if at_zero { 0.0 } else { beta + share * delta };
         }
+    }
+}
+
+/// P_SS, the projection restricted to the groups of the support, without a preconditioner.
+struct SupportSystem<'a> {
+    lasso: &'a Lasso<'a>,
+    support: &'a [usize],
+    /// Violation of the optimality conditions that is good enough.
+    limit: f64,
+    mt_p: Vec<f64>,
+}
+
+impl SupportSystem<'_> {
+    /// rᵀr, unless the largest violation is small.
+    fn square(&self, r: &[f64]) -> Option<f64> {
+        let violations = r.iter().zip(self.support).map(|(r, &g)| r.abs() / self.lasso.price[g]);
+        (violations.fold(0.0, f64::max) > self.limit).then(|| dot_in_lanes(r, r))
+    }
+}
+
+impl ConjugateGradientSystem for SupportSystem<'_> {
+    fn start(&mut self, vectors: &mut ConjugateGradientVectors<'_>) -> Option<f64> {
+        self.square(vectors.r)
+    }
+
+    fn multiply(&mut self, p: &[f64], q: &mut [f64]) -> f64 {
+        let Self { lasso: Lasso { projection, .. }, support, mt_p, .. } = self;
+        mt_p.fill(0.0);
+        support.iter().zip(p).for_each(|(&g, &p)| projection.add(g, p, mt_p));
+        let entries = support.iter().zip(p).map(|(&g, &p)| projection.entry(g, p, mt_p));
+        q.iter_mut().zip(entries).for_each(|(q, entry)| *q = entry);
+        let curvature = dot_in_lanes(p, q);
+        // Parallel columns of P make P_SS singular.
+        if curvature <= MIN_COLUMN * dot_in_lanes(p, p) { 0.0 } else { curvature }
+    }
+
+    fn advance(&mut self, alpha: f64, vectors: &mut ConjugateGradientVectors<'_>) -> Option<f64> {
+        vectors.step(alpha);
+        self.square(vectors.r)
+    }
+
+    fn turn(&mut self, beta: f64, vectors: &mut ConjugateGradientVectors<'_>) {
+        let ConjugateGradientVectors { r, p, .. } = vectors;
+        p.iter_mut().zip(r.iter()).for_each(|(p, r)| *p = r + beta * *p);
     }
 }
 
@@ -227,8 +250,9 @@ mod tests {
                 for lambda in (0..60).map(|k| 3.0 * 0.9_f64.powi(k)) {
                     assert!(lasso.minimise(lambda) <= TOLERANCE);
                     for (g, price) in price.iter().enumerate() {
-                        let pull: f64 =
-                            (0..count).map(|h| dot(row(g), row(h)) * (z[h] - lasso.beta[h])).sum();
+                        let pull: f64 = (0..count)
+                            .map(|h| dot_in_lanes(row(g), row(h)) * (z[h] - lasso.beta[h]))
+                            .sum();
                         let (pull, beta) = (pull / price, lasso.beta[g]);
                         assert!(pull.abs() <= lambda + 1e-6, "{pull} at {lambda}");
                         assert!(beta == 0.0 || (pull - lambda * beta.signum()).abs() < 1e-6);

@@ -6,6 +6,7 @@
 use std::ops::Range;
 
 use super::cycle_space::CycleSpace;
+use crate::numeric::dot_in_lanes;
 
 /// P, as products with M.
 pub(super) struct Projection {
@@ -32,13 +33,13 @@ impl Projection {
 
     /// P_gg.
     pub(super) fn diagonal(&self, g: usize) -> f64 {
-        let own = dot(self.row(g), self.row(g));
+        let own = dot_in_lanes(self.row(g), self.row(g));
         if self.takes_away { 1.0 - own } else { own }
     }
 
     /// (P v)_g from v_g and Mᵀv.
     pub(super) fn entry(&self, g: usize, own: f64, mt_v: &[f64]) -> f64 {
-        let along = dot(self.row(g), mt_v);
+        let along = dot_in_lanes(self.row(g), mt_v);
         if self.takes_away { own - along } else { along }
     }
 
@@ -46,20 +47,6 @@ impl Projection {
     pub(super) fn add(&self, g: usize, own: f64, mt_v: &mut [f64]) {
         mt_v.iter_mut().zip(self.row(g)).for_each(|(sum, m)| *sum += own * m);
     }
-}
-
-/// A dot product in eight sums side by side; the order is fixed.
-pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {
-    let mut sums = [0.0; 8];
-    let (a_chunks, b_chunks) = (a.chunks_exact(8), b.chunks_exact(8));
-    let rest = a_chunks.remainder().iter().zip(b_chunks.remainder()).map(|(a, b)| a * b);
-    let rest: f64 = rest.sum();
-    for (a, b) in a_chunks.zip(b_chunks) {
-        for k in 0..8 {
-            sums[k] += a[k] * b[k];
-        }
-    }
-    rest + sums.iter().sum::<f64>()
 }
 
 #[cfg(test)]

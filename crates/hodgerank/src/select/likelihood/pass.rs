@@ -14,6 +14,7 @@ use rayon::prelude::*;
 
 use crate::communicator::Communicator;
 use crate::graph::{ComparisonGraph, Pairs};
+use crate::numeric::add_parts;
 use block::{BLOCK, Block, Lanes, Sums, Whole, few};
 
 /// Fewest pairs that are worth a task, and most tasks.
@@ -207,13 +208,7 @@ impl<'a> SidedVotes<'a> {
     pub(super) fn times_information(&mut self, x: &[f64], out: &mut [f64]) {
         let pairs = self.pairs;
         self.chunks.par_iter_mut().for_each(|chunk| chunk.times_information(pairs, x));
-        out.par_chunks_mut(ITEMS_PER_TASK).enumerate().for_each(|(task, out)| {
-            out.fill(0.0);
-            for chunk in &self.chunks {
-                let product = &chunk.product[task * ITEMS_PER_TASK..];
-                out.iter_mut().zip(product).for_each(|(out, part)| *out += part);
-            }
-        });
+        add_parts(out, || self.chunks.iter().map(|chunk| (0, &chunk.product[..])));
         self.communicator.sum(out);
     }
 }

@@ -13,6 +13,7 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::graph::ComparisonGraph;
 use crate::laplacian::LaplacianMatrix;
+use crate::numeric::dot;
 
 const MAX_STEPS: usize = 100;
 /// A bound that is this much too large costs as many more steps: not worth further products.
@@ -54,10 +55,6 @@ fn anderson_morley(graph: &ComparisonGraph) -> f64 {
     }
     graph.communicator().sum(&mut votes);
     graph.communicator().max_scalar(ends().map(|(i, j)| votes[i] + votes[j]).fold(0.0, f64::max))
-}
-
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
 #[cfg(test)]

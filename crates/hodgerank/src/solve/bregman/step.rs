@@ -8,8 +8,9 @@ use rayon::prelude::*;
 use super::options::{Algorithm, BregmanOptions};
 use crate::communicator::{StateReader, StateWriter};
 use crate::error::Result;
-use crate::graph::{ComparisonGraph, Groups};
+use crate::graph::ComparisonGraph;
 use crate::laplacian::{LaplacianSystem, StoppingRule};
+use crate::numeric::norm;
 use crate::path::Change;
 use every_vote::EveryVote;
 use who_moves::WhoMoves;
@@ -116,7 +117,7 @@ impl<'a> Iterate<'a> {
             .map(|start| {
                 let range = start..groups.len().min(start + GROUPS_PER_TASK);
                 range.fold((0.0_f64, 0.0), |(largest, squares), g| {
-                    let r = residual(groups, theta, g);
+                    let r = groups.residual(theta, g);
                     (largest.max(r.abs()), squares + groups.weight[g] * r * r)
                 })
             })
@@ -211,13 +212,4 @@ fn sort_changes(changes: &mut [(u32, Change)]) {
 #[inline]
 fn shrink(z: f64) -> f64 {
     z - z.clamp(-1.0, 1.0)
-}
-
-#[inline]
-fn residual(groups: &Groups, theta: &[f64], g: usize) -> f64 {
-    groups.y[g] - (theta[groups.left[g] as usize] - theta[groups.right[g] as usize])
-}
-
-fn norm(x: &[f64]) -> f64 {
-    x.iter().map(|v| v * v).sum::<f64>().sqrt()
 }

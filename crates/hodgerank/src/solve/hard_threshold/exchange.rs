@@ -13,7 +13,6 @@ use faer::{Mat, Side};
 use rayon::prelude::*;
 
 use super::descent::MIN_FALL;
-use super::refit::residuals;
 use crate::graph::ComparisonGraph;
 
 /// Most items for which exchanges are tried: the pseudo-inverse is a full matrix.
@@ -83,7 +82,7 @@ impl<'a> Exchange<'a> {
     pub(super) fn descend(&mut self, k: f64, most: usize) -> usize {
         let groups = self.graph.groups();
         for made in 0..most {
-            let r: Vec<f64> = residuals(self.graph, &self.theta).collect();
+            let r: Vec<f64> = self.graph.groups().residuals(&self.theta).collect();
             let kept = groups.weight.iter().zip(&self.removed).map(|(w, k)| w - k);
             let objective = 0.5 * kept.zip(&r).map(|(w, r)| w * r * r).sum::<f64>();
             let spare = k - self.removed.iter().sum::<f64>();

@@ -6,7 +6,6 @@
 use std::borrow::Cow;
 use std::cmp::Reverse;
 
-use super::refit::residuals;
 use crate::graph::{ComparisonGraph, Groups};
 
 /// Bits of a number that is not negative: exponent and four digits lead, the others are cut off.
@@ -17,7 +16,7 @@ const CUT: u32 = 48;
 pub(super) fn worst(graph: &ComparisonGraph, scores: &[f64], k: f64) -> Vec<f64> {
     let groups = graph.groups();
     // The bits of numbers that are not negative sort as the numbers do.
-    let sizes: Vec<u64> = residuals(graph, scores).map(|r| r.abs().to_bits()).collect();
+    let sizes: Vec<u64> = graph.groups().residuals(scores).map(|r| r.abs().to_bits()).collect();
     let mut available = Cow::Borrowed(&groups.weight);
     loop {
         let removed = largest(&sizes, &available, k);

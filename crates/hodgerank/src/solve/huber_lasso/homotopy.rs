@@ -17,7 +17,6 @@
 //! Cost of a knot: a pass over the groups, and n² for each group that changes sides.
 
 use super::inverse::{Inverse, Update};
-use super::pass::residual;
 use crate::error::Result;
 use crate::graph::{ComparisonGraph, Groups};
 use crate::path::{Change, Path, Recorder, StopAt};
@@ -111,7 +110,7 @@ impl<'a> Walk<'a> {
         }
         self.graph.components().centre(&mut self.theta);
         for (g, r) in self.r.iter_mut().enumerate() {
-            *r = residual(self.graph.groups(), &self.theta, g);
+            *r = self.graph.groups().residual(&self.theta, g);
         }
     }
 

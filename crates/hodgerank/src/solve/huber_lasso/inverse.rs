@@ -13,6 +13,7 @@ use rayon::prelude::*;
 use crate::error::{Error, Result};
 use crate::graph::ComparisonGraph;
 use crate::laplacian::pseudo_inverse;
+use crate::numeric::dot;
 
 /// 0.5 GB.
 const MAX_ITEMS: usize = 8192;
@@ -95,7 +96,7 @@ impl Inverse {
     /// out = P b.
     pub(super) fn times(&self, b: &[f64], out: &mut [f64]) {
         for (out, row) in out.iter_mut().zip(self.rows.chunks(self.n.max(1))) {
-            *out = row.iter().zip(b).map(|(p, b)| p * b).sum();
+            *out = dot(row, b);
         }
     }
 }

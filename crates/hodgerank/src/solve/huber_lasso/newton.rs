@@ -10,11 +10,12 @@
 //! when they need not: in the end μ is negligible and the last step lands on the minimum.
 
 use super::inlier_system::InlierSystem;
-use super::pass::{Pass, residual};
+use super::pass::Pass;
 use crate::communicator::{StateReader, StateWriter};
 use crate::error::Result;
 use crate::graph::ComparisonGraph;
 use crate::laplacian::{Backend, BackendChoice};
+use crate::numeric::{dot, largest_magnitude};
 
 /// Damping where nothing is in the way, and where the model majorises F.
 const MIN_DAMPING: f64 = 1e-11;
@@ -71,7 +72,7 @@ impl<'a> Newton<'a> {
         }
         let communicator = graph.communicator();
         communicator.sum(&mut degrees);
-        let degree = largest(&degrees);
+        let degree = largest_magnitude(&degrees);
         let dense = match backend {
             BackendChoice::Auto => None,
             BackendChoice::Fixed(backend) => Some(backend == Backend::Dense),
@@ -88,7 +89,7 @@ impl<'a> Newton<'a> {
             trial_downhill: zeros(),
             damping: MIN_DAMPING,
             degree,
-            y: communicator.max_scalar(largest(&groups.y)),
+            y: communicator.max_scalar(largest_magnitude(&groups.y)),
         }
     }
 
@@ -101,7 +102,7 @@ impl<'a> Newton<'a> {
         // Each of `degree` residuals is rounded in the last place of y.
         let goal = self.degree * (tolerance * lambda + 4.0 * f64::EPSILON * self.y);
         self.look(lambda);
-        let mut kkt = largest(&self.downhill);
+        let mut kkt = largest_magnitude(&self.downhill);
         let mut forcing = FIRST_FORCING;
         let mut steps = 0;
         while kkt > goal && steps < max_steps {
@@ -109,7 +110,7 @@ impl<'a> Newton<'a> {
             self.direction(target);
             self.line_search(lambda);
             let before = kkt;
-            kkt = largest(&self.downhill);
+            kkt = largest_magnitude(&self.downhill);
             // Eisenstat and Walker: no more digits than the model has shown to have.
             forcing = (0.5 * (kkt / before).powi(2)).min(FIRST_FORCING);
             steps += 1;
@@ -125,7 +126,7 @@ impl<'a> Newton<'a> {
         let mut found = self.minimise(lambda, tolerance, max_steps.min(PATIENCE));
         if !found.converged {
             let groups = self.graph.groups();
-            let r = (0..groups.len()).map(|g| residual(groups, &self.theta, g).abs());
+            let r = (0..groups.len()).map(|g| groups.residual(&self.theta, g).abs());
             let mut larger = self.graph.communicator().max_scalar(r.fold(0.0, f64::max));
             while larger > lambda {
                 found.steps += self.minimise(larger, ON_THE_WAY, max_steps).steps;
@@ -159,7 +160,7 @@ impl<'a> Newton<'a> {
         loop {
             let Self { pass, system, downhill, delta, damping, .. } = self;
             system.solve(pass, *damping, downhill, target, delta);
-            if largest(delta) <= 2.0 * self.y || self.damping >= MAX_DAMPING {
+            if largest_magnitude(delta) <= 2.0 * self.y || self.damping >= MAX_DAMPING {
                 return;
             }
             self.damping = (100.0 * self.damping).min(MAX_DAMPING);
@@ -169,7 +170,7 @@ impl<'a> Newton<'a> {
     /// θ ← θ + tδ with |φ'(t)| ≤ ½|φ'(0)|, t ≤ 1, or t = 1 where φ still falls there.
     fn line_search(&mut self, lambda: f64) {
         let slope = -dot(&self.downhill, &self.delta);
-        let kkt = largest(&self.downhill);
+        let kkt = largest_magnitude(&self.downhill);
         let (mut low, mut low_slope) = (0.0, slope);
         let (mut high, mut high_slope) = (1.0, f64::INFINITY);
         let mut t = 1.0;
@@ -181,7 +182,7 @@ impl<'a> Newton<'a> {
                 (high, high_slope) = (t, trial_slope);
             }
             // Where φ rises again F may have grown on the way, unless the gradient has shrunk.
-            let safe = trial_slope <= 0.0 || largest(&self.trial_downhill) < kkt;
+            let safe = trial_slope <= 0.0 || largest_magnitude(&self.trial_downhill) < kkt;
             if low >= 1.0 || (safe && trial_slope.abs() <= FLAT * -slope) || cut == MAX_CUTS {
                 break;
             }
@@ -205,12 +206,4 @@ impl<'a> Newton<'a> {
         self.pass.downhill(&self.trial, lambda, &mut self.trial_downhill);
         -dot(&self.trial_downhill, &self.delta)
     }
-}
-
-pub(super) fn largest(x: &[f64]) -> f64 {
-    x.iter().fold(0.0, |largest, v| largest.max(v.abs()))
-}
-
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
 }

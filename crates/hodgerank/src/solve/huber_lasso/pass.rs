@@ -10,12 +10,11 @@ use rayon::prelude::*;
 
 use crate::communicator::Communicator;
 use crate::graph::{ComparisonGraph, Groups};
+use crate::numeric::{add_parts, residual};
 
 /// Fewest groups that are worth a task, and most tasks.
 const GROUPS_PER_CHUNK: usize = 1 << 14;
 const MAX_CHUNKS: usize = 16;
-/// Items added up by one task.
-const ITEMS_PER_TASK: usize = 1 << 14;
 
 /// Votes that all count the same put many residuals on ±λ itself, often the only ones that hold an
 /// item (see [`super`]). So a residual beyond λ by no more than this share still counts as inlier.
@@ -160,19 +159,7 @@ impl<'a> Pass<'a> {
             write(chunk, &mut sums);
             chunk.sums = sums;
         });
-        let add = |first: usize, out: &mut [f64]| {
-            out.fill(0.0);
-            for chunk in &self.chunks {
-                for (out, sum) in out.iter_mut().zip(&chunk.sums[first..]) {
-                    *out += sum;
-                }
-            }
-        };
-        if out.len() <= ITEMS_PER_TASK {
-            return add(0, out);
-        }
-        let tasks = out.par_chunks_mut(ITEMS_PER_TASK).enumerate();
-        tasks.for_each(|(task, out)| add(task * ITEMS_PER_TASK, out));
+        add_parts(out, || self.chunks.iter().map(|chunk| (0, &chunk.sums[..])));
     }
 }
 
@@ -185,7 +172,7 @@ impl Chunk {
             let (theta_left, mut sum) = (theta[left], 0.0);
             let votes = groups.right[start..end].iter().zip(&groups.y[start..end]);
             for ((&right, &y), &weight) in votes.zip(&groups.weight[start..end]) {
-                let r = y - (theta_left - theta[right as usize]);
+                let r = residual(y, theta_left, theta[right as usize]);
                 let flow = weight * r.clamp(-lambda, lambda);
                 sum += flow;
                 sums[right as usize] -= flow;
@@ -212,7 +199,7 @@ impl Chunk {
             let (theta_left, end) = (theta[run.left as usize], self.first + run.end as usize);
             let votes = groups.right[start..end].iter().zip(&groups.y[start..end]);
             for (k, ((&right, &y), &flagged)) in votes.zip(&flagged[start..end]).enumerate() {
-                let r = y - (theta_left - theta[right as usize]);
+                let r = residual(y, theta_left, theta[right as usize]);
                 if (r.abs() > limit) != flagged {
                     changed.push(((start + k) as u32, r));
                 }
@@ -243,15 +230,9 @@ impl Run {
     }
 }
 
-/// r_g = y_g − (Xθ)_g.
-#[inline]
-pub(super) fn residual(groups: &Groups, theta: &[f64], g: usize) -> f64 {
-    groups.y[g] - (theta[groups.left[g] as usize] - theta[groups.right[g] as usize])
-}
-
 /// F(θ) = Σ w ρ_λ(y − Xθ).
 pub(super) fn objective(groups: &Groups, theta: &[f64], lambda: f64) -> f64 {
-    (0..groups.len()).map(|g| groups.weight[g] * rho(residual(groups, theta, g), lambda)).sum()
+    (0..groups.len()).map(|g| groups.weight[g] * rho(groups.residual(theta, g), lambda)).sum()
 }
 
 /// Huber's function: the least of ½(r − γ)² + λ|γ| over γ.

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::inliers::Inliers;
 use super::sweep::{self, State};
 use crate::graph::{Chunks, ComparisonGraph};
+use crate::numeric::largest_magnitude;
 use crate::path::Change;
 
 /// Residuals below this share of the largest outcome are zero.
@@ -50,7 +51,7 @@ impl<'a> Fit<'a> {
     pub(super) fn start(graph: &'a ComparisonGraph, theta: Vec<f64>, tolerance: f64) -> Self {
         let groups = graph.groups();
         let zeros = vec![0.0; graph.items()];
-        let largest = groups.y.iter().fold(0.0_f64, |largest, y| largest.max(y.abs()));
+        let largest = largest_magnitude(&groups.y);
         let total: f64 = groups.y.iter().zip(&groups.weight).map(|(y, w)| y.abs() * w).sum();
         let mut new = Self {
             graph,
@@ -131,11 +132,9 @@ impl<'a> Fit<'a> {
     /// of these signs breaks, and takes those groups back into use. `trial` is then the new fit.
     fn trust_first_broken(&mut self, broken: &[(u32, f64)]) {
         let columns = self.graph.groups();
-        let residual = |theta: &[f64], g: usize| {
-            columns.y[g] - (theta[columns.left[g] as usize] - theta[columns.right[g] as usize])
-        };
         let place = |&(g, sign): &(u32, f64)| {
-            let ends = [&self.trial, &self.theta].map(|theta| sign * residual(theta, g as usize));
+            let ends =
+                [&self.trial, &self.theta].map(|theta| sign * columns.residual(theta, g as usize));
             (ends[0] / (ends[0] - ends[1])).clamp(0.0, 1.0)
         };
         let first = broken.iter().map(place).fold(1.0, f64::min);

@@ -20,9 +20,10 @@ use rayon::prelude::*;
 use crate::communicator::{StateReader, StateWriter};
 use crate::error::Result;
 use crate::graph::{Chunk, Chunks, ComparisonGraph, Groups};
+use crate::numeric::residual;
 use crate::path::Change;
 
-use super::{Outliers, Step, gather, residual, shrink};
+use super::{Outliers, Step, gather, shrink};
 
 /// Steps between two looks at all groups, at most.
 const HORIZON: usize = 10;
@@ -102,7 +103,7 @@ impl Scene<'_> {
         let [theta_i, sum_i] = self.items[self.groups.left[g] as usize];
         let [theta_j, sum_j] = self.items[self.groups.right[g] as usize];
         let y = self.groups.y[g];
-        (y - (theta_i - theta_j), self.step.t * y - (sum_i - sum_j))
+        (residual(y, theta_i, theta_j), self.step.t * y - (sum_i - sum_j))
     }
 
     /// The most by which z can grow in a step, for |r| = 0 and for each unit of |r|.
@@ -196,7 +197,7 @@ impl Outliers for WhoMoves<'_> {
         let of_chunk = |chunk: &Chunk<State>| {
             let quiet =
                 chunk.groups.clone().zip(&chunk.state.has_moved).filter(|(_, moved)| !**moved);
-            quiet.fold(0.0_f64, |most, (g, _)| most.max(residual(self.groups, theta, g).abs()))
+            quiet.fold(0.0_f64, |most, (g, _)| most.max(self.groups.residual(theta, g).abs()))
         };
         seen.max(self.chunks.0.par_iter().map(of_chunk).reduce(|| 0.0, f64::max))
     }
@@ -261,7 +262,7 @@ fn look_at_all(chunk: &mut Chunk<State>, scene: Scene<'_>) {
             let ([theta_i, sum_i], [theta_j, sum_j]) = (items[i as usize], items[j as usize]);
             // Those who have moved get zeros, by a product: whether they have cannot be foreseen.
             let never = f64::from(u8::from(!has_moved));
-            *r = never * (y - (theta_i - theta_j));
+            *r = never * residual(y, theta_i, theta_j);
             *z = never * (step.t * y - (sum_i - sum_j));
         }
         let (mut most, mut nearest) = (0.0_f64, 0.0_f64);
