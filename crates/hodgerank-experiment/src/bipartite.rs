@@ -76,7 +76,7 @@ pub fn run(design: &Design, settings: &Settings, progress: &Progress<'_>) -> Res
     let Design { name, cluster, votes: (fewest, most), .. } = *design;
     let steps = Steps::new(2, progress);
     let mut votes = designs::bipartite(cluster, fewest, most, settings.seed)?;
-    designs::turn_round(&mut votes, SHARE, settings.seed);
+    designs::flip_votes(&mut votes, SHARE, settings.seed);
     let study = KnownStudy::new(2 * cluster as usize, &votes)?;
     let bad = votes.iter().filter(|vote| vote.bad).count() as u64;
     let fits = methods::fits(&study.graph, |method| {

@@ -214,7 +214,7 @@ fn auto_graded(graph: &ComparisonGraph) -> Result<Auto> {
         }
         let kept = flagged.iter().zip(&groups.weight).map(|(flag, w)| if *flag { 0.0 } else { *w });
         let rest = groups.reweighted(&kept.collect::<Vec<_>>());
-        let rest = ComparisonGraph::shared(graph.items(), rest, graph.shared_communicator())?;
+        let rest = ComparisonGraph::distributed(graph.items(), rest, graph.communicator_handle())?;
         if rest.components().len() > graph.components().len() {
             return Ok(found);
         }

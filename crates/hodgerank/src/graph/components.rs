@@ -1,4 +1,4 @@
-//! Which items can be put on one scale, and which pairs hold a component together.
+//! Connected components and bridges. Scores can be compared only within a component.
 
 use super::Pairs;
 use crate::communicator::Communicator;
@@ -16,13 +16,13 @@ pub struct Components {
 }
 
 impl Components {
-    /// How many components there are; an item that was never compared is one of its own.
+    /// Number of components. An item that was never compared is a component of its own.
     #[must_use]
     pub fn len(&self) -> usize {
         self.start.len() - 1
     }
 
-    /// Whether there is no item at all.
+    /// Whether there are no items.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.members.is_empty()
@@ -34,17 +34,17 @@ impl Components {
         &self.members[self.start[c] as usize..self.start[c + 1] as usize]
     }
 
-    /// The items of each component in turn.
+    /// The items of each component, the largest component first.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &[u32]> {
         (0..self.len()).map(|c| self.members(c))
     }
 
-    /// Items that are alone in their component.
+    /// Items that are the only one in their component.
     pub fn singletons(&self) -> impl Iterator<Item = u32> + '_ {
         self.iter().filter(|members| members.len() == 1).map(|members| members[0])
     }
 
-    /// Moves scores to mean zero on each component, without mixing components.
+    /// Shifts the scores of each component to mean zero.
     pub fn centre(&self, scores: &mut [f64]) {
         for members in self.iter() {
             let sum: f64 = members.iter().map(|&i| scores[i as usize]).sum();
@@ -70,7 +70,7 @@ impl Components {
         for &r in &root {
             size[r as usize] += 1;
         }
-        // A root is the smallest item of its set, so this is the order that the type promises.
+        // A root is the smallest item of its set: ties are ordered by smallest item.
         let mut order: Vec<u32> = (0..items as u32).filter(|&i| root[i as usize] == i).collect();
         order.sort_by_key(|&r| (std::cmp::Reverse(size[r as usize]), r));
         let mut start = vec![0];
@@ -110,10 +110,11 @@ fn agreed_roots(sets: &mut DisjointSets, communicator: &dyn Communicator) -> Vec
     }
 }
 
-/// Tarjan's bridges by a depth-first search without recursion: O(items + pairs).
+/// Tarjan's bridge-finding algorithm by an iterative depth-first search: O(items + pairs).
 pub(super) fn bridges(items: usize, pairs: &Pairs) -> Vec<u32> {
     let (start, incident) = incidence(items, pairs);
     const UNSEEN: u32 = u32::MAX;
+    // The step at which each item was first visited.
     let mut seen = vec![UNSEEN; items];
     let mut low = vec![UNSEEN; items];
     let mut next = start.clone();

@@ -79,7 +79,7 @@ impl LaplacianMatrix {
         }
         let mut degrees: Vec<f64> =
             offsets.par_windows(2).map(|row| weights[row[0]..row[1]].iter().sum()).collect();
-        let communicator = graph.shared_communicator();
+        let communicator = graph.communicator_handle();
         communicator.sum(&mut degrees);
         Self { shift, items, block_start, offsets, neighbours, weights, degrees, communicator }
     }

@@ -166,7 +166,7 @@ fn walk(
     if t > 0.0 {
         recorder.knot(t, &iterate.theta, [], groups);
     }
-    if let Some(state) = communicator.kept(WORK) {
+    if let Some(state) = communicator.load_state(WORK) {
         let mut state = StateReader::new(WORK, &state);
         (k, last_knot) = (state.count()?, state.count()?);
         t = state.number()?;
@@ -196,7 +196,7 @@ fn walk(
         if is_quiet {
             break Status::Complete;
         }
-        communicator.keep_if_due(WORK, |state| {
+        communicator.save_if_due(WORK, |state| {
             state.count(k);
             state.count(last_knot);
             state.number(t);

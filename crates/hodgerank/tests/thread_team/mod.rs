@@ -85,11 +85,11 @@ impl Checkpoint for Memory {
         (self.asked.fetch_add(1, Ordering::Relaxed) + 1).is_multiple_of(self.every)
     }
 
-    fn keep(&self, work: &str, state: &[u8]) {
+    fn save(&self, work: &str, state: &[u8]) {
         self.kept.lock().unwrap().push((work.to_owned(), state.to_vec()));
     }
 
-    fn kept(&self, work: &str) -> Option<Vec<u8>> {
+    fn load(&self, work: &str) -> Option<Vec<u8>> {
         self.begin_with.as_ref().filter(|(of, _)| of == work).map(|(_, state)| state.clone())
     }
 }
@@ -134,7 +134,8 @@ pub fn together<T: Send>(
                 let communicator: Arc<dyn Communicator> = Arc::clone(&member) as _;
                 let answer = pool.install(|| {
                     let shared =
-                        ComparisonGraph::shared(items, pick(groups, mine), communicator).unwrap();
+                        ComparisonGraph::distributed(items, pick(groups, mine), communicator)
+                            .unwrap();
                     work(&shared)
                 });
                 let kept = member.memory.as_ref().map(|memory| memory.kept.lock().unwrap().clone());

@@ -35,7 +35,7 @@ pub(super) fn walk(
     let mut before = Point { lambda: lambda_max, theta: start.to_vec() };
     let mut here = before.clone();
     let mut done = 0;
-    if let Some(state) = communicator.kept(WORK) {
+    if let Some(state) = communicator.load_state(WORK) {
         let mut state = StateReader::new(WORK, &state);
         done = state.count()?;
         for point in [&mut before, &mut here] {
@@ -68,7 +68,7 @@ pub(super) fn walk(
         std::mem::swap(&mut before, &mut here);
         here.lambda = lambda;
         here.theta.copy_from_slice(&newton.theta);
-        communicator.keep_if_due(WORK, |state| {
+        communicator.save_if_due(WORK, |state| {
             state.count(done);
             for point in [&before, &here] {
                 state.number(point.lambda);
