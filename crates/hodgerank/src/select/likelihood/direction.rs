@@ -1,37 +1,41 @@
-//! The direction of Fisher scoring, by conjugate gradients on the scores and the rate together:
+//! The direction of a Fisher scoring step, by conjugate gradients on scores and rate together:
 //!
 //! ⎡ L + aI  c ⎤ ⎡ δθ ⎤   ⎡ ∂ℓ/∂θ ⎤
 //! ⎣ cᵀ      b ⎦ ⎣ δε ⎦ = ⎣ ∂ℓ/∂ε ⎦
 //!
-//! with the expected information of [`super::pass`] and the prior's a. The diagonal is the
-//! preconditioner. A few steps suffice: the direction needs two digits, and the prior bounds the
-//! condition of the matrix on any graph.
+//! with the expected information of [`super::pass`] and the precision a of the prior. The diagonal is
+//! the preconditioner. A few iterations suffice: the direction needs two digits, and the prior bounds
+//! the condition number on any graph.
 
 use super::PRIOR;
-use super::pass::{SidedVotes, Slopes};
+use super::pass::{LikelihoodSlopes, SidedVotes};
 use crate::numeric::{ConjugateGradientSystem, ConjugateGradientVectors, conjugate_gradients, dot};
 
-/// Residual, relative to the gradient, at which a direction is good enough: it is one of several.
+/// Residual of the direction relative to the gradient; more accuracy would not save a step.
 const TOLERANCE: f64 = 0.01;
 const MAX_ITERATIONS: usize = 500;
 
-/// A change of the scores and of the rate, and the rise of ℓ that its quadratic model predicts.
+/// A change of scores and rate, and the gain of ℓ that the quadratic model predicts.
 #[derive(Debug, Clone)]
 pub(super) struct Direction {
     pub(super) scores: Vec<f64>,
     pub(super) rate: f64,
-    pub(super) rise: f64,
+    pub(super) predicted_gain: f64,
 }
 
-/// What the change of the rate may be.
+/// Whether the change of the rate is an unknown or given.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum RateChange {
     Free,
     Fixed(f64),
 }
 
-/// The direction from the point of `slopes`, whose working weights `votes` holds.
-pub(super) fn uphill(votes: &mut SidedVotes<'_>, slopes: &Slopes, change: RateChange) -> Direction {
+/// The direction at the point of `slopes`, which must be the last one that `votes` evaluated.
+pub(super) fn ascent_direction(
+    votes: &mut SidedVotes<'_>,
+    slopes: &LikelihoodSlopes,
+    change: RateChange,
+) -> Direction {
     let n = votes.items();
     // The last entry belongs to the rate.
     let (mut rhs, border) = match change {
@@ -53,13 +57,13 @@ pub(super) fn uphill(votes: &mut SidedVotes<'_>, slopes: &Slopes, change: RateCh
     let rate = x.pop().unwrap_or(0.0);
     let rate = if let RateChange::Fixed(rate) = change { rate } else { rate };
     let along = dot(&slopes.gradient, &x) + slopes.rate_gradient * rate;
-    Direction { scores: x, rate, rise: 0.5 * along }
+    Direction { scores: x, rate, predicted_gain: 0.5 * along }
 }
 
 /// The bordered system with the diagonal as preconditioner.
 struct BorderedSystem<'a, 'v> {
     votes: &'a mut SidedVotes<'v>,
-    slopes: &'a Slopes,
+    slopes: &'a LikelihoodSlopes,
     /// 1 where the rate is free, 0 where it is fixed and its row and column are left out.
     border: f64,
     preconditioner: Vec<f64>,
