@@ -1,4 +1,4 @@
-# The peer of `crates/hodgerank/benches/beside_glmnet.rs`: one LASSO path by glmnet.
+# The peer of `crates/hodgerank/benches/glmnet.rs`: one LASSO path by glmnet.
 #
 #   Rscript benches/glmnet.R DIR ROUNDS
 #

@@ -38,11 +38,11 @@ const DISTRIBUTED_TOLERANCE: f64 = 1e-4;
 
 /// The preconditioner: the inverse of the diagonal.
 #[derive(Debug)]
-pub(super) struct ConjugateGradient {
+pub(super) struct ConjugateGradientSolver {
     inverse_diagonal: Vec<f64>,
 }
 
-impl ConjugateGradient {
+impl ConjugateGradientSolver {
     pub(super) fn new(matrix: LaplacianBlock<'_>) -> Self {
         let inverse_diagonal = (0..matrix.len()).map(|i| 1.0 / matrix.diagonal(i)).collect();
         Self { inverse_diagonal }
@@ -136,7 +136,7 @@ impl ConjugateGradientSystem for CentredSystem<'_> {
     }
 }
 
-impl LaplacianSolver for ConjugateGradient {
+impl LaplacianSolver for ConjugateGradientSolver {
     fn backend(&self) -> Backend {
         Backend::ConjugateGradient
     }
@@ -150,7 +150,7 @@ impl LaplacianSolver for ConjugateGradient {
     ) -> SolveInfo {
         let rhs_norm = norm(rhs);
         let tolerance =
-            if matrix.is_whole() { 1.0 } else { DISTRIBUTED_TOLERANCE } * rule.tolerance;
+            if matrix.is_complete() { 1.0 } else { DISTRIBUTED_TOLERANCE } * rule.tolerance;
         let goal = tolerance * rhs_norm;
         out.fill(0.0);
         let (mut r, mut size) = (rhs.to_vec(), rhs_norm);
