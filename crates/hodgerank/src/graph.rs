@@ -47,7 +47,7 @@ pub struct Pairs {
 }
 
 impl Pairs {
-    /// How many pairs were compared at least once.
+    /// Number of compared pairs.
     #[must_use]
     pub fn len(&self) -> usize {
         self.left.len()

@@ -106,8 +106,8 @@ pub fn auto(graph: &ComparisonGraph) -> Result<Auto> {
 /// Smallest lapse rate to start the search from: from zero it would not move.
 const MIN_START_RATE: f64 = 0.05;
 
-/// How often the search is restarted in rescaled units, the least |log scale| for a restart, and the
-/// least gain of ℓ for another one.
+/// Maximum number of restarts in rescaled units, minimum |log scale| for a restart, and minimum gain
+/// of ℓ for another one.
 const MAX_RESCALINGS: usize = 5;
 const MIN_LOG_RESCALING: f64 = 0.01;
 const MIN_RESCALING_GAIN: f64 = 0.1;

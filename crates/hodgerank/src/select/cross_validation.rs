@@ -247,11 +247,11 @@ fn over_folds(folds: &[Fold], error: impl Fn(&Fold) -> f64) -> PredictionError {
 /// The index of the smallest error, and whether it is on the refitted curve; the larger λ wins ties.
 fn choose(curve: &[CurvePoint]) -> (usize, bool) {
     let mut best = (0, false);
-    let mut least = f64::INFINITY;
+    let mut smallest = f64::INFINITY;
     for (k, point) in curve.iter().enumerate() {
         for (refitted, error) in [(false, point.shrunk.mean), (true, point.refitted.mean)] {
-            if error < least {
-                (least, best) = (error, (k, refitted));
+            if error < smallest {
+                (smallest, best) = (error, (k, refitted));
             }
         }
     }

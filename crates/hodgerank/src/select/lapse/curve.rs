@@ -25,7 +25,7 @@ pub(super) struct PsychometricCurve<'a> {
     pub(super) scales: Range<f64>,
 }
 
-/// CurveSlopes of ℓ, and the expected curvature along log s.
+/// Slopes of ℓ, and the expected curvature along log s.
 struct CurveSlopes {
     log_scale: f64,
     curvature: f64,

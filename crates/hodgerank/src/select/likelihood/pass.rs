@@ -101,7 +101,7 @@ impl<'a> SidedVotes<'a> {
     pub(in crate::select) fn new(graph: &'a ComparisonGraph) -> Self {
         let (items, pairs, groups) = (graph.items(), graph.pairs(), graph.groups());
         let m = pairs.len();
-        // ItemSums over items take at most as much memory as pairs.
+        // Sums over items take at most as much memory as pairs.
         let chunks = (m / MIN_PAIRS_PER_CHUNK).min(m / items.max(1)).clamp(1, MAX_CHUNKS);
         let bound = |c: usize| m * c / chunks;
         let chunk = |c: usize| {

@@ -9,7 +9,7 @@ const LANES: usize = 8;
 /// BLOCK/LANES pairs with three votes per side enter a product between checks, so it cannot underflow.
 const MIN_PRODUCT: f64 = 1e-140;
 
-/// ItemSums over the pairs of an item.
+/// Sums over the pairs of an item.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct ItemSums {
     pub(super) gradient: f64,
@@ -17,7 +17,7 @@ pub(super) struct ItemSums {
     pub(super) degree: f64,
 }
 
-/// ItemSums over all pairs.
+/// Sums over all pairs.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Totals {
     pub(super) value: f64,
@@ -114,7 +114,7 @@ impl PairBlock {
     }
 }
 
-/// ItemSums over all pairs in independent partial sums.
+/// Sums over all pairs in independent partial sums.
 pub(super) struct LaneTotals {
     pub(super) value: f64,
     product: [f64; LANES],
