@@ -1,4 +1,4 @@
-# Runs one LASSO path with glmnet, for `crates/hodgerank/benches/beside_glmnet.rs`.
+# Runs one LASSO path with glmnet, for `crates/hodgerank/benches/glmnet.rs`.
 #
 #   Rscript benches/glmnet.R DIR ROUNDS
 #

@@ -124,7 +124,7 @@ fn study(votes: u64, flips: f64, seed: u64, run: u64) -> Result<LabelledStudy> {
     let seed = seed.wrapping_add(1000 * run);
     let options = SimulateOptions { items: ITEMS, votes, seed, ..Default::default() };
     let mut votes: Vec<_> = Simulation::new(&options)?.collect();
-    hodgerank::simulate::designs::turn_round(&mut votes, flips, seed);
+    hodgerank::simulate::designs::flip_votes(&mut votes, flips, seed);
     LabelledStudy::new(ITEMS, &votes)
 }
 

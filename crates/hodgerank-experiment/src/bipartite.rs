@@ -86,7 +86,7 @@ pub fn run(
     let BipartiteDesign { name, cluster, votes: (min, max), .. } = *design;
     let steps = StepCounter::new(2, progress);
     let mut votes = designs::bipartite(cluster, min, max, settings.seed)?;
-    designs::turn_round(&mut votes, SHARE, settings.seed);
+    designs::flip_votes(&mut votes, SHARE, settings.seed);
     let study = LabelledStudy::new(2 * cluster as usize, &votes)?;
     let bad = votes.iter().filter(|vote| vote.bad).count() as u64;
     let fits = methods::fits(&study.graph, |method| {

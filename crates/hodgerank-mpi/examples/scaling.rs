@@ -64,7 +64,7 @@ fn measure(
 ) -> Result<(), Box<dyn Error>> {
     let groups = own_votes(arguments, rank, size)?;
     let here = groups.len();
-    let graph = ComparisonGraph::shared(arguments.items, groups, Arc::clone(communicator))?;
+    let graph = ComparisonGraph::distributed(arguments.items, groups, Arc::clone(communicator))?;
     let mut steps = Vec::new();
     for _ in 0..arguments.runs {
         let set_up = seconds_of(&graph, 1)?;

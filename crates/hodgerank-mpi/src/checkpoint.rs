@@ -184,7 +184,7 @@ impl Checkpoint for Checkpoints {
         due[0] > 0.0
     }
 
-    fn keep(&self, work: &str, state: &[u8]) {
+    fn save(&self, work: &str, state: &[u8]) {
         let mut now = self.now();
         match self.write(&now, work, state) {
             Ok(()) => now.generation += 1,
@@ -197,7 +197,7 @@ impl Checkpoint for Checkpoints {
         now.last = Instant::now();
     }
 
-    fn kept(&self, work: &str) -> Option<Vec<u8>> {
+    fn load(&self, work: &str) -> Option<Vec<u8>> {
         let mut now = self.now();
         let study = now.study;
         let waiting = now.waiting.take_if(|kept| kept.study == study && kept.work == work)?;

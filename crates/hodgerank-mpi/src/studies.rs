@@ -69,7 +69,7 @@ fn share_one(
     world.count(&mut counts);
     let [rows, comparisons, distinct] = counts;
     let graph =
-        agree(world, ComparisonGraph::shared(items.len(), groups, Arc::clone(communicator)))?;
+        agree(world, ComparisonGraph::distributed(items.len(), groups, Arc::clone(communicator)))?;
     let groups = distinct as usize;
     Ok(CountedStudy { by, items, graph, groups, rows, comparisons, annotators })
 }

@@ -1,16 +1,16 @@
-//! Times of Bregman iterations and of inverse scale space where they are meant to be used.
+//! Times of Bregman iterations and inverse scale space on typical studies.
 //!
-//! `cargo bench -p hodgerank --bench bregman [-- [--large] NAME...]`: NAME keeps the cases whose
+//! `cargo bench -p hodgerank --bench bregman [-- [--large] NAME...]`: NAME selects the cases whose
 //! name contains it; `--large` adds 1,000,000 items with 10,000,000 groups.
 
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
-mod common;
+mod fixtures;
 
 use std::path::Path as FilePath;
 use std::time::Instant;
 
-use common::{graph, image, peak_megabytes};
+use fixtures::{graph, image, peak_megabytes};
 use hodgerank::path::StopAt;
 use hodgerank::simulate::{SimulateOptions, Simulation};
 use hodgerank::solve::bregman::{self, Algorithm, BregmanOptions};
@@ -18,26 +18,31 @@ use hodgerank::solve::inverse_scale_space::{self, InverseScaleSpaceOptions, cost
 use hodgerank::{Comparison, ComparisonGraph, Path, Result};
 
 #[derive(Clone, Copy)]
-enum Method {
+enum PathMethod {
     Bregman(Algorithm),
     InverseScaleSpace,
 }
 
-const EXACT: Method = Method::Bregman(Algorithm::Exact);
-const GRADIENT: Method = Method::Bregman(Algorithm::Gradient);
+const EXACT: PathMethod = PathMethod::Bregman(Algorithm::Exact);
+const GRADIENT: PathMethod = PathMethod::Bregman(Algorithm::Gradient);
 
 /// Name, graph, share of the votes to flag, methods.
-type Case = (&'static str, fn() -> Option<ComparisonGraph>, f64, &'static [Method]);
+type Case = (&'static str, fn() -> Option<ComparisonGraph>, f64, &'static [PathMethod]);
 
 const CASES: &[Case] = &[
-    ("PC-VQA 1", pc_vqa_1, 0.05, &[Method::InverseScaleSpace, EXACT, GRADIENT]),
+    ("PC-VQA 1", pc_vqa_1, 0.05, &[PathMethod::InverseScaleSpace, EXACT, GRADIENT]),
     (
         "16 items, 2k votes",
         || votes(16, 2000, 0.05, 0.0),
         0.05,
-        &[Method::InverseScaleSpace, EXACT, GRADIENT],
+        &[PathMethod::InverseScaleSpace, EXACT, GRADIENT],
     ),
-    ("1k items, 300k votes", || votes(1000, 300_000, 0.2, 0.0), 0.01, &[Method::InverseScaleSpace]),
+    (
+        "1k items, 300k votes",
+        || votes(1000, 300_000, 0.2, 0.0),
+        0.01,
+        &[PathMethod::InverseScaleSpace],
+    ),
     ("1k items, 300k votes", || votes(1000, 300_000, 0.2, 0.0), 0.2, &[EXACT]),
     ("1k items, 10M votes", || votes(1000, 10_000_000, 0.2, 0.1), 0.2, &[EXACT]),
     ("image 181x162, 5x5", || Some(image(181, 162)), 0.1, &[EXACT, GRADIENT]),
@@ -65,14 +70,14 @@ fn main() {
     }
 }
 
-fn row(name: &str, graph: &ComparisonGraph, share: f64, method: Method) {
+fn row(name: &str, graph: &ComparisonGraph, share: f64, method: PathMethod) {
     let votes = share * graph.groups().votes();
     let started = Instant::now();
     let path = run(graph, method, StopAt::Flagged(votes)).expect("valid options");
     let seconds = started.elapsed().as_secs_f64();
     let (label, cost) = match method {
-        Method::Bregman(algorithm) => (algorithm.as_str(), String::new()),
-        Method::InverseScaleSpace => ("iss", format!("{:.0e}", cost_estimate(graph, votes))),
+        PathMethod::Bregman(algorithm) => (algorithm.as_str(), String::new()),
+        PathMethod::InverseScaleSpace => ("iss", format!("{:.0e}", cost_estimate(graph, votes))),
     };
     println!(
         "{name:<22}{:>10}{:>6}{label:>10}{seconds:>10.4}{:>8}{:>9}{cost:>9}{:>7}  {}",
@@ -85,12 +90,12 @@ fn row(name: &str, graph: &ComparisonGraph, share: f64, method: Method) {
     );
 }
 
-fn run(graph: &ComparisonGraph, method: Method, until: StopAt) -> Result<Path> {
+fn run(graph: &ComparisonGraph, method: PathMethod, until: StopAt) -> Result<Path> {
     match method {
-        Method::Bregman(algorithm) => {
+        PathMethod::Bregman(algorithm) => {
             bregman::compute_path(graph, &BregmanOptions { algorithm, ..Default::default() }, until)
         }
-        Method::InverseScaleSpace => {
+        PathMethod::InverseScaleSpace => {
             inverse_scale_space::compute_path(graph, &InverseScaleSpaceOptions::default(), until)
         }
     }
@@ -106,7 +111,7 @@ fn pc_vqa_1() -> Option<ComparisonGraph> {
     let file = "../../../shared/data/pc-vqa/ref01.csv";
     let file = FilePath::new(env!("CARGO_MANIFEST_DIR")).join(file);
     let Ok(table) = std::fs::read_to_string(file) else {
-        eprintln!("skipped: the shared data are not here");
+        eprintln!("skipped: the shared data is not available");
         return None;
     };
     let row = |row: &str| {

@@ -1,36 +1,36 @@
 //! Time and memory of the decomposition on graphs of different shapes.
 //!
 //! `cargo bench -p hodgerank --bench decompose [-- NAME...]`: the table goes to standard output,
-//! progress to standard error; NAME keeps the graphs whose name contains it. Peak memory is that of
-//! the process so far, so name one graph to learn its own.
+//! progress to standard error; NAME selects the graphs whose name contains it. Peak memory is that
+//! of the process so far, so select one graph to measure its own.
 
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
-mod common;
+mod fixtures;
 
 use std::time::Instant;
 
-use common::peak_megabytes;
+use fixtures::peak_megabytes;
 use hodgerank::decompose::{DecomposeOptions, Decomposition, decompose};
 use hodgerank::{Comparison, ComparisonGraph, Groups};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-/// Name, and items with edges.
+/// Name, and a function that returns the number of items and the edges.
 type Case = (&'static str, fn() -> (u32, Vec<(u32, u32)>));
 
 const CASES: &[Case] = &[
     ("image 181x162, 5x5", || (181 * 162, image(181, 162, |_, _| true))),
     ("image with a hole", || (181 * 162, image(181, 162, |x, y| !in_middle(x, y)))),
-    ("random 1000, 2%", || (1000, some_of(1000, 0.02))),
-    ("random 1000, 5%", || (1000, some_of(1000, 0.05))),
-    ("random 1000, 10%", || (1000, some_of(1000, 0.1))),
-    ("random 1000, 50%", || (1000, some_of(1000, 0.5))),
-    ("random 1000, 50%, and a hexagon", || (1006, with_hexagon(1000, some_of(1000, 0.5)))),
+    ("random 1000, 2%", || (1000, random_share(1000, 0.02))),
+    ("random 1000, 5%", || (1000, random_share(1000, 0.05))),
+    ("random 1000, 10%", || (1000, random_share(1000, 0.1))),
+    ("random 1000, 50%", || (1000, random_share(1000, 0.5))),
+    ("random 1000, 50%, and a hexagon", || (1006, with_hexagon(1000, random_share(1000, 0.5)))),
     ("random 100k, 1M votes", || (100_000, random(100_000, 1_000_000))),
-    ("complete 1000", || (1000, some_of(1000, 1.0))),
-    ("complete 2000", || (2000, some_of(2000, 1.0))),
-    ("complete 5000, sampled", || (5000, some_of(5000, 1.0))),
+    ("complete 1000", || (1000, random_share(1000, 1.0))),
+    ("complete 2000", || (2000, random_share(2000, 1.0))),
+    ("complete 5000, sampled", || (5000, random_share(5000, 1.0))),
 ];
 
 fn main() {
@@ -79,7 +79,7 @@ fn row(name: &str, graph: &ComparisonGraph, split: &Decomposition, seconds: f64)
     );
 }
 
-/// Votes ±1 that follow a hidden score with noise, 1 to 5 on each edge.
+/// Votes ±1 that follow random true scores with noise, 1 to 5 per edge.
 fn graph(items: u32, edges: &[(u32, u32)]) -> ComparisonGraph {
     let mut rng = ChaCha8Rng::seed_from_u64(1);
     let truth: Vec<f64> = (0..items).map(|_| rng.random()).collect();
@@ -93,7 +93,7 @@ fn graph(items: u32, edges: &[(u32, u32)]) -> ComparisonGraph {
     ComparisonGraph::new(items as usize, groups).expect("valid graph")
 }
 
-/// Pixels that `keep` holds, joined to all others at most two away in each direction.
+/// Pixels selected by `keep`, joined to all others at most two away in each direction.
 fn image(width: u32, height: u32, keep: impl Fn(u32, u32) -> bool) -> Vec<(u32, u32)> {
     let mut edges = Vec::new();
     for (y, x) in (0..height).flat_map(|y| (0..width).map(move |x| (y, x))) {
@@ -113,7 +113,7 @@ fn in_middle(x: u32, y: u32) -> bool {
 }
 
 /// A share of all pairs, chosen at random.
-fn some_of(items: u32, share: f64) -> Vec<(u32, u32)> {
+fn random_share(items: u32, share: f64) -> Vec<(u32, u32)> {
     let mut rng = ChaCha8Rng::seed_from_u64(2);
     let pairs = (0..items).flat_map(|i| (i + 1..items).map(move |j| (i, j)));
     pairs.filter(|_| rng.random_bool(share)).collect()

@@ -1,15 +1,15 @@
-//! Times and peak memory of a diagnosis.
+//! Times and peak memory of the diagnosis of a study.
 //!
 //! `cargo bench -p hodgerank --bench diagnose [-- --large]`: `--large` adds a million items with
 //! ten million votes.
 
 #![allow(clippy::print_stdout)]
 
-mod common;
+mod fixtures;
 
 use std::time::Instant;
 
-use common::peak_megabytes;
+use fixtures::peak_megabytes;
 use hodgerank::diagnose::{DiagnoseOptions, diagnose};
 use hodgerank::identify;
 use hodgerank::simulate::{SimulateOptions, Simulation};

@@ -1,15 +1,15 @@
 //! Times of Huber-LASSO paths, 100 λ down to 0.01 λ_max.
 //!
 //! `cargo bench -p hodgerank --bench huber_lasso [-- [--large] [NUMBER...]]`: the table goes to
-//! standard output. `--large` adds a million items with ten million votes; numbers choose rows.
+//! standard output. `--large` adds a million items with ten million votes; numbers select rows.
 
 #![allow(clippy::print_stdout)]
 
-mod common;
+mod fixtures;
 
 use std::time::Instant;
 
-use common::{graph, image, peak_megabytes};
+use fixtures::{graph, image, peak_megabytes};
 use hodgerank::path::{Path, StopAt};
 use hodgerank::solve::HuberLassoOptions;
 use hodgerank::solve::huber_lasso::{self, Knots};
@@ -22,7 +22,7 @@ type Case = (&'static str, fn() -> ComparisonGraph, usize, Knots, Option<f64>);
 const GRID: Knots = Knots::Grid { count: 100, ratio: 0.01 };
 const EXACT: Knots = Knots::Exact { max_knots: 1_000_000 };
 
-/// Name, graph, how often, knots, and the share of votes to stop at.
+/// Name, graph, number of runs, knots, and the share of votes to stop at.
 const CASES: &[Case] = &[
     ("16 items, 2k votes, 5% flips", || random(16, 2000, 0.05), 50, GRID, None),
     ("the same, exact knots", || random(16, 2000, 0.05), 20, EXACT, None),
@@ -63,7 +63,7 @@ fn main() {
     }
 }
 
-/// Best of several: the machine may be shared.
+/// Prints the best of several runs, because other processes may disturb a run.
 fn run(&(name, graph, times, knots, share): &Case) {
     let graph = graph();
     let options = HuberLassoOptions { knots, ..HuberLassoOptions::default() };
@@ -74,7 +74,7 @@ fn run(&(name, graph, times, knots, share): &Case) {
         let started = Instant::now();
         let path = huber_lasso::compute_path(&graph, &options, until).expect("valid options");
         let ms = 1e3 * started.elapsed().as_secs_f64();
-        if best.as_ref().is_none_or(|(least, _)| ms < *least) {
+        if best.as_ref().is_none_or(|(fastest, _)| ms < *fastest) {
             best = Some((ms, path));
         }
     }
@@ -89,7 +89,7 @@ fn run(&(name, graph, times, knots, share): &Case) {
     );
 }
 
-/// Votes ±1 on random pairs that follow a hidden order, a share of them turned round.
+/// Votes ±1 on random pairs that follow the order of the items, a share of them flipped.
 fn random(items: u32, votes: usize, flips: f64) -> ComparisonGraph {
     let mut rng = ChaCha8Rng::seed_from_u64(7);
     let vote = |_| {

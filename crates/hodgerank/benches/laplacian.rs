@@ -1,7 +1,7 @@
 //! Set-up and solve times of the Laplacian backends on graphs of different shapes.
 //!
 //! `cargo bench -p hodgerank --bench laplacian [-- NAME...]`: the table goes to standard output,
-//! progress to standard error; NAME keeps the graphs whose name contains it.
+//! progress to standard error; NAME selects the graphs whose name contains it.
 
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
@@ -12,7 +12,7 @@ use hodgerank::{Comparison, ComparisonGraph, Groups};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-/// Name, items and edges, most votes on an edge, and the backends that take it within seconds.
+/// Name, items and edges, maximum votes per edge, and the backends that solve it within seconds.
 type Case = (&'static str, fn() -> (u32, Vec<(u32, u32)>), u64, &'static [Backend]);
 
 const ALL: &[Backend] = &Backend::ALL;
@@ -42,13 +42,13 @@ fn main() {
         "{:<28}{:>6} -> {:<7}{:>10}{:>10}{:>7}{:>10}{:>12}",
         "graph", "asked", "used", "set-up ms", "solve ms", "steps", "residual", "bytes"
     );
-    for (name, edges, most_votes, backends) in CASES {
+    for (name, edges, max_votes, backends) in CASES {
         if !wanted.is_empty() && !wanted.iter().any(|part| name.contains(part.as_str())) {
             continue;
         }
         eprintln!("building {name}");
         let (items, edges) = edges();
-        let graph = graph(items, &edges, *most_votes);
+        let graph = graph(items, &edges, *max_votes);
         let fixed = backends.iter().map(|&backend| BackendChoice::Fixed(backend));
         for choice in fixed.chain([BackendChoice::Auto]) {
             eprintln!("running {name} with {}", choice.as_str());
@@ -57,14 +57,15 @@ fn main() {
     }
 }
 
-/// Best of three: the machine may be shared.
+/// Prints the best of three runs, because other processes may disturb a run.
 fn row(name: &str, graph: &ComparisonGraph, choice: BackendChoice) {
     let rhs = graph.divergence(&graph.groups().y);
     let (mut set_up, mut solve) = (f64::INFINITY, f64::INFINITY);
     let mut last = None;
     for _ in 0..3 {
         let started = Instant::now();
-        let system = LaplacianSystem::new(graph, 0.0, choice).expect("the backend takes the graph");
+        let system =
+            LaplacianSystem::new(graph, 0.0, choice).expect("the backend supports the graph");
         set_up = set_up.min(1e3 * started.elapsed().as_secs_f64());
         let started = Instant::now();
         let (_, info) = system.solve(&rhs, &StoppingRule::default()).expect("finite votes");
@@ -82,8 +83,8 @@ fn row(name: &str, graph: &ComparisonGraph, choice: BackendChoice) {
     );
 }
 
-/// Votes that follow a hidden score with noise, 1 to `most_votes` for each edge.
-fn graph(items: u32, edges: &[(u32, u32)], most_votes: u64) -> ComparisonGraph {
+/// Votes that follow random true scores with noise, 1 to `max_votes` per edge.
+fn graph(items: u32, edges: &[(u32, u32)], max_votes: u64) -> ComparisonGraph {
     let mut rng = ChaCha8Rng::seed_from_u64(1);
     let truth: Vec<f64> = (0..items).map(|_| rng.random()).collect();
     let votes: Vec<Comparison> = edges
@@ -91,7 +92,7 @@ fn graph(items: u32, edges: &[(u32, u32)], most_votes: u64) -> ComparisonGraph {
         .map(|&(i, j)| {
             let difference = truth[i as usize] - truth[j as usize];
             let noise: f64 = rng.random_range(-0.5..0.5);
-            let count = rng.random_range(1..=most_votes);
+            let count = rng.random_range(1..=max_votes);
             Comparison::new(i, j, (difference + noise).signum()).with_count(count)
         })
         .collect();
@@ -137,7 +138,7 @@ fn path(items: u32) -> (u32, Vec<(u32, u32)>) {
     (items, (1..items).map(|i| (i - 1, i)).collect())
 }
 
-/// Each item hangs on an earlier one.
+/// Each item is joined to a random earlier one.
 fn tree(items: u32) -> (u32, Vec<(u32, u32)>) {
     let mut rng = ChaCha8Rng::seed_from_u64(3);
     (items, (1..items).map(|i| (rng.random_range(0..i), i)).collect())

@@ -1,24 +1,24 @@
-//! Who cast the doubtful votes: tallies of each annotator, and tests that hold for few votes.
+//! Statistics per annotator, with tests that are exact for small numbers of votes.
 //!
-//! Votes are streamed past an [`AnnotatorTally`] for each annotator; nothing else is kept. The
-//! report answers two questions about each of them:
+//! Votes are streamed into one [`AnnotatorTally`] per annotator; nothing else is stored. The report
+//! answers two questions about each annotator:
 //!
 //! 1. Is their share of flagged votes higher than that of all others together? Fisher's exact test,
 //!    one-sided: given how many votes are flagged in all, the flagged ones among the annotator's
-//!    votes are hypergeometric if flags do not care who voted. One-sided, because fewer flags than
-//!    the rest is no ground for suspicion. Each annotator is compared with the others, bad ones
-//!    included, which makes the test cautious where many are bad.
-//! 2. Do they prefer a side? Exact binomial test of the left choices among the votes that were no
-//!    ties, against ½, two-sided. It supposes that items were put on sides at random.
+//!    votes are hypergeometric if flags are independent of annotators. One-sided, because fewer
+//!    flags than the others is no reason for suspicion. Each annotator is compared with all others,
+//!    bad ones included, which makes the test conservative where many are bad.
+//! 2. Do they prefer a side? Two-sided exact binomial test against ½ of the left choices among the
+//!    votes that are no ties. It assumes that items were shown on random sides.
 //!
 //! With many annotators some look suspicious by chance: the p-values of each question are adjusted
-//! by Holm's step-down rule, so that the probability to accuse any innocent annotator in a question
-//! is at most the level at which the adjusted values are read.
+//! by Holm's step-down method, so that the probability of any false accusation in a question is at
+//! most the level with which the adjusted values are compared.
 //!
-//! A caution: flags come from a fit to the same votes. An annotator of very many votes bends the
-//! fit in their own favour, and a vote on a pair of nearly equal items is flagged more easily.
+//! Caution: flags come from a fit to the same votes. An annotator with very many votes pulls the fit
+//! towards their own opinion, and votes on pairs of nearly equal items are flagged more easily.
 //!
-//! Cost: constant for a vote; for the report, O(votes of the annotator) terms at worst for each.
+//! Cost: constant per vote; the report takes at most O(votes) terms per annotator.
 
 mod exact;
 
@@ -28,12 +28,12 @@ use crate::comparison::Comparison;
 use crate::error::{Error, Result};
 use crate::labels::Labels;
 
-/// What one annotator did.
+/// Counts of the votes of one annotator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct AnnotatorTally {
     /// Votes cast.
     pub votes: u64,
-    /// Votes on items whose scores differ, ties apart.
+    /// Votes other than ties on items whose scores differ.
     pub decided: u64,
     /// Of these, the votes that agree with the ranking.
     pub agreeing: u64,
@@ -52,7 +52,7 @@ pub struct AnnotatorTallies {
 }
 
 impl AnnotatorTallies {
-    /// No votes yet.
+    /// Empty tallies.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -88,7 +88,7 @@ impl AnnotatorTallies {
         }
     }
 
-    /// Adds what an annotator did in another part of the votes.
+    /// Adds the tally of an annotator from another part of the votes.
     pub fn add_tally(&mut self, annotator: u32, from: AnnotatorTally) {
         let into = self.of(annotator);
         into.votes += from.votes;
@@ -134,10 +134,10 @@ impl AnnotatorTallies {
     /// [`Error::BadOption`] for a level that is not between 0 and 1.
     pub fn report(&self, options: &AnnotatorOptions) -> Result<Vec<AnnotatorReport>> {
         options.validate()?;
-        let voters = self.tallies.iter().enumerate().filter(|(_, tally)| tally.votes > 0);
+        let annotators = self.tallies.iter().enumerate().filter(|(_, tally)| tally.votes > 0);
         let votes: u64 = self.tallies.iter().map(|tally| tally.votes).sum();
         let flagged: u64 = self.tallies.iter().map(|tally| tally.flagged).sum();
-        let mut reports: Vec<AnnotatorReport> = voters
+        let mut reports: Vec<AnnotatorReport> = annotators
             .map(|(index, tally)| {
                 let (low, high) = wilson(tally.flagged, tally.votes, options.level);
                 AnnotatorReport {
@@ -195,10 +195,10 @@ impl Default for AnnotatorOptions {
 }
 
 impl AnnotatorOptions {
-    /// Checks that all values make sense.
+    /// Checks that all values are in range.
     ///
     /// # Errors
-    /// [`Error::BadOption`] for the first that does not.
+    /// [`Error::BadOption`] for the first that is not.
     pub fn validate(&self) -> Result<()> {
         if self.level > 0.0 && self.level < 1.0 {
             return Ok(());

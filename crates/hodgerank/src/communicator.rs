@@ -1,13 +1,14 @@
-//! Several workers on one problem: each has some of the votes, all have all of the scores.
+//! Collective operations of processes that share one problem: each process holds some of the votes,
+//! all hold all of the scores.
 //!
-//! The paper's Algorithm 4 needs one thing of its surroundings: that a vector be added up over
-//! everyone. So do conjugate gradients and Newton's method. A [`crate::ComparisonGraph`] knows its
-//! team, and solvers ask it wherever a sum or a maximum runs over all votes. [`SingleProcess`] is the team
-//! of one, for whom every sum is complete as it stands.
+//! The paper's Algorithm 4, conjugate gradients and Newton's method only need a vector that is added
+//! up over all processes. A [`crate::ComparisonGraph`] has a [`Communicator`], which solvers call
+//! wherever a sum or a maximum runs over all votes. [`SingleProcess`] is the communicator of one
+//! process, whose sums are complete already.
 //!
-//! What members may rely on: votes on one pair of items are all with one member; sums and maxima
-//! come out with the same bits everywhere, so that all take the same decisions. In turn all members
-//! must ask for the same things in the same order.
+//! Guarantees: all votes on a pair of items are on one process; sums and maxima have the same bits on
+//! all processes, so that all take the same decisions. In turn all processes must make the same calls
+//! in the same order.
 
 mod state;
 
@@ -15,41 +16,44 @@ pub(crate) use state::{StateReader, StateWriter};
 
 use std::fmt;
 
-/// Those who work together.
+/// Sums, maxima and minima over all processes. Every method that takes values is collective: all
+/// processes call it with slices of the same length, and all get the same result.
 pub trait Communicator: fmt::Debug + Send + Sync {
-    /// Adds up over everyone.
+    /// Replaces each value by its sum over all processes.
     fn sum(&self, values: &mut [f64]);
 
-    /// The largest over everyone.
+    /// Replaces each value by its maximum over all processes.
     fn max(&self, values: &mut [f64]);
 
-    /// The smallest over everyone.
+    /// Replaces each value by its minimum over all processes.
     fn min(&self, values: &mut [u32]);
 
-    /// Whether all votes are here. A team with other members says no even if they have no votes.
+    /// Whether this is the only process and holds all votes. False for several processes, even if
+    /// the others have no votes.
     fn is_single_process(&self) -> bool {
         false
     }
 
-    /// Where the state of long work is kept, if it is.
+    /// Where the state of long computations is saved; none if it is not.
     fn checkpoint(&self) -> Option<&dyn Checkpoint> {
         None
     }
 }
 
-/// Keeps the state of long work, so that it can be taken up again after a crash.
+/// Saves the state of long computations, so that they can be resumed after a crash.
 pub trait Checkpoint: fmt::Debug + Send + Sync {
-    /// Whether it is time to keep a state. Asked after each step; all members hear the same.
+    /// Whether a state should be saved now. Called after each step; returns the same on all
+    /// processes.
     fn is_due(&self) -> bool;
 
-    /// Keeps this member's state after a step of the work called `work`.
-    fn keep(&self, work: &str, state: &[u8]);
+    /// Saves the state of this process after a step of the computation called `work`.
+    fn save(&self, work: &str, state: &[u8]);
 
-    /// What was kept of the work called `work`, if an earlier run was in the midst of it.
-    fn kept(&self, work: &str) -> Option<Vec<u8>>;
+    /// The saved state of the computation called `work`, if an earlier run did not finish it.
+    fn load(&self, work: &str) -> Option<Vec<u8>>;
 }
 
-/// Nobody else: all votes are here.
+/// The communicator of a single process, which holds all votes.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SingleProcess;
 
@@ -66,23 +70,23 @@ impl Communicator for SingleProcess {
 }
 
 impl dyn Communicator + '_ {
-    /// Keeps the state of the work called `work`, if it is time to.
-    pub(crate) fn keep_if_due(&self, work: &str, write: impl FnOnce(&mut StateWriter)) {
+    /// Saves the state of the computation called `work` if a checkpoint is due.
+    pub(crate) fn save_if_due(&self, work: &str, write: impl FnOnce(&mut StateWriter)) {
         if let Some(checkpoint) = self.checkpoint()
             && checkpoint.is_due()
         {
             let mut state = StateWriter::default();
             write(&mut state);
-            checkpoint.keep(work, &state.finish());
+            checkpoint.save(work, &state.finish());
         }
     }
 
-    /// What an earlier run has kept of the work called `work`.
-    pub(crate) fn kept(&self, work: &str) -> Option<Vec<u8>> {
-        self.checkpoint().and_then(|checkpoint| checkpoint.kept(work))
+    /// The state of the computation called `work` that an earlier run saved.
+    pub(crate) fn load_state(&self, work: &str) -> Option<Vec<u8>> {
+        self.checkpoint().and_then(|checkpoint| checkpoint.load(work))
     }
 
-    /// One number added up over everyone.
+    /// The sum of `value` over all processes.
     #[must_use]
     pub fn sum_scalar(&self, value: f64) -> f64 {
         let mut values = [value];
@@ -90,7 +94,7 @@ impl dyn Communicator + '_ {
         values[0]
     }
 
-    /// The largest of one number of everyone.
+    /// The maximum of `value` over all processes.
     #[must_use]
     pub fn max_scalar(&self, value: f64) -> f64 {
         let mut values = [value];

@@ -1,12 +1,12 @@
-//! One vote: who said how much one item is preferred to another, and how often.
+//! A vote: two items, an outcome, an annotator and a count.
 
-/// A pairwise vote, the model's only kind of evidence.
+/// A pairwise vote.
 ///
-/// `y > 0` says that `left` is preferred to `right` by `y`; `y = 0` is a tie. A vote and its mirror
-/// image (sides exchanged, sign of `y` flipped) mean the same.
+/// `y > 0` means that `left` is preferred to `right` by `y`; `y = 0` is a tie. A vote with exchanged
+/// sides and negated `y` means the same.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Comparison {
-    /// Who cast the vote, where that is known.
+    /// Index of the annotator, if known.
     pub annotator: Option<u32>,
     /// Index of the item shown on the left.
     pub left: u32,
@@ -14,12 +14,12 @@ pub struct Comparison {
     pub right: u32,
     /// How much `left` is preferred to `right`: ±1, a Likert step or any finite number.
     pub y: f64,
-    /// How many times this vote was cast. Zero votes still make the items known.
+    /// Number of times this vote was cast; may be 0.
     pub count: u64,
 }
 
 impl Comparison {
-    /// A vote cast once by nobody in particular.
+    /// A vote cast once, without annotator.
     #[must_use]
     pub fn new(left: u32, right: u32, y: f64) -> Self {
         Self { annotator: None, left, right, y, count: 1 }
@@ -42,7 +42,7 @@ impl Comparison {
     }
 }
 
-/// `-0.0` and `0.0` are the same tie and must have the same bits, because groups compare bits.
+/// Maps `-0.0` to `0.0`: groups compare the bits of outcomes, and both are ties.
 pub(crate) fn positive_zero(y: f64) -> f64 {
     if y == 0.0 { 0.0 } else { y }
 }

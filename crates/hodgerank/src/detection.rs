@@ -1,28 +1,28 @@
-//! How well a path tells bad votes from good ones, where it is known which are bad.
+//! ROC and AUC of a path as a detector of bad votes, where it is known which votes are bad.
 //!
-//! The order in which groups enter a path is an order of suspicion. Cutting it at every place gives
-//! the receiver operating characteristic (ROC): the share of the bad votes that are flagged beside
-//! the share of the good ones that are. The area under it (AUC) is the chance that a bad vote is
-//! more suspicious than a good one, ties counted half: 1 is perfect, 0.5 a guess.
+//! The order in which groups enter a path is an order of suspicion. Cutting it at every position gives
+//! the receiver operating characteristic (ROC): the share of bad votes that are flagged against the
+//! share of good votes that are flagged. The area under it (AUC) is the probability that a bad vote
+//! is more suspicious than a good one, ties counted half: 1 is perfect, 0.5 is random.
 //!
-//! Groups that never entered have an order too. At optimality each group has a multiplier p with
-//! |p| ≤ 1, and it enters where |p| comes to 1:
+//! Groups that never entered are ordered as well. At optimality each group has a multiplier p with
+//! |p| ≤ 1, and enters when |p| reaches 1:
 //!
 //! | path | p |
 //! |---|---|
 //! | λ falls (hlasso) | r/λ |
 //! | t rises (lbi, iss) | ∫ r dt = t·y − X ∫ θ dt |
 //!
-//! Cost: one pass over the snapshots of the path, and a sort of the groups.
+//! Cost: one pass over the snapshots of the path and a sort of the groups.
 
 use crate::graph::ComparisonGraph;
 use crate::path::{Interpolation, Parameter, Path};
 
-/// Below this share of its largest value λ is rounding, and so is r/λ.
-const ROUNDING: f64 = 1e-6;
+/// λ below this share of its largest value is dominated by rounding, and so is r/λ.
+const MIN_RELATIVE_LAMBDA: f64 = 1e-6;
 
-/// How suspicious each group is by a path; the larger, the more. Groups that entered have more
-/// than 1, by the time of their first entry; the others have |p| at the end of the path.
+/// The suspicion of each group: above 1 for groups that entered the path, larger for earlier entries;
+/// |p| at the end of the path for the others.
 ///
 /// # Panics
 /// If the path is not one of this graph.
@@ -40,18 +40,17 @@ pub fn suspicion(graph: &ComparisonGraph, path: &Path) -> Vec<f64> {
     suspicion
 }
 
-/// p at the end of the path, right for groups that never entered.
+/// p at the end of the path, valid for groups that never entered.
 fn multipliers(graph: &ComparisonGraph, path: &Path) -> Vec<f64> {
     let y = &graph.groups().y;
     let at = |s: usize| path.knots[path.snapshot_knots()[s] as usize];
     let count = path.snapshot_knots().len();
     match path.parameter {
         Parameter::Lambda => {
-            let last = (0..count).rev().find(|&s| at(s) > ROUNDING * at(0)).unwrap_or(0);
+            let last = (0..count).rev().find(|&s| at(s) > MIN_RELATIVE_LAMBDA * at(0)).unwrap_or(0);
             let lambda = at(last);
-            let fitted = graph.gradient(path.snapshot(last));
-            let share = |(y, fit): (&f64, f64)| if lambda > 0.0 { (y - fit) / lambda } else { 0.0 };
-            y.iter().zip(fitted).map(share).collect()
+            let share = |r: f64| if lambda > 0.0 { r / lambda } else { 0.0 };
+            graph.groups().residuals(path.snapshot(last)).map(share).collect()
         }
         Parameter::Time => {
             let mut theta_sum = vec![0.0; graph.items()];
@@ -73,9 +72,9 @@ fn multipliers(graph: &ComparisonGraph, path: &Path) -> Vec<f64> {
     }
 }
 
-/// The ROC as points (share of good votes flagged, share of bad votes flagged), from (0, 0) to
-/// (1, 1), one for each different suspicion. Groups have so many `bad` and so many `good` votes.
-/// None where no vote is bad or none is good.
+/// The ROC as points (share of good votes flagged, share of bad votes flagged) from (0, 0) to (1, 1),
+/// one for each distinct suspicion. `bad` and `good` are the numbers of such votes of each group.
+/// None if there are no bad or no good votes.
 ///
 /// # Panics
 /// If the lists differ in length.
@@ -110,9 +109,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_area_is_the_chance_that_a_bad_vote_is_more_suspicious() {
+    fn the_area_is_the_probability_that_a_bad_vote_is_more_suspicious() {
         let curve = |suspicion: &[f64]| roc(suspicion, &[2.0, 0.0, 1.0], &[0.0, 3.0, 1.0]).unwrap();
-        // 2 bad votes lead, one bad ties with one good, three good follow: 1 − ½·(1·1)/(3·4).
+        // Two bad votes first, then one bad tied with one good, then three good: 1 − ½·(1·1)/(3·4).
         assert!((auc(&curve(&[3.0, 1.0, 2.0])) - (1.0 - 0.5 / 12.0)).abs() < 1e-15);
         assert!((auc(&curve(&[1.0, 1.0, 1.0])) - 0.5).abs() < 1e-15);
         assert_eq!(curve(&[3.0, 1.0, 2.0])[1], (0.0, 2.0 / 3.0));

@@ -13,7 +13,8 @@
 use std::time::Instant;
 
 use crate::error::{Error, Result};
-use crate::graph::{self, ComparisonGraph};
+use crate::graph::ComparisonGraph;
+use crate::numeric;
 use crate::options::FitOptions;
 use crate::path::{Change, Entry, Parameter, Path, StopAt};
 use crate::select::cross_validation::{self, CrossValidation};
@@ -60,7 +61,7 @@ impl Fit {
     /// The number of flagged votes (in this process).
     #[must_use]
     pub fn flagged_votes(&self) -> f64 {
-        graph::sum(&self.flagged)
+        numeric::sum(&self.flagged)
     }
 }
 

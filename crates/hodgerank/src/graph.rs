@@ -1,4 +1,4 @@
-//! The comparison graph: items are nodes, compared pairs are edges, votes are a flow on them.
+//! The comparison graph: items are vertices, compared pairs are edges, votes are a flow on them.
 
 mod chunks;
 mod components;
@@ -8,7 +8,6 @@ mod tally;
 
 pub(crate) use chunks::{Chunk, Chunks, sums_of_items};
 pub use components::Components;
-pub(crate) use groups::sum;
 pub use groups::{Groups, Merged};
 pub use item_pair::ItemPair;
 pub use tally::Tally;
@@ -21,10 +20,11 @@ use rayon::prelude::*;
 use crate::communicator::{Communicator, SingleProcess};
 use crate::error::{Error, Result};
 
-/// Items, merged votes, the pairs that they fall on, and the connected components.
+/// Items, merged votes, compared pairs and connected components.
 ///
-/// Where a [`Communicator`] shares the votes, groups and pairs are those that are here; items, components,
-/// [`ComparisonGraph::votes`] and [`ComparisonGraph::divergence`] are those of all.
+/// In a distributed graph ([`ComparisonGraph::distributed`]) groups and pairs are those of this
+/// process; items, components, [`ComparisonGraph::votes`] and [`ComparisonGraph::divergence`] are
+/// those of all processes.
 #[derive(Debug, Clone)]
 pub struct ComparisonGraph {
     items: usize,
@@ -42,20 +42,20 @@ pub struct Pairs {
     pub left: Vec<u32>,
     /// The larger item index of each pair.
     pub right: Vec<u32>,
-    /// Votes on the pair.
+    /// Number of votes on each pair.
     pub weight: Vec<f64>,
     /// Groups of pair `p` are `first_group[p]..first_group[p + 1]`.
     pub first_group: Vec<u32>,
 }
 
 impl Pairs {
-    /// How many pairs were compared at least once.
+    /// Number of compared pairs.
     #[must_use]
     pub fn len(&self) -> usize {
         self.left.len()
     }
 
-    /// Whether nothing was compared.
+    /// Whether no pair was compared.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.left.is_empty()
@@ -88,7 +88,7 @@ impl Pairs {
     }
 }
 
-/// Room for some of the pairs.
+/// The columns of consecutive pairs, to be filled by one task.
 struct PairsMut<'a> {
     left: &'a mut [u32],
     right: &'a mut [u32],
@@ -97,7 +97,7 @@ struct PairsMut<'a> {
 }
 
 impl<'a> PairsMut<'a> {
-    /// Parts with the first pairs.
+    /// Splits off the first `count` pairs.
     fn take(&mut self, count: usize) -> Self {
         fn take<'a, T>(slice: &mut &'a mut [T], count: usize) -> &'a mut [T] {
             slice.split_off_mut(..count).unwrap_or_default()
@@ -110,8 +110,8 @@ impl<'a> PairsMut<'a> {
         }
     }
 
-    /// The pairs of a range of groups that cuts none of them. No branch on whether a group begins a
-    /// pair, which is hard to guess: what is written for a pair is written once for each of its groups.
+    /// Fills in the pairs of a range of groups that ends between pairs. Branch-free: whether a group
+    /// starts a pair would be mispredicted, so a pair is written once for each of its groups.
     fn fill(self, groups: &Groups, range: Range<usize>) {
         let Some(start) = range.clone().next() else { return };
         let (mut pair, mut last) = (0, (groups.left[start], groups.right[start]));
@@ -129,7 +129,7 @@ impl<'a> PairsMut<'a> {
     }
 }
 
-/// Ranges of groups with about as many each, none of which begins inside a pair.
+/// Ranges of groups of about equal length that start and end between pairs.
 fn whole_pairs(groups: &Groups) -> Vec<Range<usize>> {
     const MIN_GROUPS: usize = 1 << 15;
     let pair = |g: usize| (groups.left[g], groups.right[g]);
@@ -152,16 +152,16 @@ impl ComparisonGraph {
     /// # Errors
     /// If a group names an item that does not exist, or there are more than 2³² − 1 of anything.
     pub fn new(items: usize, groups: Groups) -> Result<Self> {
-        Self::shared(items, groups, Arc::new(SingleProcess))
+        Self::distributed(items, groups, Arc::new(SingleProcess))
     }
 
-    /// The same where `communicator` shares the votes and `groups` are those that are here. Votes on one
-    /// pair must all be with one member.
+    /// The graph of votes that are distributed over the processes of `communicator`; `groups` are
+    /// those of this process. All votes on a pair must be on one process.
     ///
     /// # Errors
-    /// As [`ComparisonGraph::new`], for the groups that are here. The members must agree on success
-    /// before they go on: one that fails asks nothing more of the team.
-    pub fn shared(
+    /// As [`ComparisonGraph::new`], for the groups of this process. A process that fails makes no
+    /// further collective call, so all processes must agree on success before they continue.
+    pub fn distributed(
         items: usize,
         groups: Groups,
         communicator: Arc<dyn Communicator>,
@@ -193,19 +193,20 @@ impl ComparisonGraph {
         &self.groups
     }
 
-    /// How many votes there are, with everyone.
+    /// Number of votes, on all processes.
     #[must_use]
     pub fn votes(&self) -> f64 {
         self.votes
     }
 
-    /// Those who share the votes.
+    /// The communicator of the processes that hold the votes.
     #[must_use]
     pub fn communicator(&self) -> &dyn Communicator {
         &*self.communicator
     }
 
-    pub(crate) fn shared_communicator(&self) -> Arc<dyn Communicator> {
+    /// The same as a handle that outlives the graph.
+    pub(crate) fn communicator_handle(&self) -> Arc<dyn Communicator> {
         Arc::clone(&self.communicator)
     }
 
@@ -221,7 +222,8 @@ impl ComparisonGraph {
         &self.components
     }
 
-    /// Pairs whose loss would split a component in two: a single wrong vote there cannot be seen.
+    /// Pairs whose removal would split a component. A wrong vote on such a pair cannot be detected,
+    /// because it lies on no cycle.
     #[must_use]
     pub fn bridges(&self) -> Vec<u32> {
         components::bridges(self.items, &self.pairs)
@@ -232,7 +234,7 @@ impl ComparisonGraph {
         self.components.singletons()
     }
 
-    /// Xθ: the score difference along each group.
+    /// Xθ: the score difference left − right of each group.
     #[must_use]
     pub fn gradient(&self, theta: &[f64]) -> Vec<f64> {
         let groups = &self.groups;
@@ -240,13 +242,13 @@ impl ComparisonGraph {
         ends.map(|(&i, &j)| theta[i as usize] - theta[j as usize]).collect()
     }
 
-    /// XᵀW f: what flows out of each item, less what flows in, counting each group by its votes.
+    /// XᵀW f: for each item the outflow less the inflow of `flow`, each group weighted by its votes.
     #[must_use]
     pub fn divergence(&self, flow: &[f64]) -> Vec<f64> {
         let groups = &self.groups;
         let of_chunk = |Chunk { groups: range, first, flow: out, .. }: &mut Chunk<()>| {
             let mut start = range.start;
-            // Groups of a left item stand together: its sum need not go through memory.
+            // Groups are sorted by left item, so the sum of a left item stays in a register.
             for run in groups.left[range.clone()].chunk_by(|a, b| a == b) {
                 let here = start..start + run.len();
                 let mut of_left = 0.0;

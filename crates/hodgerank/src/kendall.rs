@@ -1,9 +1,8 @@
-//! Kendall's τ: how far two rankings of the same items agree.
+//! Kendall's τ: rank correlation of two lists of scores.
 
-/// Kendall's τ-b of two lists of scores: 1 for the same order, −1 for the opposite one, 0 for none.
+/// Kendall's τ-b of two lists of scores: 1 for the same order, −1 for the opposite order.
 ///
-/// Pairs tied in one list count as the τ-b formula says. NaN where one list is all ties.
-/// O(n log n): pairs out of order are counted by a merge sort.
+/// NaN if all scores of a list are equal. O(n log n): discordant pairs are counted by a merge sort.
 ///
 /// # Panics
 /// If the lists differ in length.
@@ -21,10 +20,10 @@ pub fn tau(a: &[f64], b: &[f64]) -> f64 {
     let tied_both = tied(&|p, q| a[p] == a[q] && b[p] == b[q], &order);
     let mut values: Vec<f64> = order.iter().map(|&p| b[p]).collect();
     let mut scratch = values.clone();
-    let against = inversions(&mut values, &mut scratch);
+    let discordant = inversions(&mut values, &mut scratch);
     let tied_b: f64 = values.chunk_by(|p, q| p == q).map(|run| pairs(run.len())).sum();
-    let agreeing_less_against = all - tied_a - tied_b + tied_both - 2.0 * against;
-    agreeing_less_against / ((all - tied_a) * (all - tied_b)).sqrt()
+    let concordant_less_discordant = all - tied_a - tied_b + tied_both - 2.0 * discordant;
+    concordant_less_discordant / ((all - tied_a) * (all - tied_b)).sqrt()
 }
 
 /// Sorts `values` and counts the pairs that were out of order.
@@ -57,7 +56,7 @@ mod tests {
     use super::tau;
     use proptest::prelude::*;
 
-    /// The textbook's double loop.
+    /// The definition, as a double loop.
     fn slow(a: &[f64], b: &[f64]) -> f64 {
         let sign = |x: f64| if x == 0.0 { 0.0 } else { x.signum() };
         let (mut sum, mut of_a, mut of_b) = (0.0, 0.0, 0.0);

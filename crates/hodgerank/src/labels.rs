@@ -1,8 +1,8 @@
-//! Names of items (or annotators) and their indices, and the order in which people expect them.
+//! Names of items (or annotators), their indices and their natural order.
 //!
-//! Looking a name up is what reading votes spends most of its time on. With a million items every
-//! step of a look-up is a cache miss, so a name of up to 24 bytes stands inside its table
-//! entry: one miss for the table's control bytes, one for the entry, none for the text.
+//! Reading votes spends most of its time on looking up names. With a million items every step of a
+//! look-up is a cache miss, so names of up to 24 bytes are stored inside their table entries: one
+//! miss for the control bytes of the table, one for the entry, none for the text.
 
 use std::cmp::Ordering;
 use std::hash::BuildHasher;
@@ -14,36 +14,36 @@ use rustc_hash::FxBuildHasher;
 /// A set of distinct names, numbered in order of arrival.
 #[derive(Debug, Clone, Default)]
 pub struct Labels {
-    /// All names, one after the other.
+    /// All names, concatenated.
     text: String,
     /// `ends[k]` is where name `k` ends in `text`; it starts where name `k - 1` ends.
     ends: Vec<usize>,
-    short: HashTable<Entry>,
+    short: HashTable<ShortEntry>,
     long: HashTable<u32>,
 }
 
-/// Longest name that stands inside its table entry.
-const SHORT: usize = 24;
+/// Maximum length in bytes of names that are stored inside their table entries.
+const MAX_SHORT: usize = 24;
 
-/// A name of up to [`SHORT`] bytes: its length, and its bytes in words that may overlap.
+/// A name of up to [`MAX_SHORT`] bytes: its length, and its bytes in words that may overlap.
 ///
-/// Overlapping words are read straight from the name. Copying it into a padded buffer would be
-/// simpler, but reading back what was just written byte by byte stalls the processor.
+/// Overlapping words are read directly from the name. Copying it into a padded buffer would be
+/// simpler, but loading words that were just stored byte by byte stalls the processor.
 #[derive(Debug, Clone, Copy)]
 struct ShortName {
     words: [u64; 3],
     len: u32,
 }
 
-/// A name and its index in 32 bytes, so that none lies across two cache lines.
+/// A name and its index in 32 bytes, so that no entry crosses a cache line.
 #[derive(Debug, Clone, Copy)]
-struct Entry {
+struct ShortEntry {
     words: [u64; 3],
     len: u32,
     id: u32,
 }
 
-impl Entry {
+impl ShortEntry {
     fn new(ShortName { words, len }: ShortName, id: u32) -> Self {
         Self { words, len, id }
     }
@@ -52,9 +52,9 @@ impl Entry {
         ShortName { words: self.words, len: self.len }
     }
 
-    /// Word by word: a derived comparison would load the words back from memory in pairs, and stall.
+    /// Compares word by word: a derived comparison would reload the words in pairs and stall.
     #[inline]
-    fn bears(&self, name: &ShortName) -> bool {
+    fn has_name(&self, name: &ShortName) -> bool {
         let [a, b, c] = [0, 1, 2].map(|k| self.words[k] ^ name.words[k]);
         a | b | c | u64::from(self.len ^ name.len) == 0
     }
@@ -67,7 +67,7 @@ impl ShortName {
             (_, Some(first), Some(last)) => {
                 let middle = match name.len() {
                     ..=16 => 0,
-                    17..=SHORT => u64::from_le_bytes(*name[8..].first_chunk()?),
+                    17..=MAX_SHORT => u64::from_le_bytes(*name[8..].first_chunk()?),
                     _ => return None,
                 };
                 [u64::from_le_bytes(*first), u64::from_le_bytes(*last), middle]
@@ -89,8 +89,8 @@ impl ShortName {
         }
     }
 
-    /// A folded multiplication, and one more for long names; the constants are digits of π, for want
-    /// of structure.
+    /// A folded multiplication, and a second one for names above 16 bytes. The constants are digits
+    /// of π.
     #[inline]
     fn hash(self) -> u64 {
         let fold = |a: u64, b: u64| {
@@ -111,13 +111,13 @@ impl Labels {
         Self::default()
     }
 
-    /// How many names there are.
+    /// Number of names.
     #[must_use]
     pub fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// Whether there is no name.
+    /// Whether there are no names.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
@@ -132,27 +132,27 @@ impl Labels {
         &self.text[span(&self.ends, id)]
     }
 
-    /// The index of `name`, if it is known.
+    /// The index of `name`, if it is in the set.
     #[must_use]
     #[inline]
     pub fn get(&self, name: &[u8]) -> Option<u32> {
         if let Some(short) = ShortName::new(name) {
             return self
                 .short
-                .find(short.hash(), |entry| entry.bears(&short))
+                .find(short.hash(), |entry| entry.has_name(&short))
                 .map(|entry| entry.id);
         }
         self.get_long(name)
     }
 
-    /// Apart, for what it needs would weigh on the short names.
+    /// A separate function, so that the code for short names stays small enough to inline.
     #[cold]
     fn get_long(&self, name: &[u8]) -> Option<u32> {
         let text = self.text.as_bytes();
         self.long.find(long_hash(name), |&id| &text[span(&self.ends, id)] == name).copied()
     }
 
-    /// The index of `name`, which is added when it is new.
+    /// Returns the index of `name` and adds it if it is new.
     pub fn intern(&mut self, name: &str) -> u32 {
         if let Some(id) = self.get(name.as_bytes()) {
             return id;
@@ -161,8 +161,8 @@ impl Labels {
         self.text.push_str(name);
         self.ends.push(self.text.len());
         if let Some(short) = ShortName::new(name.as_bytes()) {
-            let hash = |entry: &Entry| entry.name().hash();
-            self.short.insert_unique(short.hash(), Entry::new(short, id), hash);
+            let hash = |entry: &ShortEntry| entry.name().hash();
+            self.short.insert_unique(short.hash(), ShortEntry::new(short, id), hash);
         } else {
             let (text, ends) = (self.text.as_bytes(), &self.ends);
             let hash = |&id: &u32| long_hash(&text[span(ends, id)]);
@@ -176,10 +176,10 @@ impl Labels {
         (0..self.len() as u32).map(|id| self.name(id))
     }
 
-    /// The same names in the order of [`natural_order`], and where each old index went.
+    /// The same names sorted by [`natural_order`], and the new index of each old one.
     ///
-    /// Numbering names by their order, not by arrival, makes results independent of the order of
-    /// the rows, of the file format and of the number of threads that read it.
+    /// Numbering names by order, not by arrival, makes results independent of the order of rows, the
+    /// file format and the number of threads.
     #[must_use]
     pub fn sorted(&self) -> (Labels, Vec<u32>) {
         let mut order: Vec<u32> = (0..self.len() as u32).collect();
@@ -215,9 +215,9 @@ fn span(ends: &[usize], id: u32) -> std::ops::Range<usize> {
     start..ends[id]
 }
 
-/// Order in which people list names: runs of digits compare as numbers, so `clip2` < `clip10`.
+/// Natural order of names: runs of digits compare as numbers, so `clip2` < `clip10`.
 ///
-/// A total order: names that differ only in leading zeros are told apart by their bytes.
+/// A total order: names that differ only in leading zeros are ordered by their bytes.
 #[must_use]
 pub fn natural_order(a: &str, b: &str) -> Ordering {
     let (mut x, mut y) = (a.as_bytes(), b.as_bytes());
@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn sorting_renumbers_and_keeps_every_name() {
+    fn sorting_renumbers_and_preserves_every_name() {
         let labels: Labels = ["b", "a10", "a9", "b"].into_iter().collect();
         assert_eq!(labels.len(), 3);
         let (sorted, new_of) = labels.sorted();
@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn names_of_any_length_are_told_apart() {
+    fn names_of_any_length_are_distinguished() {
         let mut labels = Labels::new();
         let names: Vec<String> = (0..60)
             .flat_map(|length| ["x".repeat(length), "x".repeat(length) + "\0", "é".repeat(length)])

@@ -1,6 +1,6 @@
 //! Linear systems with the graph Laplacian: (XᵀWX + shift·I) θ = b.
 //!
-//! Each connected component is a system of its own, solved by one of three backends:
+//! Each connected component is an independent system, solved by one of three backends:
 //!
 //! | backend | best for | cost |
 //! |---|---|---|
@@ -8,12 +8,12 @@
 //! | [`Backend::Sparse`] | meshes, chains, trees | depends on the fill of the factor |
 //! | [`Backend::ConjugateGradient`] | large well-connected vote graphs | pairs × iterations |
 //!
-//! [`BackendChoice::Auto`] predicts the cost of each from the shape of the component alone, so
-//! the same votes always take the same way. [`LaplacianSystem`] is the entry point.
+//! [`BackendChoice::Auto`] predicts the cost of each from the shape of the component alone, so the
+//! same votes always use the same backend. [`LaplacianSystem`] is the entry point.
 //!
-//! The mean of a component is set apart before any backend sees the system. The Laplacian maps
-//! constants to zero, so the mean of b decides the mean of θ (mean θ = mean b / shift) and nothing
-//! else; without a shift the mean of θ is free and is set to zero.
+//! The mean of each component is handled separately from the backends. The Laplacian maps constants
+//! to zero, so the mean of b determines only the mean of θ (mean θ = mean b / shift); without a shift
+//! the mean of θ is arbitrary and is set to zero.
 
 mod choose;
 mod conjugate_gradient;
@@ -30,15 +30,13 @@ pub use pencil::{Eigenvalue, Operator, smallest_eigenvalue};
 pub use pseudo_inverse::pseudo_inverse;
 pub use system::LaplacianSystem;
 
-pub(crate) use matrix::in_order;
-pub(crate) use system::power_of_two_below;
-
 use std::fmt;
 use std::str::FromStr;
 
 use crate::error::{Error, Result};
+use crate::numeric::norm;
 
-/// A way to solve the system of one component.
+/// A solver for the system of one component.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Backend {
     /// Cholesky factorisation of the full matrix.
@@ -53,7 +51,7 @@ impl Backend {
     /// All backends.
     pub const ALL: [Self; 3] = [Self::Dense, Self::Sparse, Self::ConjugateGradient];
 
-    /// Its name on the command line.
+    /// The name on the command line.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -70,18 +68,18 @@ impl fmt::Display for Backend {
     }
 }
 
-/// Who chooses the backend.
+/// How the backend is chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum BackendChoice {
-    /// The shape of each component does.
+    /// By the predicted cost for the shape of each component.
     #[default]
     Auto,
-    /// The caller does, for all components.
+    /// This backend for all components.
     Fixed(Backend),
 }
 
 impl BackendChoice {
-    /// Its name on the command line.
+    /// The name on the command line.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -125,21 +123,21 @@ impl FromStr for BackendChoice {
     }
 }
 
-/// When a solver may stop.
+/// When a solver stops.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct StoppingRule {
-    /// Relative residual ‖b − Aθ‖ / ‖b‖ that is good enough.
+    /// Maximum relative residual ‖b − Aθ‖ / ‖b‖.
     pub tolerance: f64,
-    /// Most iterations of an iterative backend.
+    /// Maximum number of iterations of an iterative backend.
     pub max_iterations: usize,
-    /// Take a solve with a factor as it is, without computing its residual. For one of many solves
-    /// with a factor that has proved good ([`SolveInfo::iterations`] of 1); a product with the
-    /// matrix costs more than the solve.
+    /// Whether to skip the residual of a solve with a factor. For repeated solves with a factor that
+    /// has proved accurate ([`SolveInfo::iterations`] of 1), where a product with the matrix would
+    /// cost more than the solve.
     pub unchecked: bool,
 }
 
 impl StoppingRule {
-    /// Good enough at this relative residual.
+    /// Stops at this relative residual, or after 10,000 iterations.
     #[must_use]
     pub const fn at(tolerance: f64) -> Self {
         Self { tolerance, max_iterations: 10_000, unchecked: false }
@@ -152,30 +150,29 @@ impl Default for StoppingRule {
     }
 }
 
-/// How a solve went.
+/// Iterations and accuracy of a solve.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct SolveInfo {
-    /// Conjugate-gradient steps, or solves with the factor; of several components, the most.
+    /// Conjugate-gradient iterations or solves with the factor; the maximum over components.
     pub iterations: usize,
-    /// ‖b − Aθ‖ / ‖b‖, computed from the answer and not from a recurrence; 0 where b = 0 or where it
-    /// was not to be checked.
+    /// ‖b − Aθ‖ / ‖b‖, computed from the solution and not from a recurrence; 0 if b = 0 or the rule is
+    /// `unchecked`.
     pub residual: f64,
-    /// Whether the residual met the tolerance, or is as small as 64-bit numbers can make it.
+    /// Whether the residual meets the tolerance, or is as small as rounding permits.
     pub converged: bool,
 }
 
-/// One component's solver: whatever a backend keeps between set-up and solve.
+/// The solver of one component: what a backend stores between set-up and solve.
 ///
-/// The matrix is lent to it at each call, so that nothing is stored twice. A later method that
-/// takes new weights on the same pattern needs only the block and what is stored here.
+/// The matrix is passed to each call, so that it is stored only once.
 pub trait LaplacianSolver: fmt::Debug + Send + Sync {
-    /// Which backend this is.
+    /// The backend.
     fn backend(&self) -> Backend;
 
     /// Solves `matrix · out = rhs` where both have mean zero.
     ///
-    /// `matrix` must be the one that the solver was set up with. Stopping early is told by
-    /// [`SolveInfo::converged`]; nothing else can go wrong here, so there is no error.
+    /// `matrix` must be the one that the solver was set up with. If the iterations run out,
+    /// [`SolveInfo::converged`] is false; there are no other failures.
     fn solve(
         &self,
         matrix: LaplacianBlock<'_>,
@@ -184,15 +181,15 @@ pub trait LaplacianSolver: fmt::Debug + Send + Sync {
         rule: &StoppingRule,
     ) -> SolveInfo;
 
-    /// Memory held between calls, without the matrix.
+    /// Memory in use between calls, in bytes, without the matrix.
     fn bytes(&self) -> usize;
 }
 
-/// Whether a residual is as small as the tolerance asks or as rounding permits.
+/// Whether a residual meets the tolerance or is as small as rounding permits.
 ///
-/// An answer with a residual below a few ε(‖A‖‖θ‖ + ‖b‖) solves a system that differs from the
-/// one given by rounding alone. On long chains ‖A‖‖θ‖ is so much larger than ‖b‖ that no vector
-/// of 64-bit numbers can meet a relative residual of 1e-10.
+/// A vector with a residual below a few ε(‖A‖‖θ‖ + ‖b‖) is the exact solution of a system that
+/// differs from the given one by rounding. On long chains ‖A‖‖θ‖ is so much larger than ‖b‖ that no
+/// vector of 64-bit numbers has a relative residual of 1e-10.
 fn good_enough(
     matrix: LaplacianBlock<'_>,
     residual: f64,
@@ -202,10 +199,6 @@ fn good_enough(
 ) -> bool {
     let rounding = 4.0 * f64::EPSILON * (matrix.norm_bound() * norm(out) + rhs_norm);
     residual <= (tolerance * rhs_norm).max(rounding)
-}
-
-fn norm(x: &[f64]) -> f64 {
-    x.iter().map(|v| v * v).sum::<f64>().sqrt()
 }
 
 fn centre(x: &mut [f64]) {

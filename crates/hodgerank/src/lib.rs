@@ -72,6 +72,7 @@ pub mod identify;
 pub mod kendall;
 pub mod labels;
 pub mod laplacian;
+mod numeric;
 mod options;
 pub mod path;
 mod ranked_study;

@@ -20,7 +20,7 @@ use crate::solve::{L2Options, l2};
 
 use cross_validation::CrossValidationOptions;
 use lapse::{Lapse, SidedEstimate};
-use likelihood::{Likeliest, Rate, SidedVotes, likeliest, small_rise};
+use likelihood::{MaximumLikelihood, Rate, SidedVotes, maximise, negligible_gain};
 
 pub use rule::share;
 
@@ -48,10 +48,10 @@ pub enum OutlierRule {
 }
 
 impl OutlierRule {
-    /// Checks that the rule makes sense for this many votes.
+    /// Checks that the values of the rule are in range for this many votes.
     ///
     /// # Errors
-    /// [`Error::BadOption`] if it does not.
+    /// [`Error::BadOption`] if they are not.
     pub fn validate(&self, votes: f64) -> Result<()> {
         let bad =
             |value: String, expected| Err(Error::BadOption { option: "outliers", value, expected });
@@ -77,21 +77,22 @@ impl OutlierRule {
     }
 }
 
-/// What [`auto`] found.
+/// Result of [`auto`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Auto {
-    /// Votes to flag.
+    /// Number of votes to flag.
     pub votes: f64,
-    /// The last estimate. For votes with sides its units are those of the likeliest scores.
+    /// The final estimate. For votes with sides its units are those of the maximum-likelihood scores.
     pub lapse: Lapse,
-    /// Steps made until the likelihoods, or rounds until the flags, stood still.
+    /// Optimisation steps (votes with sides) or rounds (graded votes) until convergence.
     pub rounds: usize,
 }
 
-/// How many votes are lapses.
+/// Estimates how many votes are lapses.
 ///
-/// Votes of one size (±1, say) have sides. Scores and lapses are estimated together by greatest
-/// likelihood, with lapses and without; see [`lapse`]. Graded votes: in rounds, from residuals.
+/// Votes of one size (±1, for example) have sides: scores and lapses are estimated together by
+/// maximum likelihood, with lapses and without; see [`lapse`]. For graded votes they are estimated in
+/// alternation, from residuals.
 ///
 /// # Errors
 /// If a fit fails.
@@ -102,19 +103,19 @@ pub fn auto(graph: &ComparisonGraph) -> Result<Auto> {
     }
 }
 
-/// Lapse rate from which the search starts at least: at a rate of zero it would not leave.
-const FIRST_RATE: f64 = 0.05;
+/// Smallest lapse rate to start the search from: from zero it would not move.
+const MIN_START_RATE: f64 = 0.05;
 
-/// How often the climb is begun again in the unit that the bins call for, how far that must be off,
-/// and what it must bring.
+/// Maximum number of restarts in rescaled units, minimum |log scale| for a restart, and minimum gain
+/// of ℓ for another one.
 const MAX_RESCALINGS: usize = 5;
-const SETTLED_SCALE: f64 = 0.01;
-const LITTLE_GAIN: f64 = 0.1;
+const MIN_LOG_RESCALING: f64 = 0.01;
+const MIN_RESCALING_GAIN: f64 = 0.1;
 
-/// The gain decides by its size alone, so it needs no more digits than this.
-const GAIN_DIGITS: f64 = 0.01;
+/// Relative accuracy of the gain: only its order of magnitude matters.
+const GAIN_TOLERANCE: f64 = 0.01;
 
-/// The whole models with lapses and without, uphill from the least-squares scores.
+/// Maximises the likelihoods with lapses and without, from the least-squares scores.
 fn auto_sided(graph: &ComparisonGraph, size: f64) -> Auto {
     let mut votes = SidedVotes::new(graph);
     // From scores of zero the first step is a least-squares fit.
@@ -123,77 +124,79 @@ fn auto_sided(graph: &ComparisonGraph, size: f64) -> Auto {
     if first.scale == 0.0 {
         return Auto { votes: 0.0, lapse: first, rounds: 0 };
     }
-    let (start, rate) = (in_units(&start, first.scale), first.rate.max(FIRST_RATE));
-    let (found, estimate, crept) = climb(&mut votes, size, start, rate, Rate::Free, small_rise);
+    let (start, rate) = (in_units(&start, first.scale), first.rate.max(MIN_START_RATE));
+    let (best, estimate, was_rescaled) =
+        maximise_with_rescaling(&mut votes, size, start, rate, Rate::Free, negligible_gain);
     let SidedEstimate { lapse, honest_scale } = estimate;
-    let start = in_units(&found.scores, if honest_scale > 0.0 { honest_scale } else { 1.0 });
-    let enough = |value: f64| small_rise(value).max(GAIN_DIGITS * (found.value - value));
-    // Where the first climb did not creep, the second will not: its start is in the right unit.
-    let honest = if crept {
-        climb(&mut votes, size, start, 0.0, Rate::Fixed, enough).0
+    let start = in_units(&best.scores, if honest_scale > 0.0 { honest_scale } else { 1.0 });
+    let tolerance = |value: f64| negligible_gain(value).max(GAIN_TOLERANCE * (best.value - value));
+    // If the first search needed no rescaling, neither does the second: its start has the right unit.
+    let honest = if was_rescaled {
+        maximise_with_rescaling(&mut votes, size, start, 0.0, Rate::Fixed, tolerance).0
     } else {
-        likeliest(&mut votes, start, 0.0, Rate::Fixed, enough)
+        maximise(&mut votes, start, 0.0, Rate::Fixed, tolerance)
     };
-    let lapse = lapse.tested(found.value - honest.value, size);
-    // A vote with the ranking is never a lapse, however far the items are apart.
-    let flagged = votes.look(|pairs| {
-        let far = pairs.agreement(&found.scores).filter(|&(d, ..)| d > lapse.lambda - size);
+    let lapse = lapse.with_threshold(best.value - honest.value, size);
+    // A vote that agrees with the ranking is never a lapse, however different the scores.
+    let flagged = votes.map_chunks(|pairs| {
+        let far = pairs.agreement(&best.scores).filter(|&(d, ..)| d > lapse.lambda - size);
         far.map(|(_, _, against)| against).sum::<f64>()
     });
     let flagged = graph.communicator().sum_scalar(flagged.iter().sum());
-    Auto { votes: flagged, lapse, rounds: found.steps + honest.steps }
+    Auto { votes: flagged, lapse, rounds: best.steps + honest.steps }
 }
 
-/// Uphill, what the bins say there, and whether the climb crept.
+/// Returns the optimum, the binned estimate, and whether the search was restarted.
 ///
-/// With few votes for each item a climb creeps along the scale of the scores. The bins tell where
-/// that leads to: the unit in which the scale is one. From there it is begun again.
-fn climb(
+/// With few votes per item the search converges slowly along the scale of the scores. The binned
+/// estimate at the optimum shows by which factor the scale is off, so the search restarts from
+/// scores rescaled by that factor.
+fn maximise_with_rescaling(
     votes: &mut SidedVotes<'_>,
     size: f64,
     start: Vec<f64>,
     rate: f64,
     which: Rate,
-    enough: impl Fn(f64) -> f64,
-) -> (Likeliest, SidedEstimate, bool) {
-    let mut best = likeliest(votes, start, rate, which, &enough);
+    tolerance: impl Fn(f64) -> f64,
+) -> (MaximumLikelihood, SidedEstimate, bool) {
+    let mut best = maximise(votes, start, rate, which, &tolerance);
     let mut estimate = lapse::estimate_sided(votes, &best.scores, size);
-    let mut crept = false;
+    let mut was_rescaled = false;
     for _ in 0..MAX_RESCALINGS {
         let (scale, rate) = match which {
             Rate::Free => (estimate.lapse.scale, estimate.lapse.rate),
             Rate::Fixed => (estimate.honest_scale, rate),
         };
-        let stuck = scale == 0.0 || (which == Rate::Free && rate == 0.0);
-        if stuck || scale.ln().abs() < SETTLED_SCALE {
+        let is_stuck = scale == 0.0 || (which == Rate::Free && rate == 0.0);
+        if is_stuck || scale.ln().abs() < MIN_LOG_RESCALING {
             break;
         }
-        crept = true;
-        let mut again = likeliest(votes, in_units(&best.scores, scale), rate, which, &enough);
-        again.steps += best.steps;
-        let rise = again.value - best.value;
-        if rise > 0.0 {
-            best = again;
+        was_rescaled = true;
+        let mut next = maximise(votes, in_units(&best.scores, scale), rate, which, &tolerance);
+        next.steps += best.steps;
+        let gain = next.value - best.value;
+        if gain > 0.0 {
+            best = next;
             estimate = lapse::estimate_sided(votes, &best.scores, size);
         }
-        if rise < enough(best.value).max(LITTLE_GAIN) {
+        if gain < tolerance(best.value).max(MIN_RESCALING_GAIN) {
             break;
         }
     }
-    (best, estimate, crept)
+    (best, estimate, was_rescaled)
 }
 
 fn in_units(scores: &[f64], scale: f64) -> Vec<f64> {
     scores.iter().map(|score| score / scale).collect()
 }
 
-/// Rounds after which what still changes is taken as it is.
+/// Maximum number of rounds for graded votes.
 const MAX_ROUNDS: usize = 10;
 
-/// Fit, estimate, leave out what was flagged, fit again.
+/// Alternates fits without the flagged votes and estimates of lapses.
 ///
-/// The first fit counts every vote, so lapses shrink its scores; each round without the flagged
-/// votes gives back some of what they took. The estimate itself always sees all votes.
+/// The first fit includes every vote, so lapses shrink its scores; fits without the flagged votes
+/// undo some of that. The estimate itself always uses all votes.
 fn auto_graded(graph: &ComparisonGraph) -> Result<Auto> {
     let mut scores = l2::solve(graph, &L2Options::default())?.scores;
     let (groups, communicator) = (graph.groups(), graph.communicator());
@@ -201,20 +204,20 @@ fn auto_graded(graph: &ComparisonGraph) -> Result<Auto> {
     let mut rounds = 1;
     loop {
         let lapse = lapse::estimate_graded(graph, &scores);
-        let residual = groups.y.iter().zip(graph.gradient(&scores)).map(|(y, d)| (y - d).abs());
-        let now: Vec<bool> = residual.map(|r| r > lapse.lambda).collect();
+        let residuals = groups.residuals(&scores).map(f64::abs);
+        let now: Vec<bool> = residuals.map(|r| r > lapse.lambda).collect();
         let votes = now.iter().zip(&groups.weight).filter(|(flag, _)| **flag).map(|(_, w)| w).sum();
         let votes = communicator.sum_scalar(votes);
         let changed = communicator.max_scalar(if now == flagged { 0.0 } else { 1.0 });
-        let settled = changed == 0.0 || rounds == MAX_ROUNDS;
+        let is_final = changed == 0.0 || rounds == MAX_ROUNDS;
         flagged = now;
         let found = Auto { votes, lapse, rounds };
-        if settled {
+        if is_final {
             return Ok(found);
         }
         let kept = flagged.iter().zip(&groups.weight).map(|(flag, w)| if *flag { 0.0 } else { *w });
         let rest = groups.reweighted(&kept.collect::<Vec<_>>());
-        let rest = ComparisonGraph::shared(graph.items(), rest, graph.shared_communicator())?;
+        let rest = ComparisonGraph::distributed(graph.items(), rest, graph.communicator_handle())?;
         if rest.components().len() > graph.components().len() {
             return Ok(found);
         }
@@ -240,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn clean_studies_have_next_to_no_lapse() {
+    fn clean_studies_have_almost_no_lapses() {
         let mut flagged = 0.0;
         for seed in 0..20 {
             let noise = Noise::BradleyTerry { scale: 0.2 };
@@ -267,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn rules_that_make_no_sense_are_refused() {
+    fn invalid_rules_are_rejected() {
         for rule in [
             OutlierRule::Share(0.0),
             OutlierRule::Share(1.0),

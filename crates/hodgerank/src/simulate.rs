@@ -2,19 +2,19 @@
 //!
 //! The true scores θ are uniform on (0, 1), then shifted to mean zero. A vote is made in steps:
 //!
-//! 1. two distinct items, every ordered pair alike, so that sides are random too;
+//! 1. two distinct items, every ordered pair with the same probability, so that sides are random;
 //! 2. the careful value: θ_left − θ_right with the noise of [`Noise`], or its sign unless graded;
 //! 3. the careful answer: a tie with probability `ties`, otherwise the careful value;
-//! 4. the annotator, all alike, who answers by kind: the careful answer; its opposite (a tie is
-//!    its own opposite); the careful value on a side picked by a coin; or on the left side;
-//! 5. with probability `flips` that answer is turned round (a tie stays a tie).
+//! 4. the annotator, all with the same probability, whose kind decides the answer: the careful one;
+//!    its opposite (a tie is its own opposite); the careful value on a random side; or on the left;
+//! 5. with probability `flips` that answer is flipped (a tie stays a tie).
 //!
-//! A vote is `bad` when its sign is not that of the careful answer of step 3. So neither a tie nor
-//! noise is ever bad; a coin is bad half of the time, and always where the careful answer is a tie.
-//! Without noise two items of exactly equal scores tie.
+//! A vote is `bad` when its sign differs from that of the careful answer of step 3. Ties and noise
+//! are therefore never bad; a random side is bad half of the time, and always where the careful
+//! answer is a tie. Without noise two items with equal scores tie.
 //!
-//! Each step has a random stream of its own. Turning on flips, say, changes neither the pairs nor
-//! the careful answers. Cost: constant time for a vote, 8 bytes for an item, 1 for an annotator.
+//! Each step has its own random stream: changing `flips`, for example, changes neither the pairs nor
+//! the careful answers. Cost: constant time per vote, 8 bytes per item, 1 per annotator.
 
 pub mod designs;
 mod options;
@@ -33,7 +33,7 @@ use crate::error::Result;
 /// A vote of a synthetic study.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SimulatedVote {
-    /// Who cast it: an index into [`Simulation::annotators`], where the study has annotators.
+    /// The annotator as an index into [`Simulation::annotators`]; none in a study without.
     pub annotator: Option<u32>,
     /// Index of the item shown on the left.
     pub left: u32,
@@ -41,13 +41,13 @@ pub struct SimulatedVote {
     pub right: u32,
     /// How much `left` is preferred to `right`; 0 is a tie.
     pub y: f64,
-    /// Whether the side chosen differs from the one that a careful annotator would have chosen in
-    /// this very vote, because of a flip or of the annotator's kind.
+    /// Whether the sign of `y` differs from a careful annotator's answer to the same vote, because of
+    /// a flip or the annotator's kind.
     pub bad: bool,
 }
 
 impl SimulatedVote {
-    /// The vote as the solvers take it.
+    /// The vote as a [`Comparison`] of count 1.
     #[must_use]
     pub fn comparison(&self) -> Comparison {
         let vote = Comparison::new(self.left, self.right, self.y);
@@ -80,7 +80,7 @@ pub struct Simulation {
     streams: Streams,
 }
 
-/// One random stream for each step of a vote.
+/// The random stream of each step.
 #[derive(Debug, Clone)]
 struct Streams {
     pair: ChaCha8Rng,
@@ -92,7 +92,7 @@ struct Streams {
 }
 
 impl Simulation {
-    /// Draws the true scores; the votes are drawn one by one as they are asked for.
+    /// Draws the true scores; votes are drawn by the iterator.
     ///
     /// # Errors
     /// [`Error::BadOption`](crate::Error::BadOption) for an option out of its range.
@@ -131,7 +131,7 @@ impl Simulation {
         &self.annotators
     }
 
-    fn cast(&mut self) -> SimulatedVote {
+    fn next_vote(&mut self) -> SimulatedVote {
         let (left, right) = self.pair();
         let value = self.careful_value(self.truth[left] - self.truth[right]);
         let tie = chance(&mut self.streams.tie, self.ties);
@@ -164,7 +164,7 @@ impl Simulation {
         (left, right + usize::from(right >= left))
     }
 
-    /// What a careful annotator who may not say "tie" answers to a true difference of scores.
+    /// A careful annotator's answer to a true difference of scores where ties are not allowed.
     fn careful_value(&mut self, difference: f64) -> f64 {
         let rng = &mut self.streams.noise;
         let value = match self.noise {
@@ -193,7 +193,7 @@ impl Iterator for Simulation {
 
     fn next(&mut self) -> Option<SimulatedVote> {
         self.remaining = self.remaining.checked_sub(1)?;
-        Some(self.cast())
+        Some(self.next_vote())
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
@@ -213,21 +213,21 @@ fn centred_uniform(items: usize, rng: &mut ChaCha8Rng) -> Vec<f64> {
     scores
 }
 
-/// A random stream of its own for each purpose. The numbers are part of the promise that seeds last.
+/// The random stream `number` of a seed. Numbers must not change: a seed always gives the same votes.
 fn stream(seed: u64, number: u64) -> ChaCha8Rng {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     rng.set_stream(number);
     rng
 }
 
-// Written out, not taken from `rand`, whose ways of drawing may change from version to version.
+// Not taken from `rand`, whose sampling may change between versions.
 
 /// A number from [0, 1) with 53 random bits.
 fn uniform(rng: &mut ChaCha8Rng) -> f64 {
     (rng.next_u64() >> 11) as f64 * (0.5 / (1_u64 << 52) as f64)
 }
 
-/// True with the given probability. What never happens costs no random number.
+/// True with the given probability; probability 0 draws no random number.
 fn chance(rng: &mut ChaCha8Rng, probability: f64) -> bool {
     probability > 0.0 && uniform(rng) < probability
 }
@@ -237,7 +237,7 @@ fn below(rng: &mut ChaCha8Rng, count: usize) -> usize {
     ((u128::from(rng.next_u64()) * count as u128) >> 64) as usize
 }
 
-/// −1, 0 or 1; unlike `f64::signum`, zero has none.
+/// −1, 0 or 1; unlike `f64::signum`, 0 for zeros.
 fn sign(y: f64) -> f64 {
     if y == 0.0 { 0.0 } else { y.signum() }
 }

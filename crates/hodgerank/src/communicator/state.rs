@@ -1,7 +1,7 @@
-//! The state of long work as bytes: numbers one after the other, read back in the same order.
+//! The state of a computation as bytes: numbers in sequence, read back in the same order.
 //!
-//! There are no names and no types in it. Whoever keeps states ([`super::Checkpoint`]) sees to it
-//! that they come back undamaged, and to the same work on the same votes.
+//! The format has no names and no types. A [`super::Checkpoint`] must return a state undamaged, and
+//! only to the same computation on the same votes.
 
 use crate::error::{Error, Result};
 
@@ -37,18 +37,18 @@ impl StateWriter {
 #[derive(Debug)]
 pub(crate) struct StateReader<'a> {
     work: &'static str,
-    left: &'a [u8],
+    remaining: &'a [u8],
 }
 
 impl<'a> StateReader<'a> {
-    /// The state of the work called `work`.
+    /// Reads the state of the computation called `work`.
     pub(crate) fn new(work: &'static str, state: &'a [u8]) -> Self {
-        Self { work, left: state }
+        Self { work, remaining: state }
     }
 
     fn take<const N: usize>(&mut self) -> Result<[u8; N]> {
-        let (first, rest) = self.left.split_first_chunk().ok_or_else(|| self.unusable())?;
-        self.left = rest;
+        let (first, rest) = self.remaining.split_first_chunk().ok_or_else(|| self.unusable())?;
+        self.remaining = rest;
         Ok(*first)
     }
 
@@ -64,10 +64,10 @@ impl<'a> StateReader<'a> {
         self.take().map(u64::from_le_bytes)
     }
 
-    /// How many things of `size` bytes follow: no more than there are bytes.
+    /// The length of a list of entries of `size` bytes; an error if it exceeds the bytes left.
     fn length(&mut self, size: usize) -> Result<usize> {
         let count = self.count()? as usize;
-        if count > self.left.len() / size { Err(self.unusable()) } else { Ok(count) }
+        if count > self.remaining.len() / size { Err(self.unusable()) } else { Ok(count) }
     }
 
     pub(crate) fn numbers(&mut self) -> Result<Vec<f64>> {
@@ -75,7 +75,7 @@ impl<'a> StateReader<'a> {
         (0..count).map(|_| self.number()).collect()
     }
 
-    /// As many numbers as there is room for.
+    /// Reads a list of exactly `out.len()` numbers.
     pub(crate) fn numbers_into(&mut self, out: &mut [f64]) -> Result<()> {
         let found = self.numbers()?;
         if found.len() != out.len() {
@@ -90,9 +90,9 @@ impl<'a> StateReader<'a> {
         (0..count).map(|_| self.take().map(u32::from_le_bytes)).collect()
     }
 
-    /// All must have been read.
+    /// Fails unless all bytes have been read.
     pub(crate) fn finish(self) -> Result<()> {
-        if self.left.is_empty() { Ok(()) } else { Err(self.unusable()) }
+        if self.remaining.is_empty() { Ok(()) } else { Err(self.unusable()) }
     }
 }
 
@@ -101,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_comes_back() {
+    fn values_are_read_back_as_written() {
         let mut writer = StateWriter::default();
         writer.number(-0.1);
         writer.numbers([f64::INFINITY, 1e-300].iter());
@@ -117,18 +117,18 @@ mod tests {
     }
 
     #[test]
-    fn states_of_other_work_are_refused() {
+    fn malformed_states_are_rejected() {
         let unusable = Err(Error::UnusableState { work: "test" });
         assert_eq!(StateReader::new("test", &[0; 7]).number(), unusable);
         assert_eq!(
             StateReader::new("test", &[9; 8]).numbers().map(drop),
             unusable.clone().map(|_: f64| ())
         );
-        let mut room = [0.0; 2];
+        let mut out = [0.0; 2];
         let mut writer = StateWriter::default();
         writer.numbers([1.0].iter());
         let state = writer.finish();
-        assert!(StateReader::new("test", &state).numbers_into(&mut room).is_err());
+        assert!(StateReader::new("test", &state).numbers_into(&mut out).is_err());
         assert!(StateReader::new("test", &state).finish().is_err());
     }
 }

@@ -26,7 +26,8 @@ use rayon::prelude::*;
 
 use super::adjacency::Adjacency;
 use super::operator::CurlOperator;
-use crate::laplacian::{StoppingRule, in_order};
+use crate::laplacian::StoppingRule;
+use crate::numeric::sum_tasks;
 
 /// Edges per task. Fixed, so that sums over tasks do not depend on the number of threads.
 const EDGES_PER_TASK: usize = 4096;
@@ -66,7 +67,7 @@ pub(super) fn remove_curl(
             .par_chunks_mut(EDGES_PER_TASK)
             .zip(out.par_chunks(EDGES_PER_TASK))
             .zip(weight.par_chunks(EDGES_PER_TASK));
-        let [qq] = in_order(tasks, |((q, out), weight)| {
+        let [qq] = sum_tasks(tasks, |((q, out), weight)| {
             let mut qq = 0.0;
             for ((q, out), w) in q.iter_mut().zip(out).zip(weight) {
                 *q = out + beta * *q;

@@ -3,7 +3,7 @@
 use super::parts::HodgeParts;
 use crate::error::{Error, Result};
 use crate::graph::{ComparisonGraph, Pairs};
-use crate::laplacian::power_of_two_below;
+use crate::numeric::{largest_magnitude, norm, power_of_two_below};
 
 /// A pair's mean is zero if its votes cancel to within this, relative to the sum of their sizes.
 const MEAN_ROUNDING_ERROR: f64 = 4.0 * f64::EPSILON;
@@ -90,7 +90,7 @@ pub(super) fn energy(pairs: &Pairs, flow: &[f64]) -> f64 {
 /// Returns a power of two by which outcomes can be divided without losing digits, so that squares
 /// neither overflow nor underflow.
 pub(super) fn unit(graph: &ComparisonGraph) -> Result<f64> {
-    let largest = graph.groups().y.iter().fold(0.0_f64, |m, y| m.max(y.abs()));
+    let largest = largest_magnitude(&graph.groups().y);
     if largest == 0.0 {
         return Ok(1.0);
     }
@@ -110,6 +110,5 @@ pub(super) fn relative_divergence(items: usize, pairs: &Pairs, flow: &[f64], sca
         size[left] += s;
         size[right] += s;
     }
-    let norm = |x: &[f64]| x.iter().map(|v| v * v).sum::<f64>().sqrt();
     if norm(&size) > 0.0 { norm(&divergence) / norm(&size) } else { 0.0 }
 }

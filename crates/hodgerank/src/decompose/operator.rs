@@ -11,7 +11,7 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use super::adjacency::Adjacency;
-use crate::laplacian::in_order;
+use crate::numeric::sum_tasks;
 
 /// Maximum number of triangles that are stored.
 const MAX_STORED: usize = 1 << 24;
@@ -114,7 +114,7 @@ impl StoredTriangles {
             .par_chunks_mut(PER_TASK)
             .zip(self.triangles.par_chunks(PER_TASK))
             .zip(self.inverse.par_chunks(PER_TASK));
-        let [squares] = in_order(tasks, |((scaled, triangles), inverse)| {
+        let [squares] = sum_tasks(tasks, |((scaled, triangles), inverse)| {
             let mut squares = 0.0;
             for ((scaled, &[ab, bc, ac]), inverse) in scaled.iter_mut().zip(triangles).zip(inverse)
             {

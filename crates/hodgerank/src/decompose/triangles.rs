@@ -16,6 +16,7 @@ use super::adjacency::Adjacency;
 use super::options::DecomposeOptions;
 use super::triangle::{Transitivity, Triangle};
 use crate::graph::Pairs;
+use crate::numeric::largest_magnitude;
 
 /// Candidates per task.
 const CANDIDATES_PER_TASK: u64 = 1 << 20;
@@ -70,7 +71,7 @@ pub(super) fn scan(
             [adjacency.towards(end, edge, &on_edges), votes]
         })
         .collect();
-    let rounding = RELATIVE_CURL_ERROR * flow.iter().fold(0.0_f64, |m, f| m.max(f.abs()));
+    let rounding = RELATIVE_CURL_ERROR * largest_magnitude(flow);
     let kept = kept.as_deref();
     let scanner = TriangleScanner { adjacency, pairs, flow, kept, along: &along, top, rounding };
     let tasks = adjacency.tasks(|v| candidates_from(adjacency, v), CANDIDATES_PER_TASK);

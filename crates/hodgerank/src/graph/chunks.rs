@@ -1,56 +1,55 @@
-//! Groups cut into chunks that are worked on side by side, with the same bits for any thread count.
+//! Groups split into chunks that are processed in parallel, with the same bits for any thread count.
 //!
 //! A chunk owns the state of its groups and a flow: its part of XᵀW f for some f on the groups. The
-//! cut depends on the graph alone and parts are added up in the order of the chunks. Groups are
-//! sorted by their left item, so that on meshes a chunk touches a short range of items; only that
-//! range has room in its flow.
+//! split depends on the graph alone, and flows are added up in the order of the chunks. Groups are
+//! sorted by their left item, so that on meshes a chunk touches a short range of items; its flow
+//! covers only that range.
 
 use std::ops::Range;
 
 use rayon::prelude::*;
 
 use super::Groups;
+use crate::numeric::add_parts;
 
-/// Below this a chunk is not worth a task.
+/// Fewer groups are not worth a task.
 const MIN_GROUPS: usize = 1 << 14;
-/// Enough for the cores of one machine to share evenly.
+/// Enough to balance the load over the cores of one machine.
 const MAX_CHUNKS: usize = 64;
-/// Items added up by one task.
-const ITEMS_PER_TASK: usize = 1 << 14;
 
-/// Consecutive groups, their state `S`, and what they add to XᵀW f.
+/// Consecutive groups, their state `S`, and their part of XᵀW f.
 #[derive(Debug)]
 pub(crate) struct Chunk<S> {
     pub(crate) groups: Range<usize>,
     pub(crate) state: S,
-    /// The item of `flow[0]`; times the width, where an item has several numbers.
+    /// The item of `flow[0]`, times the number of values per item.
     pub(crate) first: usize,
     pub(crate) flow: Vec<f64>,
 }
 
-/// All groups, chunk by chunk.
+/// All groups, in chunks.
 #[derive(Debug)]
 pub(crate) struct Chunks<S>(pub(crate) Vec<Chunk<S>>);
 
 impl<S: Send + Sync> Chunks<S> {
-    /// Cuts `groups` on `items` items; `state` makes the state of a range of groups.
+    /// Splits `groups` on `items` items; `state` returns the state of a range of groups.
     pub(crate) fn new(
         items: usize,
         groups: &Groups,
         state: impl Fn(Range<usize>) -> S + Sync,
     ) -> Self {
-        // Half the items: flows take at most two numbers for each group and one for each item.
-        Self::cut(groups, items / 2, 1, state)
+        // Half the items: flows take at most two numbers per group and one per item.
+        Self::split(groups, items / 2, 1, state)
     }
 
-    /// Chunks of at least `least` groups, with `width` numbers for each item in their flows.
-    fn cut(
+    /// Chunks of at least `min_groups` groups, with `width` numbers per item in their flows.
+    fn split(
         groups: &Groups,
-        least: usize,
+        min_groups: usize,
         width: usize,
         state: impl Fn(Range<usize>) -> S + Sync,
     ) -> Self {
-        let length = MIN_GROUPS.max(groups.len().div_ceil(MAX_CHUNKS)).max(least);
+        let length = MIN_GROUPS.max(groups.len().div_ceil(MAX_CHUNKS)).max(min_groups);
         let starts = (0..groups.len()).into_par_iter().step_by(length);
         let chunk = |start: usize| {
             let range = start..groups.len().min(start + length);
@@ -62,7 +61,7 @@ impl<S: Send + Sync> Chunks<S> {
         Self(starts.map(chunk).collect())
     }
 
-    /// Does the same work on every chunk. A single chunk stays on this thread.
+    /// Calls `work` on every chunk, in parallel; a single chunk stays on this thread.
     pub(crate) fn each(&mut self, work: impl Fn(&mut Chunk<S>) + Send + Sync) {
         match &mut self.0[..] {
             [only] => work(only),
@@ -70,39 +69,21 @@ impl<S: Send + Sync> Chunks<S> {
         }
     }
 
-    /// Adds the flows of all chunks up into `out`.
+    /// Writes the sum of the flows of all chunks into `out`.
     pub(crate) fn add_up(&self, out: &mut [f64]) {
-        let add = |(task, out): (usize, &mut [f64])| {
-            out.fill(0.0);
-            let (start, end) = (task * ITEMS_PER_TASK, task * ITEMS_PER_TASK + out.len());
-            for chunk in &self.0 {
-                let from = start.max(chunk.first);
-                let to = end.min(chunk.first + chunk.flow.len());
-                if from < to {
-                    let part = &chunk.flow[from - chunk.first..to - chunk.first];
-                    let out = &mut out[from - start..to - start];
-                    out.iter_mut().zip(part).for_each(|(out, part)| *out += part);
-                }
-            }
-        };
-        if out.len() <= ITEMS_PER_TASK {
-            add((0, out));
-        } else {
-            out.par_chunks_mut(ITEMS_PER_TASK).enumerate().for_each(add);
-        }
+        add_parts(out, || self.0.iter().map(|chunk| (chunk.first, &chunk.flow[..])));
     }
 }
 
-/// Sums over the groups of each item, `width` of them. `work` adds up the groups of a chunk.
+/// Returns `width` sums over the groups of each item. `work` adds up the groups of a chunk.
 pub(crate) fn sums_of_items(
     items: usize,
     groups: &Groups,
     width: usize,
     work: impl Fn(&mut Chunk<()>) + Send + Sync,
 ) -> Vec<f64> {
-    // A number for each second group at most: it is done once, and memory is dear where items are
-    // many.
-    let mut chunks = Chunks::cut(groups, 2 * width * items, width, |_| ());
+    // At most one number per two groups: the sums run once, and memory matters with many items.
+    let mut chunks = Chunks::split(groups, 2 * width * items, width, |_| ());
     chunks.each(work);
     let mut sums = vec![0.0; width * items];
     chunks.add_up(&mut sums);

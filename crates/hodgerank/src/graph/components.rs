@@ -1,7 +1,8 @@
-//! Which items can be put on one scale, and which pairs hold a component together.
+//! Connected components and bridges. Scores can be compared only within a component.
 
 use super::Pairs;
 use crate::communicator::Communicator;
+use crate::numeric::DisjointSets;
 
 /// The connected components, the largest first (then by their smallest item).
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -15,13 +16,13 @@ pub struct Components {
 }
 
 impl Components {
-    /// How many components there are; an item that was never compared is one of its own.
+    /// Number of components. An item that was never compared is a component of its own.
     #[must_use]
     pub fn len(&self) -> usize {
         self.start.len() - 1
     }
 
-    /// Whether there is no item at all.
+    /// Whether there are no items.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.members.is_empty()
@@ -33,17 +34,17 @@ impl Components {
         &self.members[self.start[c] as usize..self.start[c + 1] as usize]
     }
 
-    /// The items of each component in turn.
+    /// The items of each component, the largest component first.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &[u32]> {
         (0..self.len()).map(|c| self.members(c))
     }
 
-    /// Items that are alone in their component.
+    /// Items that are the only one in their component.
     pub fn singletons(&self) -> impl Iterator<Item = u32> + '_ {
         self.iter().filter(|members| members.len() == 1).map(|members| members[0])
     }
 
-    /// Moves scores to mean zero on each component, without mixing components.
+    /// Shifts the scores of each component to mean zero.
     pub fn centre(&self, scores: &mut [f64]) {
         for members in self.iter() {
             let sum: f64 = members.iter().map(|&i| scores[i as usize]).sum();
@@ -55,21 +56,21 @@ impl Components {
     }
 
     pub(super) fn of(items: usize, pairs: &Pairs, communicator: &dyn Communicator) -> Self {
-        let mut forest = DisjointSets::new(items);
-        let mut sets = items;
+        let mut sets = DisjointSets::new(items);
+        let mut count = items;
         for (&i, &j) in pairs.left.iter().zip(&pairs.right) {
-            // Most pairs of a well-connected graph come when all is joined already.
-            if sets == 1 {
+            // A well-connected graph is joined long before its last pair.
+            if count == 1 {
                 break;
             }
-            sets -= usize::from(forest.join(i, j));
+            count -= usize::from(sets.join(i, j));
         }
-        let root = forest.agreed_roots(communicator);
+        let root = agreed_roots(&mut sets, communicator);
         let mut size = vec![0_u32; items];
         for &r in &root {
             size[r as usize] += 1;
         }
-        // A root is the smallest item of its set, so this is the order that the type promises.
+        // A root is the smallest item of its set: ties are ordered by smallest item.
         let mut order: Vec<u32> = (0..items as u32).filter(|&i| root[i as usize] == i).collect();
         order.sort_by_key(|&r| (std::cmp::Reverse(size[r as usize]), r));
         let mut start = vec![0];
@@ -89,59 +90,31 @@ impl Components {
     }
 }
 
-/// Union–find in which the root is always the smallest member.
-struct DisjointSets(Vec<u32>);
-
-impl DisjointSets {
-    fn new(n: usize) -> Self {
-        Self((0..n as u32).collect())
-    }
-
-    fn root(&mut self, mut i: u32) -> u32 {
-        while self.0[i as usize] != i {
-            let grandparent = self.0[self.0[i as usize] as usize];
-            self.0[i as usize] = grandparent;
-            i = grandparent;
+/// The roots of the components once the sets of all processes are united.
+///
+/// In each round every item learns the smallest root that a process has for it and is united with
+/// that root. A set without its final root is united with another one in each round, so few rounds
+/// suffice: two or three for comparison graphs.
+fn agreed_roots(sets: &mut DisjointSets, communicator: &dyn Communicator) -> Vec<u32> {
+    loop {
+        let here = sets.roots();
+        let mut agreed = here.clone();
+        communicator.min(&mut agreed);
+        let has_changed = communicator.max_scalar(if agreed == here { 0.0 } else { 1.0 }) > 0.0;
+        if !has_changed {
+            return here;
         }
-        i
-    }
-
-    fn roots(&mut self) -> Vec<u32> {
-        (0..self.0.len() as u32).map(|i| self.root(i)).collect()
-    }
-
-    /// The roots once everyone's sets are joined.
-    ///
-    /// Each round every item learns the smallest root that anyone has for it and is joined to it.
-    /// A set that does not have its final root yet is joined to another in each round, so that few
-    /// rounds suffice: two or three for vote graphs.
-    fn agreed_roots(&mut self, communicator: &dyn Communicator) -> Vec<u32> {
-        loop {
-            let here = self.roots();
-            let mut agreed = here.clone();
-            communicator.min(&mut agreed);
-            let news = communicator.max_scalar(if agreed == here { 0.0 } else { 1.0 });
-            if news == 0.0 {
-                return here;
-            }
-            for (i, &root) in agreed.iter().enumerate() {
-                self.join(i as u32, root);
-            }
+        for (i, &root) in agreed.iter().enumerate() {
+            sets.join(i as u32, root);
         }
-    }
-
-    /// Whether they were apart.
-    fn join(&mut self, i: u32, j: u32) -> bool {
-        let (a, b) = (self.root(i), self.root(j));
-        self.0[a.max(b) as usize] = a.min(b);
-        a != b
     }
 }
 
-/// Tarjan's bridges by a depth-first search without recursion: O(items + pairs).
+/// Tarjan's bridge-finding algorithm by an iterative depth-first search: O(items + pairs).
 pub(super) fn bridges(items: usize, pairs: &Pairs) -> Vec<u32> {
     let (start, incident) = incidence(items, pairs);
     const UNSEEN: u32 = u32::MAX;
+    // The step at which each item was first visited.
     let mut seen = vec![UNSEEN; items];
     let mut low = vec![UNSEEN; items];
     let mut next = start.clone();

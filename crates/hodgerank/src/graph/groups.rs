@@ -1,11 +1,12 @@
-//! Equal votes merged into weighted groups. Exact: rows that start equal stay equal in every solver.
+//! Equal votes merged into weighted groups. Merging is exact: every solver treats equal votes alike.
 
 use crate::comparison::Comparison;
 use crate::error::{Error, Result};
+use crate::numeric::{residual, sum};
 
 /// Distinct votes (i, j, y) with i < j, sorted, each with the number of times it was cast.
 ///
-/// Columns, not rows: solvers stream over one or two of them at a time. 24 bytes a group.
+/// Stored by columns, because solvers read one or two of them at a time. 24 bytes per group.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Groups {
     /// Smaller item index.
@@ -14,11 +15,11 @@ pub struct Groups {
     pub right: Vec<u32>,
     /// How much `left` is preferred to `right`.
     pub y: Vec<f64>,
-    /// How many votes say so.
+    /// Number of votes merged into the group.
     pub weight: Vec<f64>,
 }
 
-/// Groups, and for every vote the group that it went into.
+/// Groups, and the group of every vote.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Merged {
     /// The groups.
@@ -27,8 +28,8 @@ pub struct Merged {
     pub group_of: Vec<Option<u32>>,
 }
 
-/// What a group is, in an order that can be sorted and searched.
-pub(super) type Key = (u32, u32, u64);
+/// Left item, right item and [`order_bits`] of the outcome: sorts as groups do.
+pub(super) type GroupKey = (u32, u32, u64);
 
 impl Groups {
     /// Merges equal votes on `items` items.
@@ -72,28 +73,28 @@ impl Groups {
         Ok(Merged { groups, group_of })
     }
 
-    /// How many groups there are.
+    /// Number of groups.
     #[must_use]
     pub fn len(&self) -> usize {
         self.left.len()
     }
 
-    /// Whether there is no vote.
+    /// Whether there are no votes.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.left.is_empty()
     }
 
-    /// How many votes the groups hold together.
+    /// Number of votes: the sum of the weights.
     #[must_use]
     pub fn votes(&self) -> f64 {
         sum(&self.weight)
     }
 
-    /// The same votes with other weights; groups of weight zero are dropped.
+    /// The same groups with other weights; groups of weight zero are dropped.
     ///
     /// # Panics
-    /// If there is not one weight for each group.
+    /// If `weight` and the groups differ in length.
     #[must_use]
     pub fn reweighted(&self, weight: &[f64]) -> Self {
         assert_eq!(weight.len(), self.len(), "one weight for each group");
@@ -137,18 +138,31 @@ impl Groups {
         (low < self.len() && self.key(low) == wanted).then_some(low)
     }
 
-    pub(super) fn key(&self, g: usize) -> Key {
+    /// The residual of group `g`: outcome − (left score − right score).
+    #[inline]
+    pub(crate) fn residual(&self, scores: &[f64], g: usize) -> f64 {
+        residual(self.y[g], scores[self.left[g] as usize], scores[self.right[g] as usize])
+    }
+
+    /// The residuals of all groups.
+    pub(crate) fn residuals(&self, scores: &[f64]) -> impl ExactSizeIterator<Item = f64> + Clone {
+        let ends = self.left.iter().zip(&self.right);
+        let votes = self.y.iter().zip(ends);
+        votes.map(|(&y, (&i, &j))| residual(y, scores[i as usize], scores[j as usize]))
+    }
+
+    pub(super) fn key(&self, g: usize) -> GroupKey {
         (self.left[g], self.right[g], order_bits(self.y[g]))
     }
 
-    pub(super) fn push(&mut self, (left, right, bits): Key, count: u64) {
+    pub(super) fn push(&mut self, (left, right, bits): GroupKey, count: u64) {
         self.left.push(left);
         self.right.push(right);
         self.y.push(from_order_bits(bits));
         self.weight.push(count as f64);
     }
 
-    /// Lists of groups one after the other.
+    /// Concatenates lists of groups.
     pub(super) fn concatenated(lists: &[Self]) -> Self {
         let ((left, right), (y, weight)) = rayon::join(
             || rayon::join(|| chain(lists, |list| &list.left), || chain(lists, |list| &list.right)),
@@ -171,16 +185,6 @@ fn chain<T: Copy>(lists: &[Groups], column: impl Fn(&Groups) -> &Vec<T>) -> Vec<
     lists.iter().map(|list| column(list).as_slice()).collect::<Vec<_>>().concat()
 }
 
-/// Eight sums side by side: one alone would wait for each addition.
-pub(crate) fn sum(values: &[f64]) -> f64 {
-    let (blocks, rest) = values.as_chunks::<8>();
-    let mut sums = [0.0; 8];
-    for block in blocks {
-        sums.iter_mut().zip(block).for_each(|(sum, value)| *sum += value);
-    }
-    sums.iter().chain(rest).sum()
-}
-
 pub(super) fn check(vote: usize, comparison: &Comparison, items: usize) -> Result<()> {
     let &Comparison { left, right, y, .. } = comparison;
     if let Some(index) = [left, right].into_iter().find(|&index| index as usize >= items) {
@@ -195,7 +199,7 @@ pub(super) fn check(vote: usize, comparison: &Comparison, items: usize) -> Resul
     Ok(())
 }
 
-/// Bits that sort as the numbers do (sign folded in), so that keys compare as plain integers.
+/// Bits that sort like the numbers, so that keys compare as integers.
 pub(super) fn order_bits(y: f64) -> u64 {
     let bits = y.to_bits();
     if bits >> 63 == 1 { !bits } else { bits | 1 << 63 }
@@ -210,7 +214,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn equal_votes_meet_whatever_their_orientation() {
+    fn equal_votes_are_merged_in_either_orientation() {
         let votes = [
             Comparison::new(0, 1, 1.0),
             Comparison::new(1, 0, -1.0).with_count(3),
@@ -239,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn bad_votes_are_named() {
+    fn invalid_votes_are_reported() {
         let at = |left, right, y| Groups::merge(2, &[Comparison::new(left, right, y)]).unwrap_err();
         assert_eq!(at(0, 2, 1.0), Error::ItemOutOfRange { vote: 0, index: 2, items: 2 });
         assert_eq!(at(1, 1, 1.0), Error::SelfComparison { vote: 0, index: 1 });

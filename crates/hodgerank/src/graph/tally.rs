@@ -1,50 +1,50 @@
-//! Counting votes as they stream by: memory grows with distinct votes, never with rows.
+//! Counting of streamed votes: memory grows with distinct votes, not with rows.
 //!
 //! Items and outcomes are numbered in order of arrival. A vote on two of the first
 //! [`DENSE_ITEMS`] items with one of the first [`DENSE_OUTCOMES`] outcomes is one addition in a
-//! triangular table of bytes, the outcomes of a pair side by side; every other one, and every 256th
-//! in a full byte, goes into a hash map.
-//! A study of a thousand items with wins, losses and ties so fits into 2 MB, near enough to the
-//! processor, and a million items cost about 40 bytes a distinct vote.
+//! triangular table of bytes, with the outcomes of a pair next to each other. All other votes, and
+//! overflows of a byte, are counted in hash maps. A study of a thousand items with wins, losses and
+//! ties fits into 2 MB, which stays in the cache; a million items take about 40 bytes per distinct
+//! vote.
 //!
-//! Each thread counts into a tally of its own; [`Tally::finish`] brings them together.
+//! Each thread counts into its own tally; [`Tally::finish`] merges them.
 
 mod dense;
 
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
-use super::groups::{Groups, Key, order_bits};
+use super::groups::{GroupKey, Groups, order_bits};
 use crate::comparison::positive_zero;
 
-/// 2,048 items make 2.1 million pairs, 2 MB for each outcome.
+/// 2,048 items make 2.1 million pairs: 2 MB per outcome.
 const DENSE_ITEMS: u32 = 2048;
-/// Win, loss, tie and a Likert scale of up to eight steps.
+/// Enough for win, loss and tie, and for Likert scales of up to eight steps.
 const DENSE_OUTCOMES: u32 = 8;
-/// Bits of an outcome in a waiting vote; the pair stands above them.
+/// Low bits of a pending vote that hold its outcome; the pair is in the bits above.
 const OUTCOME_BITS: u32 = DENSE_OUTCOMES.trailing_zeros();
-/// Votes that wait for their addition. In a row they keep many cache misses under way at once;
-/// one at a time, each vote would wait for its own.
-const WAITING: usize = 1024;
+/// Votes that are buffered before they are counted. Counting them in a batch overlaps their cache
+/// misses; one at a time, each vote would wait for its own miss.
+const MAX_PENDING: usize = 1024;
 
-/// Votes counted by (smaller item, larger item, outcome), with the items as the caller numbers them.
+/// Counts of votes by (smaller item, larger item, outcome), with the caller's item numbers.
 #[derive(Debug)]
 pub struct Tally {
     /// Distinct outcomes in order of arrival.
     outcomes: Vec<f64>,
     outcome_ids: FxHashMap<u64, u32>,
-    /// The outcomes of the table; NaN where there is none yet.
+    /// The outcomes of the dense table; NaN for columns not used yet.
     dense_outcomes: [f64; DENSE_OUTCOMES as usize],
-    /// Counts: pair (low, high) has the cell `high·(high − 1)/2 + low`, outcome k its byte k.
+    /// Counts modulo 256: byte k of cell `high·(high − 1)/2 + low` counts outcome k.
     dense: Vec<u8>,
     /// A cell has 2^`cell_bits` bytes.
     cell_bits: u32,
-    waiting: Vec<u32>,
-    /// How often a byte of `dense` ran over.
-    carried: FxHashMap<u32, u32>,
+    pending: Vec<u32>,
+    /// How often each byte of `dense` overflowed.
+    overflows: FxHashMap<u32, u32>,
     sparse: FxHashMap<(u32, u32, u32), u32>,
     /// Counts that did not fit into 32 bits.
-    spilled: Vec<((u32, u32, u32), u64)>,
+    wide_counts: Vec<((u32, u32, u32), u64)>,
     votes: u64,
 }
 
@@ -56,17 +56,17 @@ impl Default for Tally {
             dense_outcomes: [f64::NAN; DENSE_OUTCOMES as usize],
             dense: Vec::new(),
             cell_bits: 0,
-            waiting: Vec::with_capacity(WAITING),
-            carried: FxHashMap::default(),
+            pending: Vec::with_capacity(MAX_PENDING),
+            overflows: FxHashMap::default(),
             sparse: FxHashMap::default(),
-            spilled: Vec::new(),
+            wide_counts: Vec::new(),
             votes: 0,
         }
     }
 }
 
 impl Tally {
-    /// Nothing counted yet.
+    /// An empty tally.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -78,7 +78,7 @@ impl Tally {
         self.votes
     }
 
-    /// Counts a vote on two different items. `y` must be finite.
+    /// Counts a vote on two different items `count` times. `y` must be finite.
     #[inline]
     pub fn add(&mut self, left: u32, right: u32, y: f64, count: u64) {
         debug_assert!(left != right && y.is_finite());
@@ -88,44 +88,44 @@ impl Tally {
         if high < DENSE_ITEMS && outcome < DENSE_OUTCOMES && count == 1 {
             let cell = triangle(low, high);
             if cell >= self.dense.len() >> self.cell_bits {
-                self.make_room(high);
+                self.grow(high);
             }
-            self.waiting.push((cell as u32) << OUTCOME_BITS | outcome);
-            if self.waiting.len() >= WAITING {
-                self.settle();
+            self.pending.push((cell as u32) << OUTCOME_BITS | outcome);
+            if self.pending.len() >= MAX_PENDING {
+                self.flush();
             }
             return;
         }
         let cell = self.sparse.entry((low, high, outcome)).or_insert(0);
         match u32::try_from(count).ok().and_then(|count| cell.checked_add(count)) {
             Some(sum) => *cell = sum,
-            None => self.spilled.push(((low, high, outcome), count)),
+            None => self.wide_counts.push(((low, high, outcome), count)),
         }
     }
 
-    /// Room for all pairs of the items up to `high`; doubling keeps the copies few.
+    /// Grows the dense table to all pairs of items up to `high`; doubling keeps copies rare.
     #[cold]
-    fn make_room(&mut self, high: u32) {
+    fn grow(&mut self, high: u32) {
         let cells = triangle(0, high + 1).max((2 * self.dense.len()) >> self.cell_bits);
         self.dense.resize(cells.min(triangle(0, DENSE_ITEMS)) << self.cell_bits, 0);
     }
 
-    /// Makes the waiting additions.
-    fn settle(&mut self) {
-        for &vote in &self.waiting {
+    /// Counts the pending votes.
+    fn flush(&mut self) {
+        for &vote in &self.pending {
             let (cell, outcome) = (vote >> OUTCOME_BITS, vote & (DENSE_OUTCOMES - 1));
             let count = &mut self.dense[(cell << self.cell_bits | outcome) as usize];
             *count = count.wrapping_add(1);
             if *count == 0 {
-                *self.carried.entry(vote).or_insert(0) += 1;
+                *self.overflows.entry(vote).or_insert(0) += 1;
             }
         }
-        self.waiting.clear();
+        self.pending.clear();
     }
 
     #[inline]
     fn outcome_id(&mut self, y: f64) -> u32 {
-        // All at once: votes take turns, and a search that ends at one of them could not be foreseen.
+        // Branch-free: an early exit would mispredict.
         let is = |(k, &known): (usize, &f64)| u32::from(known == y) << k;
         let found: u32 = self.dense_outcomes.iter().enumerate().map(is).sum();
         if found != 0 { found.trailing_zeros() } else { self.new_outcome_id(y) }
@@ -148,9 +148,9 @@ impl Tally {
         id
     }
 
-    /// Cells of twice as many bytes.
+    /// Doubles the number of bytes per cell.
     fn widen_cells(&mut self) {
-        self.settle();
+        self.flush();
         let old = 1 << self.cell_bits;
         let mut wide = vec![0; 2 * self.dense.len()];
         for (wide, cell) in wide.chunks_exact_mut(2 * old).zip(self.dense.chunks_exact(old)) {
@@ -160,14 +160,14 @@ impl Tally {
         self.cell_bits += 1;
     }
 
-    /// Brings tallies together into groups. `new_of[t][i]` is the final index of item `i` of
-    /// tally `t`. The result depends only on the votes, not on who counted which.
+    /// Merges tallies into groups. `new_of[t][i]` is the final index of item `i` of tally `t`. The
+    /// result does not depend on how the votes were distributed over the tallies.
     #[must_use]
     pub fn finish(mut tallies: Vec<Self>, new_of: &[Vec<u32>]) -> Groups {
         tallies.par_iter_mut().zip(new_of).for_each(|(tally, new_of)| {
-            tally.settle();
+            tally.flush();
             if !tally.dense.is_empty() {
-                tally.make_room((new_of.len() as u32).min(DENSE_ITEMS) - 1);
+                tally.grow((new_of.len() as u32).min(DENSE_ITEMS) - 1);
             }
         });
         let dense = dense::groups(&tallies, new_of);
@@ -180,7 +180,7 @@ impl Tally {
         lists.reduce(|a, b| merge_sorted(&a, &b)).unwrap_or_default()
     }
 
-    /// The votes that went into hash maps.
+    /// The votes that were counted in hash maps.
     fn into_sparse_groups(self, new_of: &[u32]) -> Groups {
         let mut entries = self.sparse_entries(new_of);
         drop(self);
@@ -198,9 +198,10 @@ impl Tally {
         sparse
     }
 
-    fn sparse_entries(&self, new_of: &[u32]) -> Vec<(Key, u64)> {
+    fn sparse_entries(&self, new_of: &[u32]) -> Vec<(GroupKey, u64)> {
         let counts = self.sparse.iter().map(|(&key, &count)| (key, u64::from(count)));
-        let entries = counts.chain(self.spilled.iter().copied()).filter(|&(_, count)| count > 0);
+        let entries =
+            counts.chain(self.wide_counts.iter().copied()).filter(|&(_, count)| count > 0);
         let renumbered = entries.map(|((low, high, outcome), count)| {
             let (i, j) = (new_of[low as usize], new_of[high as usize]);
             let y = self.outcomes[outcome as usize];
@@ -218,7 +219,7 @@ fn triangle(low: u32, high: u32) -> usize {
     high * (high - 1) / 2 + low
 }
 
-/// Two sorted lists of groups as one; groups in both add up.
+/// Merges two sorted lists of groups; weights of groups in both lists are added.
 fn merge_sorted(a: &Groups, b: &Groups) -> Groups {
     let mut merged = Groups::with_capacity(a.len().max(b.len()));
     let (mut p, mut q) = (0, 0);
@@ -251,7 +252,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn votes() -> impl Strategy<Value = Vec<Comparison>> {
-        // Item 3,000 and more than eight outcomes leave the dense tables; 2³² leaves 32 bits.
+        // Item 3,000 and more than eight outcomes do not fit the dense table, 2³² not 32 bits.
         let item = prop_oneof![0..12_u32, Just(3000)];
         let outcome =
             prop_oneof![Just(1.0), Just(-1.0), Just(0.0), (-9..9_i32).prop_map(f64::from)];
@@ -266,7 +267,7 @@ mod tests {
         #[test]
         fn tallies_equal_the_sorted_merge(votes in votes(), cut in 0..80_usize) {
             let items = 3001;
-            // Final numbers run against the order of arrival, so every pair is seen from behind.
+            // Final numbers are in reverse order of arrival, so every pair changes orientation.
             let new_of: Vec<u32> = (0..items as u32).rev().collect();
             let cut = cut.min(votes.len());
             let tallies = [&votes[..cut], &votes[cut..]].map(|part| {
@@ -293,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn outcome_bits_survive() {
+    fn outcome_bits_are_preserved() {
         let mut tally = Tally::new();
         tally.add(1, 0, -0.0, 1);
         tally.add(0, 1, 0.1, 1);

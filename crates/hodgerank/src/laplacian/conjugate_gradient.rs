@@ -5,48 +5,51 @@
 //! | A | L + shift·I, positive definite on vectors of mean zero |
 //! | P | projection on vectors of mean zero |
 //! | D | diagonal of A; the preconditioner is P D⁻¹ P |
-//! | x, r = b − Ax | iterate and its residual |
-//! | p, q = Ap | direction |
-//! | z = D⁻¹r | preconditioned residual, never stored |
+//! | z = D⁻¹r | preconditioned residual before projection, never stored |
 //!
-//! An iteration reads the matrix once and five vectors; iterations grow as √(λmax/λmin) of D⁻¹A:
-//! about ten on vote graphs, a few times the diameter on meshes.
+//! The other symbols are those of [`crate::numeric::conjugate_gradients`]. An iteration reads the
+//! matrix once and five vectors; the number of iterations grows as √(λmax/λmin) of D⁻¹A: about ten
+//! on vote graphs, a few times the diameter on meshes.
 //!
-//! Why not faer's own conjugate gradients: they run their vector updates and dot products on one
-//! thread, stop by the residual of the recurrence (which drifts from the true one), and have no
-//! place for the projection P, nor for stopping when rounding permits no more.
+//! faer's conjugate gradients do not fit: their vector updates and dot products run on one thread,
+//! they stop by the residual of the recurrence (which drifts from the true one), and they have no
+//! place for the projection P or for stopping at the limit of rounding.
 
 use rayon::prelude::*;
 
-use super::matrix::{ROWS_PER_TASK, in_order};
+use super::matrix::ROWS_PER_TASK;
 use super::{Backend, LaplacianBlock, LaplacianSolver, SolveInfo, StoppingRule};
-use super::{centre, good_enough, norm};
+use super::{centre, good_enough};
+use crate::numeric::{
+    ConjugateGradientSystem, ConjugateGradientVectors, conjugate_gradients, norm, sum_tasks,
+};
 
-/// The recurrence aims a little lower than the tolerance, so that its drift costs no restart.
-const MARGIN: f64 = 0.9;
-/// Most that one run of the recurrence may gain. Beyond it rounding has added a constant to r that
-/// is no longer small beside r itself, and the recurrence blows up on the null space of L.
-const MAX_GAIN: f64 = 1e-12;
-/// A restart that does not halve the residual has met the limit of rounding.
-const PROGRESS: f64 = 0.5;
+/// Share of the tolerance that the recurrence aims at, so that its drift costs no restart.
+const TARGET_SHARE: f64 = 0.9;
+/// Factor by which one run of the recurrence may reduce ‖r‖. Beyond it rounding has added a constant
+/// to r that is no longer small relative to r, and the recurrence diverges on the null space of L.
+const MAX_REDUCTION: f64 = 1e-12;
+/// A run that leaves more than this share of ‖r‖ has reached the limit of rounding.
+const STALLED_REDUCTION: f64 = 0.5;
 
-/// A shared system is solved to this share of the tolerance. One machine would often factor it and
-/// have all digits; a few more steps make up for that.
-const SHARED: f64 = 1e-4;
+/// A distributed system is solved to this share of the tolerance: a single process would often
+/// factor it and get all digits, and a few more iterations make up for that.
+const DISTRIBUTED_TOLERANCE: f64 = 1e-4;
 
-/// The inverse of the diagonal.
+/// The preconditioner: the inverse of the diagonal.
 #[derive(Debug)]
-pub(super) struct ConjugateGradient {
+pub(super) struct ConjugateGradientSolver {
     inverse_diagonal: Vec<f64>,
 }
 
-impl ConjugateGradient {
+impl ConjugateGradientSolver {
     pub(super) fn new(matrix: LaplacianBlock<'_>) -> Self {
         let inverse_diagonal = (0..matrix.len()).map(|i| 1.0 / matrix.diagonal(i)).collect();
         Self { inverse_diagonal }
     }
 
-    /// Iterates from the residual `r` of `x` until the recurrence says that ‖r‖ ≤ `target`.
+    /// Iterates from the residual `r` of `x` until the recurrence says that ‖r‖ ≤ `target`; returns
+    /// the number of iterations.
     fn descend(
         &self,
         matrix: LaplacianBlock<'_>,
@@ -55,33 +58,33 @@ impl ConjugateGradient {
         target: f64,
         max_iterations: usize,
     ) -> usize {
-        let n = x.len() as f64;
         let (mut p, mut q) = (vec![0.0; x.len()], vec![0.0; x.len()]);
-        let [_, mut rz, z_sum] = self.step(0.0, x, r, &p, &q);
-        self.turn(&mut p, r, z_sum / n, 0.0);
-        for iteration in 0..max_iterations {
-            let pq = apply(matrix, &p, &mut q);
-            if !(pq > 0.0 && rz > 0.0) {
-                return iteration;
-            }
-            let [rr, next_rz, z_sum] = self.step(rz / pq, x, r, &p, &q);
-            if rr.sqrt() <= target {
-                return iteration + 1;
-            }
-            self.turn(&mut p, r, z_sum / n, next_rz / rz);
-            rz = next_rz;
-        }
-        max_iterations
+        let inverse_diagonal = &self.inverse_diagonal;
+        let mut system = CentredSystem { matrix, inverse_diagonal, target, z_mean: 0.0 };
+        let vectors = ConjugateGradientVectors { x, r, p: &mut p, q: &mut q };
+        conjugate_gradients(&mut system, vectors, max_iterations).iterations
     }
+}
 
+/// One run of the recurrence.
+struct CentredSystem<'a> {
+    matrix: LaplacianBlock<'a>,
+    inverse_diagonal: &'a [f64],
+    target: f64,
+    /// The mean of z, which P takes away.
+    z_mean: f64,
+}
+
+impl CentredSystem<'_> {
     /// x ← x + αp, r ← r − αq; returns rᵀr, rᵀz and Σz. As r has mean zero, rᵀPz = rᵀz.
-    fn step(&self, alpha: f64, x: &mut [f64], r: &mut [f64], p: &[f64], q: &[f64]) -> [f64; 3] {
+    fn step(&self, alpha: f64, vectors: &mut ConjugateGradientVectors<'_>) -> [f64; 3] {
+        let ConjugateGradientVectors { x, r, p, q } = vectors;
         let tasks = x
             .par_chunks_mut(ROWS_PER_TASK)
             .zip(r.par_chunks_mut(ROWS_PER_TASK))
             .zip(p.par_chunks(ROWS_PER_TASK).zip(q.par_chunks(ROWS_PER_TASK)))
             .zip(self.inverse_diagonal.par_chunks(ROWS_PER_TASK));
-        in_order(tasks, |(((x, r), (p, q)), inverse)| {
+        sum_tasks(tasks, |(((x, r), (p, q)), inverse)| {
             let [mut rr, mut rz, mut z_sum] = [0.0; 3];
             for ((x, r), ((p, q), d)) in x.iter_mut().zip(r).zip(p.iter().zip(q).zip(inverse)) {
                 *x += alpha * p;
@@ -94,9 +97,33 @@ impl ConjugateGradient {
             [rr, rz, z_sum]
         })
     }
+}
 
-    /// p ← Pz + βp.
-    fn turn(&self, p: &mut [f64], r: &[f64], z_mean: f64, beta: f64) {
+impl ConjugateGradientSystem for CentredSystem<'_> {
+    fn start(&mut self, vectors: &mut ConjugateGradientVectors<'_>) -> Option<f64> {
+        // p and q are zero: the step moves nothing and computes the sums. The caller has seen that
+        // ‖r‖ is above the target.
+        let [_, rz, z_sum] = self.step(0.0, vectors);
+        self.z_mean = z_sum / vectors.x.len() as f64;
+        Some(rz)
+    }
+
+    fn multiply(&mut self, p: &[f64], q: &mut [f64]) -> f64 {
+        self.matrix.multiply(p, q);
+        let tasks = p.par_chunks(ROWS_PER_TASK).zip(q.par_chunks(ROWS_PER_TASK));
+        let [pq] = sum_tasks(tasks, |(p, q)| [p.iter().zip(q).fold(0.0, |pq, (p, q)| pq + p * q)]);
+        pq
+    }
+
+    fn advance(&mut self, alpha: f64, vectors: &mut ConjugateGradientVectors<'_>) -> Option<f64> {
+        let [rr, rz, z_sum] = self.step(alpha, vectors);
+        self.z_mean = z_sum / vectors.x.len() as f64;
+        (rr.sqrt() > self.target).then_some(rz)
+    }
+
+    fn turn(&mut self, beta: f64, vectors: &mut ConjugateGradientVectors<'_>) {
+        let z_mean = self.z_mean;
+        let ConjugateGradientVectors { r, p, .. } = vectors;
         let tasks = p
             .par_chunks_mut(ROWS_PER_TASK)
             .zip(r.par_chunks(ROWS_PER_TASK))
@@ -109,15 +136,7 @@ impl ConjugateGradient {
     }
 }
 
-/// q ← Ap; returns pᵀq.
-fn apply(matrix: LaplacianBlock<'_>, p: &[f64], q: &mut [f64]) -> f64 {
-    matrix.multiply(p, q);
-    let tasks = p.par_chunks(ROWS_PER_TASK).zip(q.par_chunks(ROWS_PER_TASK));
-    let [pq] = in_order(tasks, |(p, q)| [p.iter().zip(q).fold(0.0, |pq, (p, q)| pq + p * q)]);
-    pq
-}
-
-impl LaplacianSolver for ConjugateGradient {
+impl LaplacianSolver for ConjugateGradientSolver {
     fn backend(&self) -> Backend {
         Backend::ConjugateGradient
     }
@@ -130,14 +149,15 @@ impl LaplacianSolver for ConjugateGradient {
         rule: &StoppingRule,
     ) -> SolveInfo {
         let rhs_norm = norm(rhs);
-        let tolerance = if matrix.is_whole() { 1.0 } else { SHARED } * rule.tolerance;
+        let tolerance =
+            if matrix.is_complete() { 1.0 } else { DISTRIBUTED_TOLERANCE } * rule.tolerance;
         let goal = tolerance * rhs_norm;
         out.fill(0.0);
         let (mut r, mut size) = (rhs.to_vec(), rhs_norm);
         let mut iterations = 0;
         while size > goal && iterations < rule.max_iterations {
             let (best, before) = (out.to_vec(), size);
-            let target = MARGIN * goal.max(MAX_GAIN * size);
+            let target = TARGET_SHARE * goal.max(MAX_REDUCTION * size);
             let left = rule.max_iterations - iterations;
             iterations += self.descend(matrix, out, &mut r, target, left);
             centre(out);
@@ -146,7 +166,7 @@ impl LaplacianSolver for ConjugateGradient {
                 out.copy_from_slice(&best);
                 size = before;
             }
-            if size > PROGRESS * before {
+            if size > STALLED_REDUCTION * before {
                 break;
             }
             centre(&mut r);

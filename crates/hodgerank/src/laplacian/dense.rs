@@ -1,11 +1,11 @@
 //! Dense Cholesky: n³/6 multiply-adds to factor, n² to solve, 8n² bytes.
 //!
-//! The factor is found block column by block column: the block on the diagonal, what is below it,
-//! and what that takes from the columns to the right. The last two are cut into pieces that do not
-//! depend on the number of threads, so that the bits do not either.
+//! Right-looking block factorisation: the diagonal block, the panel below it, and the update of the
+//! columns to the right. Panel and update are split into tiles that do not depend on the number of
+//! threads, so that the bits do not either.
 //!
-//! The grounded item keeps a row of its own with nothing but its diagonal entry, which fixes its
-//! score at zero without renumbering the others.
+//! The row of the grounded item has only its diagonal entry, which fixes its score at zero without
+//! renumbering the others.
 
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::cholesky::llt::{self, factor::LltError};
@@ -18,19 +18,19 @@ use rayon::prelude::*;
 use super::{Backend, LaplacianBlock, LaplacianSolver, SolveInfo, StoppingRule, refine};
 use crate::error::{Error, Result};
 
-/// 8 GiB. More is a mistake and not a plan, and the system would end the program, not refuse.
+/// 8 GiB. Larger allocations might be granted and then end in an out-of-memory kill.
 const MAX_ITEMS: usize = 1 << 15;
 
-/// Columns of a block.
-const COLUMNS: usize = 128;
+/// Columns per block.
+const BLOCK_COLUMNS: usize = 128;
 
-/// The lower triangle of the factor.
+/// The Cholesky factor of one component, in the lower triangle.
 #[derive(Debug)]
-pub(super) struct Dense {
+pub(super) struct DenseCholesky {
     factor: Mat<f64>,
 }
 
-impl Dense {
+impl DenseCholesky {
     pub(super) fn new(matrix: LaplacianBlock<'_>) -> Result<Self> {
         let n = matrix.len();
         if n > MAX_ITEMS {
@@ -42,7 +42,7 @@ impl Dense {
         let blocks = columns_of(factor.as_mut()).into_par_iter().enumerate();
         blocks.for_each(|(block, mut columns)| {
             for k in 0..columns.ncols() {
-                let j = block * COLUMNS + k;
+                let j = block * BLOCK_COLUMNS + k;
                 columns[(j, k)] = matrix.diagonal(j);
                 for (&i, &w) in matrix.neighbours(j).iter().zip(matrix.weights(j)) {
                     let i = i as usize;
@@ -63,11 +63,11 @@ impl Dense {
 
 /// A = LLᵀ in place, in the lower triangle.
 fn factorise(mut matrix: MatMut<'_, f64>) -> std::result::Result<(), LltError> {
-    let (n, width) = (matrix.nrows(), COLUMNS.min(matrix.nrows()));
+    let (n, width) = (matrix.nrows(), BLOCK_COLUMNS.min(matrix.nrows()));
     let scratch = llt::factor::cholesky_in_place_scratch::<f64>(width, Par::Seq, <_>::default());
     let mut memory = MemBuffer::new(scratch);
-    for start in (0..n).step_by(COLUMNS) {
-        let width = COLUMNS.min(n - start);
+    for start in (0..n).step_by(BLOCK_COLUMNS) {
+        let width = BLOCK_COLUMNS.min(n - start);
         let rest = matrix.rb_mut().submatrix_mut(start, start, n - start, n - start);
         let (left, right) = rest.split_at_col_mut(width);
         let (mut diagonal, mut below) = left.split_at_row_mut(width);
@@ -81,7 +81,7 @@ fn factorise(mut matrix: MatMut<'_, f64>) -> std::result::Result<(), LltError> {
         let below = below.rb();
         let columns = columns_of(right.split_at_row_mut(width).1);
         columns.into_par_iter().enumerate().for_each(|(k, column)| {
-            let first = k * COLUMNS;
+            let first = k * BLOCK_COLUMNS;
             let (_, column) = column.split_at_row_mut(first);
             let lower = below.subrows(first, below.nrows() - first);
             let upper = below.subrows(first, column.ncols()).transpose();
@@ -92,21 +92,21 @@ fn factorise(mut matrix: MatMut<'_, f64>) -> std::result::Result<(), LltError> {
 }
 
 fn rows_of(mut matrix: MatMut<'_, f64>) -> Vec<MatMut<'_, f64>> {
-    let mut pieces = Vec::new();
-    while matrix.nrows() > COLUMNS {
-        let (piece, rest) = matrix.split_at_row_mut(COLUMNS);
-        pieces.push(piece);
+    let mut tiles = Vec::new();
+    while matrix.nrows() > BLOCK_COLUMNS {
+        let (tile, rest) = matrix.split_at_row_mut(BLOCK_COLUMNS);
+        tiles.push(tile);
         matrix = rest;
     }
-    pieces.push(matrix);
-    pieces
+    tiles.push(matrix);
+    tiles
 }
 
 fn columns_of(matrix: MatMut<'_, f64>) -> Vec<MatMut<'_, f64>> {
     rows_of(matrix.transpose_mut()).into_iter().map(MatMut::transpose_mut).collect()
 }
 
-impl LaplacianSolver for Dense {
+impl LaplacianSolver for DenseCholesky {
     fn backend(&self) -> Backend {
         Backend::Dense
     }

@@ -7,24 +7,25 @@ use rayon::prelude::*;
 
 use crate::communicator::Communicator;
 use crate::graph::{ComparisonGraph, Components, Pairs};
+use crate::numeric::sum_tasks;
 
-/// Rows handled by one task. Fixed, so that sums over tasks do not depend on the thread count.
+/// Rows per task. Fixed, so that sums over tasks do not depend on the thread count.
 pub(super) const ROWS_PER_TASK: usize = 2048;
-/// Where rows are long, a task that multiplies has fewer: about this many entries.
+/// Approximate number of entries per task of a product; tasks have fewer rows where rows are long.
 const ENTRIES_PER_TASK: usize = 1 << 16;
 
-/// Entries (12 bytes each) filled by one task while the matrix is built, and most such tasks.
+/// Entries (12 bytes each) per task while the matrix is built, and maximum number of such tasks.
 const ENTRIES_PER_RANGE: usize = 1 << 18;
 const MAX_RANGES: usize = 32;
 
 /// L + shift·I of a whole comparison graph.
 ///
 /// Rows are ordered by component (the largest first) and by item within it, so that each component
-/// is a block of consecutive rows and no component can touch another. An entry costs 12 bytes and
-/// each pair has two; the diagonal is kept apart, as degrees.
+/// is a block of consecutive rows. Each pair has two entries of 12 bytes; the diagonal is stored
+/// separately, as degrees.
 ///
-/// Where a [`Communicator`] shares the votes, the entries are those of the pairs that are here; degrees and
-/// products are those of all.
+/// In a distributed graph the entries are those of the pairs of this process; degrees and products
+/// are those of all processes.
 #[derive(Debug, Clone)]
 pub struct LaplacianMatrix {
     shift: f64,
@@ -34,7 +35,7 @@ pub struct LaplacianMatrix {
     block_start: Vec<usize>,
     /// Row `i` has entries `offsets[i]..offsets[i + 1]`.
     offsets: Vec<usize>,
-    /// Columns, counted from the first row of the component, ascending within a row.
+    /// Columns relative to the first row of the component, ascending within a row.
     neighbours: Vec<u32>,
     /// Votes on the pair (row, column): minus the off-diagonal entry.
     weights: Vec<f64>,
@@ -47,7 +48,7 @@ pub struct LaplacianMatrix {
 #[derive(Debug, Clone, Copy)]
 pub struct LaplacianBlock<'a> {
     shift: f64,
-    /// One more than there are rows; the first is the place of the block in the whole.
+    /// Offsets of the rows in the whole matrix, and their end.
     offsets: &'a [usize],
     neighbours: &'a [u32],
     weights: &'a [f64],
@@ -62,7 +63,7 @@ impl LaplacianMatrix {
         Self::with_weights(graph, &graph.pairs().weight, shift)
     }
 
-    /// The matrix of a graph with these votes on its pairs; zero leaves an entry of zero.
+    /// The matrix of a graph with these weights on its pairs; a weight of zero is stored as well.
     pub(super) fn with_weights(graph: &ComparisonGraph, pair_weights: &[f64], shift: f64) -> Self {
         let (pairs, components) = (graph.pairs(), graph.components());
         let items: Vec<u32> = components.iter().flatten().copied().collect();
@@ -78,7 +79,7 @@ impl LaplacianMatrix {
         }
         let mut degrees: Vec<f64> =
             offsets.par_windows(2).map(|row| weights[row[0]..row[1]].iter().sum()).collect();
-        let communicator = graph.shared_communicator();
+        let communicator = graph.communicator_handle();
         communicator.sum(&mut degrees);
         Self { shift, items, block_start, offsets, neighbours, weights, degrees, communicator }
     }
@@ -93,13 +94,13 @@ impl LaplacianMatrix {
         self.shift
     }
 
-    /// How many components there are.
+    /// Number of components.
     #[must_use]
     pub fn components(&self) -> usize {
         self.block_start.len() - 1
     }
 
-    /// Where the rows of component `c` lie.
+    /// The rows of component `c`.
     #[must_use]
     pub fn rows(&self, c: usize) -> std::ops::Range<usize> {
         self.block_start[c]..self.block_start[c + 1]
@@ -130,12 +131,12 @@ impl LaplacianMatrix {
         add_shift(self.shift, x, out);
     }
 
-    /// Those who share the votes.
+    /// The communicator of the processes that hold the votes.
     pub(super) fn communicator(&self) -> &dyn Communicator {
         &*self.communicator
     }
 
-    /// Memory in use.
+    /// Memory in use, in bytes.
     #[must_use]
     pub fn bytes(&self) -> usize {
         12 * self.neighbours.len() + 20 * self.items.len() + 8 * self.block_start.len()
@@ -180,10 +181,10 @@ fn offsets(rows: usize, left: &[u32], right: &[u32]) -> Vec<usize> {
     offsets
 }
 
-/// Fills ranges of rows in parallel; for each range all pairs are looked at.
+/// Fills ranges of rows in parallel; each range scans all pairs.
 ///
-/// Looking at a pair is much cheaper than writing to a far place, so ranges are small enough to
-/// stay in a cache. Pairs come in order of (left, right): a row receives its smaller neighbours,
+/// Scanning a pair is much cheaper than a write that misses the cache, so ranges are small enough to
+/// stay in a cache. Pairs are sorted by (left, right): a row receives its smaller neighbours,
 /// ascending, in the pass over right ends, and its larger ones in the pass over left ends.
 fn entries(
     left: &[u32],
@@ -211,7 +212,7 @@ fn entries(
     tasks.into_par_iter().for_each(|(range, columns, values)| {
         let base = offsets[range.start];
         let mut next: Vec<usize> = offsets[range.clone()].iter().map(|&at| at - base).collect();
-        // Where rows are numbered as items are, the pairs with their left end here stand together.
+        // If rows are numbered like items, the pairs whose left end is in the range are consecutive.
         let all = 0..left.len();
         let with_left_end = if is_sorted {
             let from = |row: usize| left.partition_point(|&left| (left as usize) < row);
@@ -234,31 +235,31 @@ fn entries(
 }
 
 impl<'a> LaplacianBlock<'a> {
-    /// How many items the component has.
+    /// Number of items of the component.
     #[must_use]
     pub fn len(self) -> usize {
         self.degrees.len()
     }
 
-    /// Whether there is no item.
+    /// Whether there are no items.
     #[must_use]
     pub fn is_empty(self) -> bool {
         self.degrees.is_empty()
     }
 
-    /// Off-diagonal entries: two for each pair.
+    /// Number of off-diagonal entries: two per pair.
     #[must_use]
     pub fn entries(self) -> usize {
         self.neighbours.len()
     }
 
-    /// Rows that one task multiplies: the shape of the matrix alone says how many.
+    /// Rows per task of a product; depends on the shape of the matrix alone.
     pub(super) fn rows_per_task(self) -> usize {
         let rows = ENTRIES_PER_TASK * self.len() / self.entries().max(1);
         rows.clamp(1, ROWS_PER_TASK)
     }
 
-    /// What is added to the diagonal of the Laplacian.
+    /// The number added to the diagonal of the Laplacian.
     #[must_use]
     pub fn shift(self) -> f64 {
         self.shift
@@ -282,8 +283,8 @@ impl<'a> LaplacianBlock<'a> {
         self.degrees[i] + self.shift
     }
 
-    /// The item that direct backends hold at zero: the one with the most votes, for its row is
-    /// the one whose removal leaves the rest best conditioned. None if a shift does that work.
+    /// The item whose score direct backends fix at zero: the one with the most votes, because
+    /// removing its row leaves the best conditioned matrix. None if a shift makes the matrix regular.
     #[must_use]
     pub fn ground(self) -> Option<usize> {
         let heavier =
@@ -297,10 +298,10 @@ impl<'a> LaplacianBlock<'a> {
         2.0 * self.degrees.iter().copied().fold(0.0, f64::max) + self.shift
     }
 
-    /// Row `i` of (L + shift·I)x, as far as the pairs here go.
+    /// Row `i` of (L + shift·I)x, for the pairs of this process.
     ///
-    /// Written with differences, Σ w (xᵢ − xⱼ), and not as degree·xᵢ − Σ w xⱼ: neighbours have
-    /// close scores on long chains, and then differences are exact where products are not.
+    /// Computed from differences, Σ w (xᵢ − xⱼ), and not as degree·xᵢ − Σ w xⱼ: on long chains the
+    /// scores of neighbours are close, and their differences are exact.
     #[inline]
     #[must_use]
     pub fn row_times(self, i: usize, x: &[f64]) -> f64 {
@@ -312,7 +313,7 @@ impl<'a> LaplacianBlock<'a> {
         let xi = x[i];
         let ((columns, more_columns), (weights, more_weights)) =
             (self.neighbours(i).as_chunks::<4>(), self.weights(i).as_chunks::<4>());
-        // Four sums side by side: one alone would wait for each addition.
+        // Four partial sums, which do not wait for each other's additions.
         let mut sums = [0.0; 4];
         for (columns, weights) in columns.iter().zip(weights) {
             for (sum, (&j, &w)) in sums.iter_mut().zip(columns.iter().zip(weights)) {
@@ -324,7 +325,7 @@ impl<'a> LaplacianBlock<'a> {
         (sums[0] + sums[1]) + (sums[2] + sums[3]) + rest
     }
 
-    /// out = Lx for the pairs here.
+    /// out = Lx for the pairs of this process.
     fn flows_here(self, x: &[f64], out: &mut [f64]) {
         let length = self.rows_per_task();
         out.par_chunks_mut(length).enumerate().for_each(|(task, out)| {
@@ -341,8 +342,8 @@ impl<'a> LaplacianBlock<'a> {
         add_shift(self.shift, x, out);
     }
 
-    /// Whether all pairs of the component are here.
-    pub(super) fn is_whole(self) -> bool {
+    /// Whether all pairs of the component are on this process.
+    pub(super) fn is_complete(self) -> bool {
         self.communicator.is_single_process()
     }
 
@@ -350,7 +351,7 @@ impl<'a> LaplacianBlock<'a> {
     pub fn residual(self, x: &[f64], b: &[f64], out: &mut [f64]) -> f64 {
         self.multiply(x, out);
         let tasks = out.par_chunks_mut(ROWS_PER_TASK).zip(b.par_chunks(ROWS_PER_TASK));
-        let [squares] = in_order(tasks, |(out, b)| {
+        let [squares] = sum_tasks(tasks, |(out, b)| {
             let mut squares = 0.0;
             for (out, b) in out.iter_mut().zip(b) {
                 *out = b - *out;
@@ -366,18 +367,4 @@ fn add_shift(shift: f64, x: &[f64], out: &mut [f64]) {
     if shift != 0.0 {
         out.iter_mut().zip(x).for_each(|(out, x)| *out += shift * x);
     }
-}
-
-/// Runs tasks in parallel and adds up their sums in order of the tasks.
-pub(crate) fn in_order<T: Send, const K: usize>(
-    tasks: impl IndexedParallelIterator<Item = T>,
-    sums: impl Fn(T) -> [f64; K] + Send + Sync,
-) -> [f64; K] {
-    let partial: Vec<[f64; K]> = tasks.map(sums).collect();
-    partial.iter().fold([0.0; K], |mut total, part| {
-        for (t, p) in total.iter_mut().zip(part) {
-            *t += p;
-        }
-        total
-    })
 }

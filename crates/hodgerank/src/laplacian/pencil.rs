@@ -1,46 +1,47 @@
-//! The smallest eigenvalue of a pair of Laplacians: min xᵀAx / xᵀBx over x off the constants.
+//! The smallest eigenvalue of a pencil of Laplacians: min xᵀAx / xᵀBx over x orthogonal to constants.
 //!
-//! With B = 1 and A = L this is the algebraic connectivity of a graph; with A the Laplacian of the
+//! With B = I and A = L this is the algebraic connectivity of a graph; with A the Laplacian of the
 //! inliers and B that of all votes it is C_min of the paper.
 //!
-//! Locally optimal conjugate gradients with A† for a preconditioner: each step looks for the best
-//! x' in the span of the last x, of A†Bx and of the last change. A†Bx is a step of inverse
-//! iteration; the other two give it the pace of Lanczos without his memory.
+//! Locally optimal conjugate gradients (LOBPCG) with A† as preconditioner: each step minimises the
+//! quotient over the span of x, A†Bx and the last change. A†Bx is a step of inverse iteration; the
+//! other two give it the convergence of Lanczos without storing a basis.
 //!
 //! Accuracy: with xᵀBx = 1, ρ = xᵀAx and the residual r = Ax − ρBx there is an eigenvalue λ with
-//! |1 − ρ/λ| ≤ (rᵀA†r/ρ)^½, and ρ itself is never below the smallest one. Near the end the error
-//! of ρ is about the square of that bound.
+//! |1 − ρ/λ| ≤ (rᵀA†r/ρ)^½, and ρ is never below the smallest one. Close to convergence the error of ρ
+//! is about the square of that bound.
 //!
-//! Cost: one solve with A and three products with each of A and B a step; about 12 vectors.
+//! Cost per step: one solve with A and three products with each of A and B; about 12 vectors.
 
 use faer::{Mat, Side};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use crate::error::Result;
+use crate::numeric::dot;
 
-/// Share of a vector, squared, that must be new to be worth a place in the basis.
-const NEW: f64 = 1e-14;
+/// Minimum squared norm of the new component of a normalised vector that enters the basis.
+const MIN_NEW_COMPONENT: f64 = 1e-14;
 
-/// What [`smallest_eigenvalue`] found.
+/// Result of [`smallest_eigenvalue`].
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Eigenvalue {
     /// ρ: at least the smallest eigenvalue.
     pub value: f64,
-    /// Bound of |1 − ρ/λ| for the eigenvalue next to it.
+    /// Bound of |1 − ρ/λ| for the nearest eigenvalue λ.
     pub accuracy: f64,
     /// Steps made.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub steps: usize,
-    /// Whether the accuracy asked for was reached.
+    /// Whether the accuracy reached the tolerance.
     pub converged: bool,
 }
 
-/// A symmetric matrix, given by its product with a vector.
+/// A symmetric matrix, given by its product with a vector: writes Ax into the second argument.
 pub type Operator<'a> = &'a dyn Fn(&[f64], &mut [f64]);
 
-/// A vector with its images under A and B.
+/// A vector v with its images Av and Bv.
 #[derive(Debug, Clone)]
 struct Imaged {
     v: Vec<f64>,
@@ -50,8 +51,8 @@ struct Imaged {
 
 /// The smallest eigenvalue of (A, B) on `n` items.
 ///
-/// `solve` gives A†b, free of constants; A and B must have the constants (of each component) for
-/// their common kernel, or B be the identity.
+/// `solve` returns A†b, orthogonal to constants. The constants of each component must be the common
+/// kernel of A and B, or B the identity.
 ///
 /// # Errors
 /// If a solve fails.
@@ -61,7 +62,7 @@ pub fn smallest_eigenvalue(
     b: Operator<'_>,
     solve: &dyn Fn(&[f64]) -> Result<Vec<f64>>,
     tolerance: f64,
-    most_steps: usize,
+    max_steps: usize,
 ) -> Result<Eigenvalue> {
     let imaged = |v: Vec<f64>| {
         let (mut av, mut bv) = (vec![0.0; n], vec![0.0; n]);
@@ -78,7 +79,7 @@ pub fn smallest_eigenvalue(
     }
     let mut change: Option<Vec<f64>> = None;
     found.converged = false;
-    while found.steps < most_steps {
+    while found.steps < max_steps {
         let inverse = solve(&x.b)?;
         found.value = dot(&x.v, &x.a);
         found.accuracy = accuracy(&x, found.value, &inverse);
@@ -93,7 +94,7 @@ pub fn smallest_eigenvalue(
         }
         let weights = best_combination(&basis);
         change = Some(combination(&basis[1..], &weights[1..], n));
-        // Images are computed anew: what cancels out in a combination leaves its rounding there.
+        // Images are recomputed: cancellation in the combination would leave rounding errors.
         x = imaged(combination(&basis, &weights, n));
         if !x.normalise() {
             break;
@@ -106,13 +107,13 @@ pub fn smallest_eigenvalue(
 fn accuracy(x: &Imaged, value: f64, inverse: &[f64]) -> f64 {
     let terms = x.v.iter().zip(inverse).zip(x.a.iter().zip(&x.b));
     let square: f64 = terms.map(|((x, inv), (a, b))| (x - value * inv) * (a - value * b)).sum();
-    // Below this the square is rounding.
+    // The square is not known more accurately than ε.
     if value > 0.0 { (square / value).max(f64::EPSILON).sqrt() } else { 0.0 }
 }
 
-/// Makes `next` B-orthonormal to the basis and adds it, unless next to nothing of it is new.
+/// Makes `next` B-orthonormal to the basis and adds it, unless it is almost in its span.
 fn add_to_basis(basis: &mut Vec<Imaged>, mut next: Imaged) {
-    // Twice is enough.
+    // Two rounds of Gram–Schmidt suffice.
     for _ in 0..2 {
         if !next.normalise() {
             return;
@@ -121,7 +122,7 @@ fn add_to_basis(basis: &mut Vec<Imaged>, mut next: Imaged) {
             let share = dot(&other.b, &next.v);
             next.add(-share, other);
         }
-        if dot(&next.v, &next.b) < NEW {
+        if dot(&next.v, &next.b) < MIN_NEW_COMPONENT {
             return;
         }
     }
@@ -130,7 +131,7 @@ fn add_to_basis(basis: &mut Vec<Imaged>, mut next: Imaged) {
     }
 }
 
-/// The combination of a B-orthonormal basis with the least xᵀAx.
+/// The coefficients of the normalised x in the span of a B-orthonormal basis that minimises xᵀAx.
 fn best_combination(basis: &[Imaged]) -> Vec<f64> {
     let size = basis.len();
     let small = Mat::from_fn(size, size, |i, j| {
@@ -159,7 +160,7 @@ impl Imaged {
         }
     }
 
-    /// To xᵀBx = 1; false if that cannot be.
+    /// Scales to xᵀBx = 1; returns false if that is impossible.
     fn normalise(&mut self) -> bool {
         let size = dot(&self.v, &self.b).sqrt();
         if !(size > 0.0 && size.is_finite()) {
@@ -170,8 +171,4 @@ impl Imaged {
         }
         true
     }
-}
-
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
 }

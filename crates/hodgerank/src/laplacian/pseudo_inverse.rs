@@ -1,9 +1,9 @@
-//! L† as a full matrix, for graphs small enough.
+//! L† as a dense matrix, for small graphs.
 //!
 //! L + a Σ_c 1_c1_cᵀ/size over the components c is positive definite, and its inverse is
 //! L† + (1/a) Σ_c 1_c1_cᵀ/size. With a the mean degree both parts have the same scale.
 //!
-//! Cost: n³ multiply-adds, 8n² bytes and as much again while it is computed.
+//! Cost: n³ multiply-adds, 8n² bytes and twice that during the computation.
 
 use faer::linalg::solvers::DenseSolveCore;
 use faer::{Mat, Side};
@@ -14,7 +14,7 @@ use crate::graph::{Components, Pairs};
 
 /// L† for these weights on the pairs, row by row; symmetric.
 ///
-/// A pair may have the weight zero, as long as the others hold each component together.
+/// Weights may be zero as long as the other pairs connect each component.
 ///
 /// # Errors
 /// If they do not, or rounding makes L indefinite.
@@ -22,7 +22,7 @@ pub fn pseudo_inverse(pairs: &Pairs, weights: &[f64], components: &Components) -
     let n = components.of.len();
     let a = (2.0 * weights.iter().sum::<f64>() / n as f64).max(f64::MIN_POSITIVE);
     let mut matrix = Mat::zeros(n, n);
-    for_each_couple(components, |i, j, size| matrix[(i, j)] = a / size);
+    for_each_pair_within(components, |i, j, size| matrix[(i, j)] = a / size);
     for ((&i, &j), &w) in pairs.left.iter().zip(&pairs.right).zip(weights) {
         let (i, j) = (i as usize, j as usize);
         matrix[(i, i)] += w;
@@ -38,12 +38,12 @@ pub fn pseudo_inverse(pairs: &Pairs, weights: &[f64], components: &Components) -
     let inverse = factor.inverse();
     let mut rows = Vec::with_capacity(n * n);
     (0..n).for_each(|j| rows.extend(inverse.col(j).iter()));
-    for_each_couple(components, |i, j, size| rows[i * n + j] -= 1.0 / (a * size));
+    for_each_pair_within(components, |i, j, size| rows[i * n + j] -= 1.0 / (a * size));
     Ok(rows)
 }
 
-/// Calls with each ordered couple of items of one component, and the size of that.
-fn for_each_couple(components: &Components, mut visit: impl FnMut(usize, usize, f64)) {
+/// Calls `visit` with each ordered pair of items of a component and the size of the component.
+fn for_each_pair_within(components: &Components, mut visit: impl FnMut(usize, usize, f64)) {
     for members in components.iter() {
         for &i in members {
             for &j in members {

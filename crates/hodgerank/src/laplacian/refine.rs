@@ -1,16 +1,17 @@
-//! Iterative refinement: what turns a factorisation into an answer with a small residual.
+//! Iterative refinement of solves with a factorisation.
 
-use super::{LaplacianBlock, SolveInfo, StoppingRule, centre, good_enough, norm};
+use super::{LaplacianBlock, SolveInfo, StoppingRule, centre, good_enough};
+use crate::numeric::norm;
 
-/// What a direct backend aims at, whatever the tolerance: one more solve is cheap.
-const TARGET: f64 = 1e-12;
-/// Each step gains many digits or none at all.
+/// Relative residual that direct backends aim at even for larger tolerances: another solve is cheap.
+const DIRECT_TOLERANCE: f64 = 1e-12;
+/// Each step gains many digits or none.
 const MAX_STEPS: usize = 6;
 
-/// Solves A·out = rhs, given `apply`, which overwrites a vector by (nearly) A⁻¹ times it.
+/// Solves A·out = rhs, given `apply`, which replaces a vector x by (approximately) A⁻¹x.
 ///
-/// `apply` may treat the grounded item's entry as it likes: it is set to zero before each call,
-/// and centring moves the ground away from zero afterwards.
+/// The entry of the grounded item is zero before each call of `apply`; the result is centred
+/// afterwards.
 pub(super) fn solve(
     matrix: LaplacianBlock<'_>,
     rhs: &[f64],
@@ -41,7 +42,7 @@ pub(super) fn solve(
         return SolveInfo { iterations: 1, residual: 0.0, converged: true };
     }
     let rhs_norm = norm(rhs);
-    let target = rule.tolerance.min(TARGET) * rhs_norm;
+    let target = rule.tolerance.min(DIRECT_TOLERANCE) * rhs_norm;
     out.fill(0.0);
     let (mut residual, mut size) = (rhs.to_vec(), rhs_norm);
     let mut trial_residual = vec![0.0; rhs.len()];

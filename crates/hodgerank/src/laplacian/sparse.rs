@@ -1,8 +1,7 @@
 //! Sparse Cholesky with an approximate minimum degree ordering.
 //!
-//! The symbolic analysis stands apart from the numbers: it tells what the factorisation would cost
-//! before anything is paid, and it can serve again when only weights change. One thread does the
-//! work: at the sizes where this backend wins, a second one makes it slower.
+//! The symbolic analysis is separate from the numeric factorisation, whose cost it predicts. One
+//! thread: at the sizes where this backend is the fastest, a second one makes it slower.
 
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::sparse::linalg::cholesky::{
@@ -14,32 +13,32 @@ use faer::{Conj, MatMut, Par, Side};
 use super::{Backend, LaplacianBlock, LaplacianSolver, SolveInfo, StoppingRule, refine};
 use crate::error::{Error, Result};
 
-/// Where the factor's entries lie, and the order of elimination.
+/// The pattern of the factor and the elimination order.
 #[derive(Debug)]
-pub(super) struct Analysis {
+pub(super) struct SymbolicAnalysis {
     upper: UpperTriangle,
     symbolic: SymbolicCholesky<u32>,
 }
 
-/// The matrix by columns, rows up to the diagonal; the grounded item has its diagonal alone.
+/// The pattern by columns, rows up to the diagonal; the grounded item has its diagonal entry only.
 #[derive(Debug)]
 struct UpperTriangle {
     offsets: Vec<u32>,
     rows: Vec<u32>,
 }
 
-/// What a factorisation costs.
+/// Predicted cost of a factorisation.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Fill {
     /// Stored entries of the factor.
     pub(super) entries: f64,
     /// Multiply-adds.
     pub(super) flops: f64,
-    /// Whether columns are worked on in blocks, which makes a flop many times cheaper.
+    /// Whether columns are processed in blocks (supernodes), which makes a flop much cheaper.
     pub(super) blocked: bool,
 }
 
-impl Analysis {
+impl SymbolicAnalysis {
     pub(super) fn new(matrix: LaplacianBlock<'_>) -> Result<Self> {
         let n = matrix.len();
         let upper = UpperTriangle::of(matrix)?;
@@ -50,7 +49,7 @@ impl Analysis {
         Ok(Self { upper, symbolic })
     }
 
-    /// Counts the work from the number of rows below each column (or block of columns).
+    /// Computes the cost from the number of rows below each column or supernode.
     pub(super) fn fill(&self) -> Fill {
         let entries = self.symbolic.len_val() as f64;
         match self.symbolic.raw() {
@@ -107,7 +106,7 @@ impl UpperTriangle {
     }
 }
 
-/// Rows above the diagonal in column `j`, and their weights, without the grounded item.
+/// Rows above the diagonal in column `j` with their weights, without the grounded item.
 fn above(
     matrix: LaplacianBlock<'_>,
     ground: Option<usize>,
@@ -125,15 +124,15 @@ fn failure(items: usize, reason: &dyn std::error::Error) -> Error {
 
 /// The factor of one component.
 #[derive(Debug)]
-pub(super) struct Sparse {
-    analysis: Analysis,
+pub(super) struct SparseCholesky {
+    analysis: SymbolicAnalysis,
     values: Vec<f64>,
 }
 
-impl Sparse {
-    pub(super) fn new(matrix: LaplacianBlock<'_>, analysis: Analysis) -> Result<Self> {
+impl SparseCholesky {
+    pub(super) fn new(matrix: LaplacianBlock<'_>, analysis: SymbolicAnalysis) -> Result<Self> {
         let n = matrix.len();
-        let Analysis { upper, symbolic } = &analysis;
+        let SymbolicAnalysis { upper, symbolic } = &analysis;
         let pattern = SymbolicSparseColMatRef::new_checked(n, n, &upper.offsets, None, &upper.rows);
         let numbers = upper.values(matrix);
         let entries = SparseColMatRef::new(pattern, &numbers);
@@ -160,7 +159,7 @@ impl Sparse {
     }
 }
 
-impl LaplacianSolver for Sparse {
+impl LaplacianSolver for SparseCholesky {
     fn backend(&self) -> Backend {
         Backend::Sparse
     }
@@ -182,12 +181,12 @@ impl LaplacianSolver for Sparse {
     }
 
     fn bytes(&self) -> usize {
-        let Analysis { upper, symbolic } = &self.analysis;
+        let SymbolicAnalysis { upper, symbolic } = &self.analysis;
         let indices = match symbolic.raw() {
             SymbolicCholeskyRaw::Simplicial(columns) => columns.row_idx().len(),
             SymbolicCholeskyRaw::Supernodal(blocks) => blocks.row_idx().len(),
         };
-        // The permutation and its inverse make two more indices an item.
+        // The permutation and its inverse take two more indices per item.
         8 * self.values.len() + 4 * (indices + upper.rows.len() + 3 * upper.offsets.len())
     }
 }

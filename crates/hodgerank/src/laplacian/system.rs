@@ -1,14 +1,15 @@
-//! The system of a whole graph: one independent system for each component.
+//! The system of a graph: one independent system per component.
 
 use rayon::prelude::*;
 
+use super::centre;
 use super::choose;
 use super::{Backend, BackendChoice, LaplacianMatrix, LaplacianSolver, SolveInfo, StoppingRule};
-use super::{centre, norm};
 use crate::error::{Error, Result};
 use crate::graph::ComparisonGraph;
+use crate::numeric::{largest_magnitude, norm, power_of_two_below};
 
-/// (L + shift·I) of a comparison graph, ready to be solved for any right-hand side.
+/// L + shift·I of a comparison graph, set up for solving with any right-hand side.
 ///
 /// # Example
 /// ```
@@ -26,7 +27,7 @@ use crate::graph::ComparisonGraph;
 #[derive(Debug)]
 pub struct LaplacianSystem {
     matrix: LaplacianMatrix,
-    /// For each component of two items or more; they come first, being the largest.
+    /// The solvers of components of two or more items, which come first.
     solvers: Vec<Box<dyn LaplacianSolver>>,
     choice: BackendChoice,
 }
@@ -35,8 +36,8 @@ impl LaplacianSystem {
     /// Builds the matrix and sets up a backend for each component.
     ///
     /// # Errors
-    /// If `shift` is negative or not finite, a component is too large for the backend asked for,
-    /// or a factorisation breaks down. With [`BackendChoice::Auto`] only the first can happen.
+    /// If `shift` is negative or not finite, a component is too large for a fixed backend, or a
+    /// factorisation breaks down. With [`BackendChoice::Auto`] only the first can happen.
     pub fn new(graph: &ComparisonGraph, shift: f64, choice: BackendChoice) -> Result<Self> {
         if !(shift >= 0.0 && shift.is_finite()) {
             let expected = "a finite number, zero or more";
@@ -50,17 +51,17 @@ impl LaplacianSystem {
         Ok(Self { matrix, solvers, choice })
     }
 
-    /// The system of the same graph with other votes on its pairs, by the same backends.
+    /// The system of the same graph with other weights on its pairs, with the same backends.
     ///
-    /// A pair may have none, as long as the others hold each component together. Cheaper than a new
-    /// system, for nothing has to be chosen; but backends suit the pairs of the graph, so that most
-    /// of them should still have votes.
+    /// Weights may be zero as long as the other pairs connect each component. Cheaper than a new
+    /// system, because no backend has to be chosen; but the backends were chosen for all pairs, so
+    /// most of them should have a positive weight.
     ///
     /// # Errors
     /// If a factorisation breaks down; with [`BackendChoice::Auto`] that cannot happen.
     ///
     /// # Panics
-    /// If `graph` is not the graph of this system, or has not one weight for each pair.
+    /// If `graph` has another number of items, or `pair_weights` not one weight per pair.
     pub(crate) fn reweighted(&self, graph: &ComparisonGraph, pair_weights: &[f64]) -> Result<Self> {
         assert_eq!(graph.items(), self.matrix.items().len(), "the same graph");
         assert_eq!(pair_weights.len(), graph.pairs().len(), "one weight for each pair");
@@ -79,17 +80,17 @@ impl LaplacianSystem {
         Ok(Self { matrix, solvers, choice: self.choice })
     }
 
-    /// The scores that solve the system, and how well they do.
+    /// Solves the system; returns the scores and their accuracy.
     ///
     /// Without a shift the scores have mean zero on each component and solve the system in the
-    /// sense of least squares: what is constant in `rhs` on a component is out of reach. An item
-    /// of a component with a zero right-hand side gets exactly zero, at no cost.
+    /// least-squares sense, because constants on a component are not in the range of L. Components
+    /// with a zero right-hand side get exactly zero.
     ///
     /// # Errors
-    /// If `rhs` is not finite: the outcomes were too large to be added up.
+    /// If `rhs` is not finite: sums of outcomes have overflowed.
     ///
     /// # Panics
-    /// If `rhs` has not one number for each item.
+    /// If the length of `rhs` is not the number of items.
     pub fn solve(&self, rhs: &[f64], rule: &StoppingRule) -> Result<(Vec<f64>, SolveInfo)> {
         let items = self.matrix.items();
         assert_eq!(rhs.len(), items.len(), "one number for each item");
@@ -103,10 +104,10 @@ impl LaplacianSystem {
         for (&item, &x) in items.iter().zip(&x) {
             scores[item as usize] = x;
         }
-        Ok((scores, together(&solved)))
+        Ok((scores, combine(&solved)))
     }
 
-    /// Solves each component; returns how it went and the norm of its right-hand side.
+    /// Solves each component; returns its info and the norm of its right-hand side.
     fn solve_components(
         &self,
         b: &mut [f64],
@@ -122,9 +123,9 @@ impl LaplacianSystem {
             parts.push((b_part, x_part));
         }
         let solve = |(c, (b, x)): (usize, (&mut [f64], &mut [f64]))| self.solve_one(c, b, x, rule);
-        // The scope takes a single component into the thread pool too: parallel loops inside it
-        // would else enter the pool one by one, at some microseconds each. A team must solve the
-        // components in the same order everywhere.
+        // The scope moves a single component into the thread pool as well; otherwise each of its
+        // parallel loops would enter the pool separately, at some microseconds each. Processes must
+        // solve the components in the same order, because solves are collective.
         rayon::scope(|_| match self.matrix.communicator().is_single_process() {
             true => parts.into_par_iter().enumerate().map(solve).collect(),
             false => parts.into_iter().enumerate().map(solve).collect(),
@@ -138,11 +139,11 @@ impl LaplacianSystem {
         x: &mut [f64],
         rule: &StoppingRule,
     ) -> (SolveInfo, f64) {
-        let largest = b.iter().fold(0.0_f64, |largest, v| largest.max(v.abs()));
+        let largest = largest_magnitude(b);
         if largest == 0.0 {
             return (SolveInfo { converged: true, ..SolveInfo::default() }, 0.0);
         }
-        // A power of two changes no digit and keeps squares away from overflow and underflow.
+        // Scaling by a power of two is exact and avoids overflow and underflow of squares.
         let unit = power_of_two_below(largest);
         b.iter_mut().for_each(|v| *v /= unit);
         let mean = b.iter().sum::<f64>() / b.len() as f64;
@@ -164,7 +165,7 @@ impl LaplacianSystem {
     /// out = (L + shift·I)x, both in the order of the items.
     ///
     /// # Panics
-    /// If there is not one number for each item.
+    /// If the length of `x` is not the number of items.
     pub fn multiply(&self, x: &[f64], out: &mut [f64]) {
         let items = self.matrix.items();
         assert_eq!(x.len(), items.len(), "one number for each item");
@@ -185,20 +186,20 @@ impl LaplacianSystem {
         &self.matrix
     }
 
-    /// The backend of each component of two items or more, the largest component first.
+    /// The backends of components of two or more items, the largest component first.
     pub fn backends(&self) -> impl ExactSizeIterator<Item = Backend> + '_ {
         self.solvers.iter().map(|solver| solver.backend())
     }
 
-    /// Memory held: matrix and factors.
+    /// Memory in use by matrix and factors, in bytes.
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.matrix.bytes() + self.solvers.iter().map(|solver| solver.bytes()).sum::<usize>()
     }
 }
 
-/// The residual of the whole system relative to its whole right-hand side.
-fn together(solved: &[(SolveInfo, f64)]) -> SolveInfo {
+/// Combines the components: residual of the whole system relative to its whole right-hand side.
+fn combine(solved: &[(SolveInfo, f64)]) -> SolveInfo {
     let largest = solved.iter().fold(0.0_f64, |largest, &(_, size)| largest.max(size));
     let part = |size: f64| if largest > 0.0 { size / largest } else { 0.0 };
     let squares = |f: fn(&SolveInfo) -> f64| -> f64 {
@@ -210,10 +211,4 @@ fn together(solved: &[(SolveInfo, f64)]) -> SolveInfo {
         residual: if whole > 0.0 { (squares(|info| info.residual) / whole).sqrt() } else { 0.0 },
         converged: solved.iter().all(|(info, _)| info.converged),
     }
-}
-
-/// The largest power of two that is not above x: dividing by it changes no digit.
-pub(crate) fn power_of_two_below(x: f64) -> f64 {
-    const EXPONENT: u64 = 0x7FF0_0000_0000_0000;
-    f64::from_bits(x.to_bits() & EXPONENT).max(f64::MIN_POSITIVE)
 }

@@ -38,7 +38,7 @@ impl Recorder {
         start: f64,
         scores: &[f64],
     ) -> Self {
-        let communicator = graph.shared_communicator();
+        let communicator = graph.communicator_handle();
         let bytes = if communicator.is_single_process() { SNAPSHOT_BYTES } else { 0 };
         let recorder = Self::with_budget(parameter, interpolation, start, scores, bytes);
         Self { communicator, ..recorder }

@@ -1,36 +1,36 @@
 //! λ by cross-validation on random projections of the cycles.
 //!
-//! Leaving votes out would not do: each vote has an outlier variable of its own, about which the
-//! other votes say nothing. The paper's way: by Proposition 1, outliers are found by a LASSO on the
-//! cycle space alone, min ½‖Ψ(y − γ)‖² + λ‖γ‖₁ with Ψ any orthonormal basis of the cycles. A basis
-//! turned at random has something of every vote in every row, so rows can be left out.
+//! Votes cannot be left out: each vote has its own outlier variable, which the other votes do not
+//! determine. The paper's method: by Proposition 1, outliers are found by a LASSO on the cycle space
+//! alone, min ½‖Ψ(y − γ)‖² + λ‖γ‖₁ with Ψ any orthonormal basis of the cycles. Every row of a random
+//! basis involves every vote, so rows can be left out.
 //!
-//! 1. A random basis of the d cycles is shared out among K folds (`cycle_space.rs`).
-//! 2. For each fold, the LASSO is solved on the other rows with λ (K − 1)/K, since as much of the
-//!    squares is left, along the grid λ_max · 0.01^(k/99) of Huber-LASSO (`lasso.rs`).
-//! 3. The error is what γ leaves of the fold's own rows, a mean of squares. It is taken twice: with
-//!    γ as it is, and with γ refitted on the training rows without the penalty. Mean and standard
-//!    error over folds make two curves.
-//! 4. The λ with the least error on either curve is taken.
+//! 1. A random basis of the d cycles is split into K folds (`cycle_space.rs`).
+//! 2. For each fold, the LASSO is solved on the other rows with λ (K − 1)/K, in proportion to the
+//!    remaining squares, along the grid λ_max · 0.01^(k/99) of Huber-LASSO (`lasso.rs`).
+//! 3. The error is the mean square of the fold's own rows of y − γ. It is computed twice: for γ
+//!    itself, and for γ refitted on the training rows without the penalty. Means and standard errors
+//!    over folds make two curves.
+//! 4. The λ with the smallest error on either curve is chosen.
 //!
 //! Why two curves: the LASSO shrinks each outlier by about λ. For few and large outliers that bias
-//! costs more than a few wrong flags, so the first curve alone asks for a λ that is far too small.
+//! costs more than a few wrong flags, so the first curve alone chooses a λ that is far too small.
 //! For ±1 votes, where flags are less certain, shrinking predicts better. docs/selection.md has the
 //! evidence.
 //!
-//! Every vote is a row, whether or not equal ones were merged, so it does not matter how votes are
-//! split into rows of a table, nor which item stands on which side. (With one variable for a group
-//! of equal ±1 votes next to nothing would be flagged.) The names of the items do matter: in their
-//! order, they decide which random number falls on which vote.
+//! Every vote is a row, whether or not equal votes were merged, so the result does not depend on how
+//! votes are split into rows of a table, nor on sides. (With one variable for a group of equal ±1
+//! votes almost nothing would be flagged.) It does depend on the order of the items' names, which
+//! assigns random numbers to votes.
 //!
-//! A curve ends where more than half of the votes of a training problem are outliers: beyond, no
-//! method can tell which half is right.
+//! A curve ends where more than half of the votes of a training problem are outliers.
 //!
 //! Cost: votes³ for the basis; for each fold and λ some passes over votes × (items + d/K) numbers.
 //! At most [`MAX_VOTES`] votes.
 //!
-//! Failure modes: outliers that are many and small, as the paper says: then the least error is often
-//! that of λ_max, and nothing is flagged. So it is for ±1 votes with many flips. λ depends on the seed.
+//! Failure modes: if outliers are many and small, the smallest error is often that of λ_max, and
+//! nothing is flagged (as the paper says); the same holds for ±1 votes with many flips. λ depends on
+//! the seed.
 
 mod cycle_space;
 mod lasso;
@@ -44,12 +44,12 @@ use crate::solve::Status;
 use crate::solve::huber_lasso::{lambda_grid, lambda_max};
 use cycle_space::CycleSpace;
 use lasso::Lasso;
-use projection::Projection;
+use projection::CycleProjection;
 
-/// Most votes: beyond, it would take more than about a minute.
+/// Maximum number of votes; more would take longer than about a minute.
 pub const MAX_VOTES: usize = 4000;
-/// Cycles that each fold needs at least: an error from one row says next to nothing.
-const CYCLES_PER_FOLD: usize = 2;
+/// Minimum number of cycles per fold: the error of a single row is too noisy.
+const MIN_CYCLES_PER_FOLD: usize = 2;
 
 /// Options of [`solve`].
 ///
@@ -72,10 +72,10 @@ impl Default for CrossValidationOptions {
 }
 
 impl CrossValidationOptions {
-    /// Checks that all values make sense.
+    /// Checks that all values are in range.
     ///
     /// # Errors
-    /// [`Error::BadOption`] for the first that does not.
+    /// [`Error::BadOption`] for the first that is not.
     pub fn validate(&self) -> Result<()> {
         if self.folds < 2 {
             let (value, expected) = (format!("cv={}", self.folds), "2 folds or more, such as cv=5");
@@ -85,33 +85,33 @@ impl CrossValidationOptions {
     }
 }
 
-/// The curves of errors, and the λ chosen.
+/// The error curves and the chosen λ.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CrossValidation {
-    /// What was asked for.
+    /// The options used.
     pub options: CrossValidationOptions,
-    /// λ falls along the curve. Empty where the votes agree: there is nothing to choose.
+    /// By decreasing λ. Empty if all votes agree.
     pub curve: Vec<CurvePoint>,
-    /// Which point of the curve is taken.
+    /// Index of the chosen point of the curve.
     pub chosen: usize,
-    /// Whether it is the best of the refitted curve, not of the other one.
+    /// Whether it minimises the refitted curve rather than the other one.
     pub refitted: bool,
     /// Whether all training problems met their optimality conditions.
     pub status: Status,
 }
 
-/// How well one λ predicts what it has not seen.
+/// Prediction errors for one λ.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CurvePoint {
     /// λ.
     pub lambda: f64,
-    /// With the outliers as the LASSO has them.
+    /// With the outliers of the LASSO.
     pub shrunk: PredictionError,
     /// With the same outliers, refitted without the penalty.
     pub refitted: PredictionError,
 }
 
-/// Mean square of what is left of a row that was left out.
+/// Mean square of the rows left out.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PredictionError {
     /// Mean over folds.
@@ -121,10 +121,10 @@ pub struct PredictionError {
 }
 
 impl CrossValidation {
-    /// The λ chosen; none where nothing is to be flagged.
+    /// The chosen λ; none if no vote is to be flagged.
     #[must_use]
     pub fn lambda(&self) -> Option<f64> {
-        // The first λ is λ_max, where nothing is an outlier.
+        // The first λ is λ_max, at which no vote is flagged.
         (self.chosen > 0).then(|| self.curve[self.chosen].lambda)
     }
 }
@@ -132,7 +132,7 @@ impl CrossValidation {
 /// Cross-validates λ.
 ///
 /// # Errors
-/// If an option makes no sense, there are more than [`MAX_VOTES`] votes or too few cycles for so
+/// If an option is out of range, there are more than [`MAX_VOTES`] votes or too few cycles for so
 /// many folds, or least squares fails.
 pub fn solve(graph: &ComparisonGraph, options: &CrossValidationOptions) -> Result<CrossValidation> {
     options.validate()?;
@@ -144,20 +144,21 @@ pub fn solve(graph: &ComparisonGraph, options: &CrossValidationOptions) -> Resul
         return Err(Error::TooLarge { what, count, max });
     }
     let single = ComparisonGraph::new(graph.items(), one_by_one(graph.groups()))?;
-    let (cycles, needed) = (cycle_space::dimension(&single), folds.saturating_mul(CYCLES_PER_FOLD));
+    let (cycles, needed) =
+        (cycle_space::dimension(&single), folds.saturating_mul(MIN_CYCLES_PER_FOLD));
     if cycles < needed {
         return Err(Error::TooFewCycles { cycles, folds, needed });
     }
-    let most = lambda_max(graph)?;
-    let (curve, status) = match most {
+    let lambda_max = lambda_max(graph)?;
+    let (curve, status) = match lambda_max {
         0.0 => (Vec::new(), Status::Solved),
-        _ => curve(&single, &lambda_grid(most, 100, 0.01).collect::<Vec<_>>(), folds, seed),
+        _ => curve(&single, &lambda_grid(lambda_max, 100, 0.01).collect::<Vec<_>>(), folds, seed),
     };
     let (chosen, refitted) = choose(&curve);
     Ok(CrossValidation { options: *options, curve, chosen, refitted, status })
 }
 
-/// One group for each vote. (A weight that is no whole number is cut into equal parts.)
+/// One group per vote. A fractional weight is split into equal parts.
 fn one_by_one(groups: &Groups) -> Groups {
     let mut single = Groups::default();
     for g in 0..groups.len() {
@@ -197,7 +198,7 @@ fn curve(
     (lambdas[..end].iter().enumerate().map(point).collect(), status)
 }
 
-/// What one fold says.
+/// The errors of one fold.
 struct Fold {
     /// For each λ the error with γ as it is, and with γ refitted.
     errors: Vec<(f64, f64)>,
@@ -214,7 +215,7 @@ impl Fold {
         (fold, folds): (usize, usize),
     ) -> Self {
         let left_out = space.fold(fold, folds);
-        let (width, rows) = (left_out.len(), space.some(left_out.clone()));
+        let (width, rows) = (left_out.len(), space.only(left_out.clone()));
         let error = |beta: &[f64]| {
             let mut left = vec![0.0; width];
             for (row, (z, beta)) in rows.chunks_exact(width).zip(z.iter().zip(beta)) {
@@ -222,7 +223,7 @@ impl Fold {
             }
             left.iter().map(|left| left * left).sum::<f64>() / width as f64
         };
-        let mut lasso = Lasso::new(Projection::on_all_but(space, left_out), z, roots);
+        let mut lasso = Lasso::new(CycleProjection::on_all_but(space, left_out), z, roots);
         let share = (folds - 1) as f64 / folds as f64;
         let mut found = Self { errors: Vec::new(), violation: 0.0 };
         for lambda in lambdas {
@@ -243,14 +244,14 @@ fn over_folds(folds: &[Fold], error: impl Fn(&Fold) -> f64) -> PredictionError {
     PredictionError { mean, standard_error: (square / (count - 1.0) / count).sqrt() }
 }
 
-/// Where the least error is, and whether on the refitted curve; of equal ones the larger λ.
+/// The index of the smallest error, and whether it is on the refitted curve; the larger λ wins ties.
 fn choose(curve: &[CurvePoint]) -> (usize, bool) {
     let mut best = (0, false);
-    let mut least = f64::INFINITY;
+    let mut smallest = f64::INFINITY;
     for (k, point) in curve.iter().enumerate() {
         for (refitted, error) in [(false, point.shrunk.mean), (true, point.refitted.mean)] {
-            if error < least {
-                (least, best) = (error, (k, refitted));
+            if error < smallest {
+                (smallest, best) = (error, (k, refitted));
             }
         }
     }

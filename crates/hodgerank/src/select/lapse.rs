@@ -1,30 +1,31 @@
-//! How many votes are lapses: bad beyond what ordinary disagreement explains.
+//! Estimate of the number of lapses: votes that are worse than ordinary disagreement explains.
 //!
-//! On a close pair people differ, and a vote against the ranking there is no outlier. On a clear
-//! pair they do not, and what still goes against the ranking is careless, malicious or flipped. The
-//! two are told apart by how disagreement falls with the distance a = |θ_i − θ_j| of the items:
+//! Annotators disagree on pairs of similar items, and a vote against the ranking there is no outlier.
+//! On pairs of clearly different items they agree, and a vote against the ranking is careless,
+//! malicious or flipped. How disagreement decreases with the distance a = |θ_i − θ_j| of the items
+//! separates the two:
 //!
 //! P(a vote agrees with the ranking) = ε + (1 − 2ε) F(a/s),  F the logistic function,
 //!
 //! the psychometric curve with a lapse rate ε: honest votes follow Bradley–Terry with scale s, and a
-//! share ε of all votes is turned round. A vote against the ranking is more likely turned round than
-//! honest when εF(a/s) > (1 − ε)(1 − F(a/s)), that is when
+//! share ε of all votes is flipped. A vote against the ranking is more likely flipped than honest
+//! when εF(a/s) > (1 − ε)(1 − F(a/s)), that is when
 //!
 //! a > s·log((1 − ε)/ε).
 //!
 //! For a vote of size c that is a residual above λ = c + s·log((1 − ε)/ε), the λ of the Huber-LASSO.
 //!
-//! Graded outcomes have no sides to agree with. Their residuals are a mixture of normal noise and,
-//! with share ε, of anything within the range of residuals: (1 − ε)N(0, σ²) + εU(−R, R); a vote is
-//! flagged where the second part is the likelier.
+//! For graded outcomes the residuals are modelled as a mixture of normal noise and, with share ε, of
+//! a uniform distribution over the range of residuals: (1 − ε)N(0, σ²) + εU(−R, R). A vote is flagged
+//! where the second component is more likely.
 //!
-//! In both cases the lapses must earn their parameter: unless the likelihood with ε rises over that
-//! without by [`MIN_GAIN`], nothing is flagged. Clean data so flags next to nothing.
+//! In both cases nothing is flagged unless the log-likelihood with ε exceeds that without by
+//! [`MIN_GAIN`], so that almost no votes of clean data are flagged.
 //!
-//! Cost: two passes over the votes for 512 bins; the fits are on bins. Failure modes: a lapse
-//! rate near one half cannot be told from pure noise; scores must not themselves be tilted by the
-//! lapses, so [`super::auto`] estimates scores and lapses together, and the test compares the
-//! likelihoods of the two whole models.
+//! Cost: two passes over the votes for 512 bins; the fits use the bins. Failure modes: a lapse rate
+//! near one half cannot be distinguished from noise; scores that are biased by the lapses bias the
+//! estimate, so [`super::auto`] estimates scores and lapses together, and compares the likelihoods of
+//! the two complete models.
 //!
 //! | symbol | here |
 //! |---|---|
@@ -32,37 +33,41 @@
 //! | s, σ | `scale` |
 //! | λ | `lambda` |
 
+mod bins;
 mod curve;
 
 use rayon::prelude::*;
 
-use super::likelihood::{SidedVotes, Sides};
-use crate::communicator::Communicator;
+use super::likelihood::{MAX_RATE, SidedVotes};
 use crate::graph::ComparisonGraph;
-use curve::Curve;
+use bins::{Bin, distance_bins, means, residual_bins};
+use curve::{PsychometricCurve, weighted_log};
 
-/// Rise of the log-likelihood that lapses must bring: a test of ε > 0 at about one in a thousand.
+/// Minimum gain of the log-likelihood by lapses: a test of ε > 0 at a level of about 0.001.
 pub const MIN_GAIN: f64 = 4.8;
 
-const BINS: usize = 512;
-/// A lapse rate of one half makes votes meaningless.
-pub(super) const LARGEST_RATE: f64 = 0.45;
+/// Iterations of EM for graded votes, the change of the rate at which it stops, the smallest number
+/// of honest votes to divide by, and the smallest σ relative to the range of residuals.
+const MAX_EM_STEPS: usize = 500;
+const RATE_TOLERANCE: f64 = 1e-12;
+const MIN_HONEST_VOTES: f64 = 1e-300;
+const MIN_RELATIVE_SIGMA: f64 = 1e-12;
 
-/// What the votes say about lapses.
+/// An estimate of lapses.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Lapse {
-    /// Share of votes that are turned round (or, graded, that are anything).
+    /// Share ε of votes that are lapses.
     pub rate: f64,
-    /// Scale of honest disagreement, in units of the scores that it was estimated from.
+    /// Scale s or σ of honest disagreement, in units of the scores.
     pub scale: f64,
-    /// Votes with a residual above this are more likely lapses than honest; infinite where the
-    /// votes give no reason to believe in lapses.
+    /// Votes with a residual above this are more likely lapses than honest; infinite if there is no
+    /// evidence of lapses.
     pub lambda: f64,
-    /// How much the log-likelihood rises with lapses in the model.
+    /// Gain of the log-likelihood by including lapses in the model.
     pub gain: f64,
 }
 
-/// Estimates lapses from the votes of a graph given the scores of a fit to them.
+/// Estimates lapses from the votes of a graph and the scores of a fit to them.
 #[must_use]
 pub fn estimate(graph: &ComparisonGraph, scores: &[f64]) -> Lapse {
     match vote_size(graph) {
@@ -71,9 +76,9 @@ pub fn estimate(graph: &ComparisonGraph, scores: &[f64]) -> Lapse {
     }
 }
 
-/// Whether all votes that are no ties have the same size, and which.
+/// The common size |y| of all votes other than ties; none if sizes differ.
 pub(super) fn vote_size(graph: &ComparisonGraph) -> Option<f64> {
-    // The largest, and the smallest as the largest of what is below zero.
+    // The largest size, and minus the smallest, so that both are maxima over processes.
     let larger = |a: [f64; 2], b: [f64; 2]| [a[0].max(b[0]), a[1].max(b[1])];
     let none = [f64::NEG_INFINITY; 2];
     let of_part = |y: &[f64]| {
@@ -91,23 +96,14 @@ pub(super) fn vote_size(graph: &ComparisonGraph) -> Option<f64> {
     (ends[0] == -ends[1]).then_some(ends[0])
 }
 
-/// Votes in a bin.
-#[derive(Debug, Clone, Copy, Default)]
-struct Bin {
-    /// Where its votes lie: their mean distance, or mean squared residual.
-    at: f64,
-    agree: f64,
-    against: f64,
-}
-
-/// Lapses of votes with sides, and the scale that all disagreement would have if it were honest.
+/// Lapses of votes with sides, and the scale estimated without lapses.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct SidedEstimate {
     pub(super) lapse: Lapse,
     pub(super) honest_scale: f64,
 }
 
-/// As [`estimate`], for votes of this size; scales are zero where nothing tells the items apart.
+/// As [`estimate`], for votes of this size; scales are zero if all scores are equal.
 pub(super) fn estimate_sided(votes: &SidedVotes<'_>, scores: &[f64], size: f64) -> SidedEstimate {
     let bins = distance_bins(votes, scores);
     let total: f64 = bins.iter().map(|bin| bin.agree + bin.against).sum();
@@ -116,18 +112,19 @@ pub(super) fn estimate_sided(votes: &SidedVotes<'_>, scores: &[f64], size: f64) 
         let lapse = Lapse { rate: 0.0, scale: 0.0, lambda: f64::INFINITY, gain: 0.0 };
         return SidedEstimate { lapse, honest_scale: 0.0 };
     }
-    let curve = Curve { bins: &bins, scales: (spread * 1e-3).ln()..(spread * 1e2).ln() };
+    let curve =
+        PsychometricCurve { bins: &bins, scales: (spread * 1e-3).ln()..(spread * 1e2).ln() };
     let honest = curve.best_log_scale(0.0, None);
     let (rate, scale) = curve.best(honest);
     let honest_scale = honest.exp();
     let gain = curve.value(rate, scale) - curve.value(0.0, honest_scale);
-    let lapse = Lapse { rate, scale, lambda: f64::INFINITY, gain }.tested(gain, size);
+    let lapse = Lapse { rate, scale, lambda: f64::INFINITY, gain }.with_threshold(gain, size);
     SidedEstimate { lapse, honest_scale }
 }
 
 impl Lapse {
-    /// The λ for votes of this size, if the gain is enough to believe in lapses.
-    pub(super) fn tested(self, gain: f64, size: f64) -> Self {
+    /// Sets `gain` and the λ for votes of this size: infinite if the gain is too small.
+    pub(super) fn with_threshold(self, gain: f64, size: f64) -> Self {
         let lambda = if gain > MIN_GAIN && self.rate > 0.0 {
             size + self.scale * ((1.0 - self.rate) / self.rate).ln()
         } else {
@@ -137,87 +134,15 @@ impl Lapse {
     }
 }
 
-/// Votes by the distance of their items.
-fn distance_bins(votes: &SidedVotes<'_>, scores: &[f64]) -> Vec<Bin> {
-    let voted = |&(_, agree, against): &(f64, f64, f64)| agree + against > 0.0;
-    let largest_of = |pairs: Sides<'_>| {
-        pairs.agreement(scores).filter(voted).fold(0.0, |largest: f64, (d, ..)| largest.max(d))
-    };
-    let largest = votes.look(largest_of).into_iter().fold(0.0, f64::max);
-    let largest = votes.communicator().max_scalar(largest);
-    if largest == 0.0 {
-        return Vec::new();
-    }
-    let parts = votes.look(|pairs| {
-        let mut bins = [Bin::default(); BINS];
-        for (d, agree, against) in pairs.agreement(scores) {
-            let bin = &mut bins[bin_of(d, largest)];
-            bin.at += (agree + against) * d;
-            bin.agree += agree;
-            bin.against += against;
-        }
-        bins
-    });
-    let mut bins = vec![Bin::default(); BINS];
-    for part in &parts {
-        for (bin, part) in bins.iter_mut().zip(part) {
-            bin.at += part.at;
-            bin.agree += part.agree;
-            bin.against += part.against;
-        }
-    }
-    add_up(&mut bins, votes.communicator());
-    bins.retain(|bin| bin.agree + bin.against > 0.0);
-    for bin in &mut bins {
-        bin.at /= bin.agree + bin.against;
-    }
-    bins
-}
-
-/// Adds up everyone's bins.
-fn add_up(bins: &mut [Bin], communicator: &dyn Communicator) {
-    let column = |of: fn(&Bin) -> f64| bins.iter().map(of).collect::<Vec<_>>();
-    let mut sums =
-        [column(|bin| bin.at), column(|bin| bin.agree), column(|bin| bin.against)].concat();
-    communicator.sum(&mut sums);
-    let (at, counts) = sums.split_at(bins.len());
-    let (agree, against) = counts.split_at(bins.len());
-    for (k, bin) in bins.iter_mut().enumerate() {
-        *bin = Bin { at: at[k], agree: agree[k], against: against[k] };
-    }
-}
-
-fn bin_of(x: f64, largest: f64) -> usize {
-    ((x * (BINS as f64 / largest)) as usize).min(BINS - 1)
-}
-
 /// As [`estimate`], for graded votes.
 pub(super) fn estimate_graded(graph: &ComparisonGraph, scores: &[f64]) -> Lapse {
-    let (votes, communicator) = (graph.groups(), graph.communicator());
     let none = Lapse { rate: 0.0, scale: 0.0, lambda: f64::INFINITY, gain: 0.0 };
-    let residual = |g: usize| {
-        let d = scores[votes.left[g] as usize] - scores[votes.right[g] as usize];
-        (votes.y[g] - d).abs()
-    };
-    let range = communicator.max_scalar((0..votes.len()).map(residual).fold(0.0, f64::max));
-    if range == 0.0 {
+    let Some((range, bins)) = residual_bins(graph, scores) else {
         return none;
-    }
-    // Bins grow with the residual, so that small noise beside large outliers is still resolved.
-    let mut bins = vec![Bin::default(); BINS];
-    for g in 0..votes.len() {
-        let (r, w) = (residual(g), votes.weight[g]);
-        let bin = &mut bins[bin_of((r / range).sqrt(), 1.0)];
-        bin.at += w * r * r;
-        bin.agree += w;
-    }
-    add_up(&mut bins, communicator);
+    };
     let total: f64 = bins.iter().map(|bin| bin.agree).sum();
     let squares: f64 = bins.iter().map(|bin| bin.at).sum();
-    bins.retain(|bin| bin.agree > 0.0);
-    for bin in &mut bins {
-        bin.at /= bin.agree;
-    }
+    let bins = means(bins);
     let uniform = 0.5 / range;
     let normal = |square: f64, sigma: f64| {
         (-0.5 * square / (sigma * sigma)).exp() / (sigma * (2.0 * std::f64::consts::PI).sqrt())
@@ -228,9 +153,9 @@ pub(super) fn estimate_graded(graph: &ComparisonGraph, scores: &[f64]) -> Lapse 
     };
     let overall = (squares / total).sqrt();
     let honest = likelihood(0.0, overall);
-    // EM: the share of each bin that is honest, then the moments of the honest part.
+    // EM: the honest share of each bin, then the moments of the honest part.
     let (mut rate, mut sigma) = (0.1, 0.5 * overall);
-    for _ in 0..500 {
+    for _ in 0..MAX_EM_STEPS {
         let (mut honest_votes, mut honest_squares) = (0.0, 0.0);
         for bin in &bins {
             let (a, b) = ((1.0 - rate) * normal(bin.at, sigma), rate * uniform);
@@ -238,11 +163,12 @@ pub(super) fn estimate_graded(graph: &ComparisonGraph, scores: &[f64]) -> Lapse 
             honest_votes += share * bin.agree;
             honest_squares += share * bin.agree * bin.at;
         }
-        let next = ((1.0 - honest_votes / total).clamp(0.0, LARGEST_RATE), sigma);
-        let moved = (next.0 - rate).abs();
-        rate = next.0;
-        sigma = (honest_squares / honest_votes.max(1e-300)).sqrt().max(1e-12 * range);
-        if moved < 1e-12 {
+        let next_rate = (1.0 - honest_votes / total).clamp(0.0, MAX_RATE);
+        let change = (next_rate - rate).abs();
+        rate = next_rate;
+        sigma = (honest_squares / honest_votes.max(MIN_HONEST_VOTES)).sqrt();
+        sigma = sigma.max(MIN_RELATIVE_SIGMA * range);
+        if change < RATE_TOLERANCE {
             break;
         }
     }
@@ -253,11 +179,6 @@ pub(super) fn estimate_graded(graph: &ComparisonGraph, scores: &[f64]) -> Lapse 
     }
     let lambda = sigma * (2.0 * ratio.ln()).sqrt();
     Lapse { rate, scale: sigma, lambda, gain }
-}
-
-/// w·log p, where no votes cost nothing and an impossible vote costs dearly but not infinitely.
-fn weighted_log(w: f64, p: f64) -> f64 {
-    if w == 0.0 { 0.0 } else { w * p.max(1e-12).ln() }
 }
 
 #[cfg(test)]
@@ -275,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn clean_disagreement_is_no_lapse() {
+    fn clean_disagreement_is_not_flagged() {
         for seed in 0..20 {
             let noise = Noise::BradleyTerry { scale: 0.2 };
             let options = SimulateOptions { votes: 4000, noise, seed, ..Default::default() };
@@ -298,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn flips_without_noise_are_all_found() {
+    fn flips_without_noise_are_found() {
         let options = SimulateOptions { flips: 0.05, seed: 5, ..Default::default() };
         let (votes, truth) = study(&options);
         let lapse = estimate(&votes, &truth);
@@ -307,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn graded_outliers_stand_out_of_normal_noise() {
+    fn graded_outliers_are_separated_from_normal_noise() {
         let noise = Noise::Gaussian { sigma: 0.05 };
         let clean =
             SimulateOptions { votes: 5000, noise, graded: true, seed: 2, ..Default::default() };

@@ -1,12 +1,12 @@
-//! Votes on designs other than random pairs, and errors of an exact number.
+//! Designs other than random pairs, and an exact number of bad votes.
 //!
 //! | design | pairs |
 //! |---|---|
 //! | [`bipartite`] | each item of one cluster with each of the other, some votes on each |
-//! | [`neighbourhoods`] | each pixel of a picture with all that are near |
+//! | [`neighbourhoods`] | each pixel of an image with all pixels nearby |
 //!
-//! Careful votes are made first; [`turn_round`] and [`add_offsets`] then spoil a given share of
-//! them, chosen at random without replacement. Both leave other votes as they are.
+//! Careful votes are generated first; [`flip_votes`] and [`add_offsets`] then make a given share of
+//! them bad, chosen at random without replacement. Other votes are unchanged.
 
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, StandardNormal};
@@ -14,18 +14,23 @@ use rand_distr::{Distribution, StandardNormal};
 use super::{SimulatedVote, below, chance, stream};
 use crate::error::{Error, Result};
 
-/// Numbers of the random streams; they are part of the promise that seeds last.
+/// Numbers of the random streams; they must not change, so that a seed always gives the same votes.
 const COUNTS: u64 = 10;
 const NOISE: u64 = 11;
 const PLACES: u64 = 12;
 const SIGNS: u64 = 13;
 
-/// Items `0..cluster` each beat items `cluster..2·cluster`, with outcome 1; each such pair has a
-/// number of votes drawn from `fewest..=most`, all alike.
+/// Votes in which items `0..cluster` beat items `cluster..2·cluster`, with outcome 1. The number of
+/// votes on each such pair is uniform on `min_votes..=max_votes`.
 ///
 /// # Errors
-/// [`Error::BadOption`] where there is no item, or no number between `fewest` and `most`.
-pub fn bipartite(cluster: u32, fewest: u32, most: u32, seed: u64) -> Result<Vec<SimulatedVote>> {
+/// [`Error::BadOption`] if `cluster` is not from 1 to 10,000 or `max_votes` < `min_votes`.
+pub fn bipartite(
+    cluster: u32,
+    min_votes: u32,
+    max_votes: u32,
+    seed: u64,
+) -> Result<Vec<SimulatedVote>> {
     let bad = |option, value: u32, expected| Error::BadOption {
         option,
         value: value.to_string(),
@@ -34,26 +39,28 @@ pub fn bipartite(cluster: u32, fewest: u32, most: u32, seed: u64) -> Result<Vec<
     if cluster == 0 || cluster > 10_000 {
         return Err(bad("cluster", cluster, "a number from 1 to 10000"));
     }
-    if most < fewest {
-        return Err(bad("most", most, "a number that is not below `fewest`"));
+    if max_votes < min_votes {
+        return Err(bad("max_votes", max_votes, "a number that is not below `min_votes`"));
     }
     let mut rng = stream(seed, COUNTS);
     let pairs =
         (0..cluster).flat_map(|left| (cluster..2 * cluster).map(move |right| (left, right)));
     let mut votes = Vec::new();
     for (left, right) in pairs {
-        let count = fewest as usize + below(&mut rng, (most - fewest) as usize + 1);
+        let count = min_votes as usize + below(&mut rng, (max_votes - min_votes) as usize + 1);
         let vote = SimulatedVote { annotator: None, left, right, y: 1.0, bad: false };
         votes.extend(std::iter::repeat_n(vote, count));
     }
     Ok(votes)
 }
 
-/// Differences between the pixels of a picture, row by row in `grey`, and all pixels that are at
-/// most `reach` away in each direction, each pair once, with normal noise.
+/// Differences between each pixel of an image and all pixels at most `reach` away in each
+/// direction, each pair once, with normal noise of standard deviation `sigma`. `grey` holds the image
+/// row by row.
 ///
 /// # Errors
-/// [`Error::BadOption`] where the pixels do not fill whole rows or sigma is no size.
+/// [`Error::BadOption`] if `width` does not divide the number of pixels, or `sigma` is negative or
+/// not finite.
 pub fn neighbourhoods(
     grey: &[f64],
     width: usize,
@@ -89,8 +96,8 @@ pub fn neighbourhoods(
     Ok(votes)
 }
 
-/// Turns this share of the votes round, rounded up to a whole vote. They become bad, unless ties.
-pub fn turn_round(votes: &mut [SimulatedVote], share: f64, seed: u64) {
+/// Flips a share of the votes, rounded up to a whole vote. They become bad, except ties.
+pub fn flip_votes(votes: &mut [SimulatedVote], share: f64, seed: u64) {
     for vote in sample(votes.len(), share, &mut stream(seed, PLACES)) {
         let vote = &mut votes[vote as usize];
         vote.y = crate::comparison::positive_zero(-vote.y);
@@ -98,8 +105,8 @@ pub fn turn_round(votes: &mut [SimulatedVote], share: f64, seed: u64) {
     }
 }
 
-/// Adds `size` or −`size`, as a coin falls, to this share of the votes, rounded up to a whole vote.
-/// They become bad.
+/// Adds `size` or −`size`, with equal probability, to a share of the votes, rounded up to a whole
+/// vote. They become bad.
 pub fn add_offsets(votes: &mut [SimulatedVote], share: f64, size: f64, seed: u64) {
     let mut signs = stream(seed, SIGNS);
     for vote in sample(votes.len(), share, &mut stream(seed, PLACES)) {
@@ -111,7 +118,7 @@ pub fn add_offsets(votes: &mut [SimulatedVote], share: f64, size: f64, seed: u64
 
 /// A random subset, in ascending order.
 fn sample(count: usize, share: f64, rng: &mut ChaCha8Rng) -> Vec<u32> {
-    // 0.1 · 100 may come out above 10: a hair is not another vote.
+    // 0.1 · 100 may be rounded to a number just above 10, which must not add a vote.
     let wanted = (share * count as f64 - 1e-9).ceil().clamp(0.0, count as f64) as usize;
     let mut places: Vec<u32> = (0..count as u32).collect();
     for k in 0..wanted {
@@ -127,11 +134,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bipartite_votes_are_spoilt_by_the_exact_number() {
+    fn the_number_of_flipped_votes_is_exact() {
         let mut votes = bipartite(20, 5, 100, 3).unwrap();
         assert!(votes.iter().all(|vote| vote.left < 20 && (20..40).contains(&vote.right)));
         assert!((400 * 45..400 * 60).contains(&votes.len()));
-        turn_round(&mut votes, 0.1, 3);
+        flip_votes(&mut votes, 0.1, 3);
         let bad = votes.iter().filter(|vote| vote.bad).count();
         assert_eq!(bad, votes.len().div_ceil(10));
         assert!(votes.iter().all(|vote| vote.bad == (vote.y == -1.0)));
@@ -139,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn the_picture_of_the_paper_has_its_number_of_comparisons() {
+    fn the_image_of_the_paper_has_its_number_of_comparisons() {
         let grey = vec![0.5; 181 * 162];
         let mut votes = neighbourhoods(&grey, 181, 2, 0.05, 1).unwrap();
         assert_eq!(votes.len(), 346_737);

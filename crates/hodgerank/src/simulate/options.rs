@@ -1,14 +1,14 @@
-//! What a synthetic study looks like: its options, the kinds of noise and of annotators.
+//! Options of a synthetic study: sizes, noise and kinds of annotators.
 
 use std::fmt;
 use std::str::FromStr;
 
 use crate::error::{Error, Result};
 
-/// Most items, and most annotators, that a study may have.
-const MOST: u64 = 100_000_000;
-/// Scores lie within 1 of each other, so that anything near this is noise and nothing else.
-const LARGEST_SIGMA: f64 = 1e6;
+/// Maximum number of items, and of annotators.
+const MAX_COUNT: u64 = 100_000_000;
+/// Scores differ by at most 1, so a σ near this leaves nothing but noise.
+const MAX_SIGMA: f64 = 1e6;
 
 /// Options of a synthetic study.
 ///
@@ -16,19 +16,19 @@ const LARGEST_SIGMA: f64 = 1e6;
 /// |---|---|---|---|
 /// | `items` | 16 | how many items are compared | 2 to 100,000,000 |
 /// | `votes` | 2000 | how many votes are cast | at least 1 |
-/// | `flips` | 0 | share of the votes that are turned round at random | 0 to 1 |
+/// | `flips` | 0 | share of the votes that are flipped at random | 0 to 1 |
 /// | `ties` | 0 | share of the votes where a careful annotator answers "tie" | 0 to 1 |
 /// | `noise` | none | how a careful annotator errs | scale > 0; sigma 0 to 1,000,000 |
 /// | `graded` | false | outcomes are real numbers instead of ±1 | |
 /// | `annotators` | none | how many annotators of each kind | 1 to 100,000,000 in all |
-/// | `seed` | 0 | the same options and seed give the same votes, for ever | any |
+/// | `seed` | 0 | the same options and seed always give the same votes | any |
 #[derive(Debug, Clone, PartialEq)]
 pub struct SimulateOptions {
     /// How many items are compared.
     pub items: usize,
     /// How many votes are cast.
     pub votes: u64,
-    /// Share of the votes that are turned round at random. A tie stays a tie.
+    /// Share of the votes that are flipped at random. A tie stays a tie.
     pub flips: f64,
     /// Share of the votes where a careful annotator answers "tie".
     pub ties: f64,
@@ -36,7 +36,7 @@ pub struct SimulateOptions {
     pub noise: Noise,
     /// Whether outcomes are real-valued differences instead of ±1.
     pub graded: bool,
-    /// How many annotators of each kind there are. With an empty list votes carry no annotator.
+    /// Number of annotators of each kind. With an empty list votes have no annotator.
     pub annotators: Vec<(AnnotatorKind, u32)>,
     /// Seed of the random numbers.
     pub seed: u64,
@@ -58,10 +58,10 @@ impl Default for SimulateOptions {
 }
 
 impl SimulateOptions {
-    /// Whether every option lies in its range.
+    /// Checks that all options are in range.
     ///
     /// # Errors
-    /// [`Error::BadOption`] for the first option that does not.
+    /// [`Error::BadOption`] for the first that is not.
     pub fn validate(&self) -> Result<()> {
         let require = |holds: bool, option, value: &dyn fmt::Display, expected| match holds {
             true => Ok(()),
@@ -69,7 +69,7 @@ impl SimulateOptions {
         };
         let share = "a share from 0 to 1";
         let items = self.items as u64;
-        require((2..=MOST).contains(&items), "items", &items, "a number from 2 to 100000000")?;
+        require((2..=MAX_COUNT).contains(&items), "items", &items, "a number from 2 to 100000000")?;
         require(self.votes > 0, "votes", &self.votes, "at least 1")?;
         require((0.0..=1.0).contains(&self.flips), "flips", &self.flips, share)?;
         require((0.0..=1.0).contains(&self.ties), "ties", &self.ties, share)?;
@@ -80,20 +80,20 @@ impl SimulateOptions {
                 require(holds, "noise-scale", &scale, "a finite number above 0")?;
             }
             Noise::Gaussian { sigma } => {
-                let holds = (0.0..=LARGEST_SIGMA).contains(&sigma);
+                let holds = (0.0..=MAX_SIGMA).contains(&sigma);
                 require(holds, "sigma", &sigma, "a number from 0 to 1000000")?;
             }
         }
         let annotators: u64 = self.annotators.iter().map(|&(_, count)| u64::from(count)).sum();
-        let holds = self.annotators.is_empty() || (1..=MOST).contains(&annotators);
+        let holds = self.annotators.is_empty() || (1..=MAX_COUNT).contains(&annotators);
         require(holds, "annotators", &annotators, "1 to 100000000 annotators in all")
     }
 }
 
-/// How the answer of a careful annotator strays from the true scores θ.
+/// How the answer of a careful annotator deviates from the true scores θ.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub enum Noise {
-    /// Not at all: the answer is θ_left − θ_right or its sign.
+    /// No noise: the answer is θ_left − θ_right or its sign.
     #[default]
     None,
     /// Left is preferred with probability 1 / (1 + exp(−(θ_left − θ_right) / scale)). A graded
@@ -114,11 +114,11 @@ pub enum Noise {
 pub enum AnnotatorKind {
     /// Answers as well as the noise allows.
     Careful,
-    /// Tosses a fair coin and never says "tie".
+    /// Picks a random side and never answers "tie".
     Careless,
-    /// Says the opposite of what a careful annotator would say.
+    /// Gives the opposite of a careful annotator's answer.
     Malicious,
-    /// Picks the left side whatever is shown.
+    /// Always picks the left side.
     AlwaysLeft,
 }
 

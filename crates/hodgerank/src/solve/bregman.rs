@@ -62,6 +62,7 @@ use crate::communicator::StateReader;
 use crate::error::Result;
 use crate::graph::ComparisonGraph;
 use crate::laplacian::LaplacianSystem;
+use crate::numeric::largest_magnitude;
 use crate::path::{Interpolation, Parameter, Path, Recorder, StopAt};
 use crate::status::Status;
 use step::{Iterate, StepOutcome, StepParams};
@@ -142,7 +143,7 @@ fn compute<T>(
     let mut iterate = Iterate::start(graph, &system, options)?;
     let recorder =
         Recorder::for_graph(graph, Parameter::Time, Interpolation::Linear, 0.0, &iterate.theta);
-    let max_y = graph.groups().y.iter().fold(0.0_f64, |max, y| max.max(y.abs()));
+    let max_y = largest_magnitude(&graph.groups().y);
     let max_y = graph.communicator().max_scalar(max_y);
     let residuals = iterate.residual_scale();
     if residuals.max <= MIN_RESIDUAL_RATIO.max(10.0 * options.tolerance) * max_y {
@@ -178,7 +179,7 @@ fn run_iterations(
     if t > 0.0 {
         recorder.record_knot(t, &iterate.theta, [], groups);
     }
-    if let Some(state) = communicator.kept(CHECKPOINT_NAME) {
+    if let Some(state) = communicator.load_state(CHECKPOINT_NAME) {
         let mut state = StateReader::new(CHECKPOINT_NAME, &state);
         (k, last_knot) = (state.count()?, state.count()?);
         t = state.number()?;
@@ -209,7 +210,7 @@ fn run_iterations(
         if converged {
             break Status::Complete;
         }
-        communicator.keep_if_due(CHECKPOINT_NAME, |state| {
+        communicator.save_if_due(CHECKPOINT_NAME, |state| {
             state.count(k);
             state.count(last_knot);
             state.number(t);

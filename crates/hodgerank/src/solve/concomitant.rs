@@ -217,9 +217,8 @@ impl ScaleProfile<'_> {
         self.fit = huber_lasso::solve_at(self.graph, self.m * sigma, warm, &self.huber)?;
         self.evaluations += 1;
         let groups = self.graph.groups();
-        let fitted = self.graph.gradient(&self.fit.scores);
-        let clipped =
-            groups.y.iter().zip(&fitted).map(|(y, f)| ((y - f) / sigma).abs().min(self.m));
+        let r = groups.residuals(&self.fit.scores);
+        let clipped = r.map(|r| (r / sigma).abs().min(self.m));
         let sum: f64 = clipped.zip(&groups.weight).map(|(t, w)| w * t * t).sum();
         Ok(self.graph.communicator().sum_scalar(sum) / self.target - 1.0)
     }

@@ -54,10 +54,10 @@ use super::{Info, L2Options, Solution, l2};
 use crate::error::{Error, Result};
 use crate::graph::ComparisonGraph;
 use crate::laplacian::BackendChoice;
+use crate::numeric::largest_magnitude;
 use crate::path::{Interpolation, Parameter, Path, Recorder, StopAt};
 use crate::status::Status;
 use newton::Newton;
-use pass::residual;
 
 /// Computes the path from λ_max down to `stop`.
 ///
@@ -155,7 +155,7 @@ pub fn solve_at(
 #[must_use]
 pub fn outliers(graph: &ComparisonGraph, scores: &[f64], lambda: f64) -> Vec<f64> {
     assert_eq!(scores.len(), graph.items(), "one score for each item");
-    let r = (0..graph.groups().len()).map(|g| residual(graph.groups(), scores, g));
+    let r = graph.groups().residuals(scores);
     r.map(|r| r - r.clamp(-lambda, lambda)).collect()
 }
 
@@ -177,8 +177,8 @@ fn least_squares(graph: &ComparisonGraph, backend: BackendChoice) -> Result<Vec<
 /// Returns λ_max = max|r|, or zero if the residuals are rounding errors.
 fn largest_residual(graph: &ComparisonGraph, theta: &[f64]) -> f64 {
     let groups = graph.groups();
-    let largest = (0..groups.len()).fold(0.0, |max, g| residual(groups, theta, g).abs().max(max));
-    let mut maxima = [largest, newton::max_abs(&groups.y)];
+    let largest = (0..groups.len()).fold(0.0, |max, g| groups.residual(theta, g).abs().max(max));
+    let mut maxima = [largest, largest_magnitude(&groups.y)];
     graph.communicator().max(&mut maxima);
     let [largest, largest_y] = maxima;
     if largest > MIN_LAMBDA_MAX_RATIO * largest_y { largest } else { 0.0 }

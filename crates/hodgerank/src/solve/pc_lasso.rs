@@ -38,6 +38,7 @@ use super::{Info, Solution, Status, check_stopping};
 use crate::error::{Error, Result};
 use crate::graph::ComparisonGraph;
 use crate::laplacian::{LaplacianBlock, LaplacianMatrix};
+use crate::numeric::largest_magnitude;
 
 /// Maximum number of items per component: the largest eigenvalue is computed from the dense matrix.
 pub const MAX_ITEMS: usize = 2000;
@@ -118,7 +119,7 @@ pub fn solve(graph: &ComparisonGraph, options: &PcLassoOptions) -> Result<PcLass
     if let Some(item) = b.iter().position(|b| !b.is_finite()) {
         return Err(Error::Overflow { item: item as u32, value: b[item] });
     }
-    let max_b = b.iter().fold(0.0_f64, |max, b| max.max(b.abs()));
+    let max_b = largest_magnitude(&b);
     let lambda = options.lambda.unwrap_or(DEFAULT_LAMBDA_RATIO * max_b);
     let mut coefficients = vec![0.0; b.len()];
     let (mut iterations, mut violation) = (0, 0.0_f64);

@@ -83,11 +83,11 @@ impl Checkpoint for MemoryCheckpoint {
         (self.asked.fetch_add(1, Ordering::Relaxed) + 1).is_multiple_of(self.every)
     }
 
-    fn keep(&self, work: &str, state: &[u8]) {
+    fn save(&self, work: &str, state: &[u8]) {
         self.kept.lock().unwrap().push((work.to_owned(), state.to_vec()));
     }
 
-    fn kept(&self, work: &str) -> Option<Vec<u8>> {
+    fn load(&self, work: &str) -> Option<Vec<u8>> {
         self.resume_from.as_ref().filter(|(of, _)| of == work).map(|(_, state)| state.clone())
     }
 }
@@ -136,7 +136,7 @@ pub(crate) fn run_distributed<T: Send>(
                 let own = Arc::new(ThreadCommunicator { process, exchange, checkpoint });
                 let communicator: Arc<dyn Communicator> = Arc::clone(&own) as _;
                 let result = pool.install(|| {
-                    work(&ComparisonGraph::shared(items, groups, communicator).unwrap())
+                    work(&ComparisonGraph::distributed(items, groups, communicator).unwrap())
                 });
                 let kept = own.checkpoint.as_ref().map(|saved| saved.kept.lock().unwrap().clone());
                 (result, kept.unwrap_or_default())

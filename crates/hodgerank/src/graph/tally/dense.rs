@@ -1,9 +1,8 @@
-//! The triangular tables of all tallies, walked together in the final order of items and outcomes:
-//! nothing is sorted, and nothing that several tallies counted has to be merged afterwards.
+//! Merging of the dense tables of all tallies, row by row in the final order of items and outcomes:
+//! nothing has to be sorted or merged afterwards.
 //!
-//! Final order and order of arrival have nothing to do with each other, so that most cells are
-//! cache misses. All cells of a row are fetched before any is looked at: nothing in between depends
-//! on their content, and the misses overlap.
+//! The final order is unrelated to the order of arrival, so most cells are cache misses. All cells
+//! of a row are fetched before any is used, so that the misses overlap.
 
 use rayon::prelude::*;
 
@@ -11,28 +10,28 @@ use super::{DENSE_ITEMS, OUTCOME_BITS, Tally, triangle};
 use crate::comparison::positive_zero;
 use crate::graph::groups::{Groups, from_order_bits, order_bits};
 
-/// Pairs that one task walks through.
+/// Pairs merged by one task.
 const PAIRS_PER_TASK: usize = 1 << 15;
-/// The tally never met the item.
+/// Marks an item that the tally has not seen.
 const ABSENT: u32 = u32::MAX;
 
-/// How one tally sees the final items and outcomes.
-struct View<'a> {
+/// A tally with the final items and outcomes translated to its own numbers.
+struct TallyView<'a> {
     tally: &'a Tally,
-    /// The number that the tally gave to each item of the list.
+    /// The tally's number of each final item.
     own: Vec<u32>,
-    /// For each outcome of the list its byte in a cell, as counted and as seen from the other side.
-    sides: [Vec<Byte>; 2],
+    /// The byte in a cell of each final outcome, for pairs in the tally's orientation and reversed.
+    sides: [Vec<CellByte>; 2],
 }
 
-/// A byte of a cell of eight; none where the mask is zero.
+/// The position of a byte in a cell of eight bytes; none where the mask is zero.
 #[derive(Clone, Copy, Default)]
-struct Byte {
+struct CellByte {
     shift: u32,
     mask: u64,
 }
 
-/// The groups in the tables of `tallies`; `new_of[t][i]` is the final index of item `i` of tally `t`.
+/// The groups in the dense tables; `new_of[t][i]` is the final index of item `i` of tally `t`.
 pub(super) fn groups(tallies: &[Tally], new_of: &[Vec<u32>]) -> Groups {
     let in_tables = |new_of: &Vec<u32>| new_of.len().min(DENSE_ITEMS as usize);
     let mut items: Vec<u32> =
@@ -46,18 +45,18 @@ pub(super) fn groups(tallies: &[Tally], new_of: &[Vec<u32>]) -> Groups {
     if sides.is_empty() {
         return Groups::default();
     }
-    let views: Vec<View<'_>> = tallies
+    let views: Vec<TallyView<'_>> = tallies
         .iter()
         .zip(new_of)
-        .map(|(tally, new_of)| View::new(tally, &new_of[..in_tables(new_of)], &items, &sides))
+        .map(|(tally, new_of)| TallyView::new(tally, &new_of[..in_tables(new_of)], &items, &sides))
         .collect();
-    let rows = |first: usize, last: usize| walk(&views, &items, &sides, first..last);
+    let rows = |first: usize, last: usize| merge_rows(&views, &items, &sides, first..last);
     let parts: Vec<Groups> =
         tasks(items.len()).into_par_iter().map(|(first, last)| rows(first, last)).collect();
     Groups::concatenated(&parts)
 }
 
-/// Ranges of rows of a triangle with about as many pairs each.
+/// Ranges of rows of the triangle with about the same number of pairs.
 fn tasks(items: usize) -> Vec<(usize, usize)> {
     let mut tasks = Vec::new();
     let (mut first, mut pairs) = (0, 0);
@@ -75,10 +74,15 @@ fn both_sides(y: f64) -> [u64; 2] {
     [order_bits(y), order_bits(positive_zero(-y))]
 }
 
-fn walk(views: &[View<'_>], items: &[u32], sides: &[u64], rows: std::ops::Range<usize>) -> Groups {
+fn merge_rows(
+    views: &[TallyView<'_>],
+    items: &[u32],
+    sides: &[u64],
+    rows: std::ops::Range<usize>,
+) -> Groups {
     let outcomes: Vec<f64> = sides.iter().map(|&bits| from_order_bits(bits)).collect();
     let mut filled = Groups::with_capacity(PAIRS_PER_TASK * sides.len().min(2));
-    let mut row = Row::new(items.len() * sides.len());
+    let mut row = RowCounts::new(items.len() * sides.len());
     for a in rows {
         let others = &items[a + 1..];
         row.counts[..others.len() * sides.len()].fill(0);
@@ -91,33 +95,33 @@ fn walk(views: &[View<'_>], items: &[u32], sides: &[u64], rows: std::ops::Range<
     filled
 }
 
-/// Room for the votes between an item and all behind it.
-struct Row {
-    /// Cells as they were fetched.
+/// Buffers for the votes between an item and all later items.
+struct RowCounts {
+    /// Cells as they are in the table.
     cells: Vec<u64>,
     /// Votes on each other item, by outcome.
     counts: Vec<u64>,
-    /// The groups among them.
+    /// Number of non-zero counts; their columns follow.
     groups: usize,
     right: Vec<u32>,
     y: Vec<f64>,
     weight: Vec<f64>,
 }
 
-impl Row {
-    fn new(most: usize) -> Self {
+impl RowCounts {
+    fn new(max_groups: usize) -> Self {
         Self {
             cells: Vec::new(),
-            counts: vec![0; most],
+            counts: vec![0; max_groups],
             groups: 0,
-            right: vec![0; most],
-            y: vec![0.0; most],
-            weight: vec![0.0; most],
+            right: vec![0; max_groups],
+            y: vec![0.0; max_groups],
+            weight: vec![0.0; max_groups],
         }
     }
 
-    /// Keeps the counts that are not zero. Every count is written and the next one over it if it
-    /// was zero: whether it is cannot be foreseen, and a wrong guess would cost more.
+    /// Compacts the non-zero counts. Branch-free: every count is written, and a zero is overwritten
+    /// by the next one, because a branch on zero would mispredict.
     fn compact(&mut self, others: &[u32], outcomes: &[f64]) {
         let Self { counts, groups, right, y, weight, .. } = self;
         *groups = 0;
@@ -137,7 +141,7 @@ impl Row {
     }
 }
 
-impl<'a> View<'a> {
+impl<'a> TallyView<'a> {
     fn new(tally: &'a Tally, new_of: &[u32], items: &[u32], sides: &[u64]) -> Self {
         let mut own = vec![ABSENT; items.len()];
         for (old, new) in new_of.iter().enumerate() {
@@ -145,20 +149,20 @@ impl<'a> View<'a> {
                 own[place] = old as u32;
             }
         }
-        let bytes = |side: usize| -> Vec<Byte> {
+        let bytes = |side: usize| -> Vec<CellByte> {
             let find = |&bits: &u64| {
                 let mut outcomes = tally.dense_outcomes.iter();
                 let outcome = outcomes.position(|&y| !y.is_nan() && both_sides(y)[side] == bits);
-                let byte = |k: usize| Byte { shift: 8 * k as u32, mask: 0xff };
-                outcome.map_or(Byte::default(), byte)
+                let byte = |k: usize| CellByte { shift: 8 * k as u32, mask: 0xff };
+                outcome.map_or(CellByte::default(), byte)
             };
             sides.iter().map(find).collect()
         };
         Self { tally, own, sides: [bytes(0), bytes(1)] }
     }
 
-    /// Adds the votes on item `a` of the list and each one behind it, by outcome.
-    fn count_row(&self, a: usize, outcomes: usize, row: &mut Row) {
+    /// Adds the votes between final item `a` and each later one, by outcome.
+    fn count_row(&self, a: usize, outcomes: usize, row: &mut RowCounts) {
         let i = self.own[a];
         if i == ABSENT || self.tally.dense.is_empty() {
             return;
@@ -171,12 +175,12 @@ impl<'a> View<'a> {
                 *count += (cell >> byte.shift) & byte.mask;
             }
         }
-        if !self.tally.carried.is_empty() {
-            self.add_carried(i, others, outcomes, &mut row.counts);
+        if !self.tally.overflows.is_empty() {
+            self.add_overflows(i, others, outcomes, &mut row.counts);
         }
     }
 
-    /// The cells of `i` and each of the others, in eight bytes each.
+    /// Reads the cells of `i` with each of the others, widened to eight bytes.
     fn fetch(&self, i: u32, others: &[u32], cells: &mut Vec<u64>) {
         cells.clear();
         let table = &self.tally.dense;
@@ -197,8 +201,8 @@ impl<'a> View<'a> {
         }
     }
 
-    /// What did not fit into the bytes.
-    fn add_carried(&self, i: u32, others: &[u32], outcomes: usize, counts: &mut [u64]) {
+    /// Adds the overflows of the bytes.
+    fn add_overflows(&self, i: u32, others: &[u32], outcomes: usize, counts: &mut [u64]) {
         for (&j, counts) in others.iter().zip(counts.chunks_exact_mut(outcomes)) {
             if j == ABSENT {
                 continue;
@@ -206,7 +210,7 @@ impl<'a> View<'a> {
             let cell = triangle(i.min(j), i.max(j)) as u32;
             for (count, byte) in counts.iter_mut().zip(&self.sides[usize::from(i > j)]) {
                 let key = (cell << OUTCOME_BITS) | (byte.shift / 8);
-                let times = self.tally.carried.get(&key).filter(|_| byte.mask > 0);
+                let times = self.tally.overflows.get(&key).filter(|_| byte.mask > 0);
                 *count += 256 * u64::from(times.copied().unwrap_or(0));
             }
         }

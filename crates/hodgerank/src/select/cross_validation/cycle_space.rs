@@ -1,10 +1,10 @@
-//! An orthonormal basis of the cycle space, turned at random.
+//! A random orthonormal basis of the cycle space.
 //!
-//! In scaled coordinates, with A = W^{1/2}X, what no scores can explain of W^{1/2}y is its part in
+//! In scaled coordinates, with A = W^{1/2}X, the part of W^{1/2}y that scores cannot explain lies in
 //! the cycle space ker Aᵀ, of dimension d = groups − items + components. One QR of [A | N], with A
-//! less one column for each component and N a matrix of independent standard normal numbers, gives
-//! both parts: its first columns span the range of A, the others are a basis of the cycle space.
-//! Since N looks the same from all sides, so does that basis: no rotation of it is preferred.
+//! less one column per component and N a matrix of independent standard normal numbers, gives both
+//! parts: its first columns span the range of A, the others the cycle space. N is rotation invariant,
+//! so the basis is uniformly distributed over all orthonormal bases.
 //!
 //! Cost: 8/3 · groups³ multiply-adds, 24 · groups² bytes.
 
@@ -17,15 +17,15 @@ use rand_distr::{Distribution, StandardNormal};
 
 use crate::graph::ComparisonGraph;
 
-/// An orthonormal basis of all flows on the groups: those of scores first, then the cycles.
+/// An orthonormal basis of all flows on the groups: gradients of scores first, then the cycles.
 pub(super) struct CycleSpace {
     /// One row for each group.
     basis: Mat<f64>,
-    /// Columns that belong to scores.
+    /// Number of columns that are gradients of scores.
     scores: usize,
 }
 
-/// d, the number of independent cycles. Several groups on one pair are cycles, too.
+/// d, the number of independent cycles. Two groups on one pair make a cycle as well.
 pub(super) fn dimension(graph: &ComparisonGraph) -> usize {
     graph.groups().len() + graph.components().len() - graph.items()
 }
@@ -55,12 +55,12 @@ impl CycleSpace {
         Self { basis: matrix.qr().compute_Q(), scores }
     }
 
-    /// How many cycles there are.
+    /// Number of cycles.
     pub(super) fn cycles(&self) -> usize {
         self.basis.ncols() - self.scores
     }
 
-    /// How many groups there are.
+    /// Number of groups.
     pub(super) fn groups(&self) -> usize {
         self.basis.nrows()
     }
@@ -71,19 +71,19 @@ impl CycleSpace {
         cut(fold)..cut(fold + 1)
     }
 
-    /// Some cycles, one row of numbers for each group.
-    pub(super) fn some(&self, cycles: Range<usize>) -> Vec<f64> {
+    /// The cycles of a range, one row per group.
+    pub(super) fn only(&self, cycles: Range<usize>) -> Vec<f64> {
         let columns = self.scores + cycles.start..self.scores + cycles.end;
         self.rows(|| columns.clone())
     }
 
-    /// All cycles but some, one row of numbers for each group.
+    /// All cycles but those of a range, one row per group.
     pub(super) fn all_but(&self, cycles: Range<usize>) -> Vec<f64> {
         let (start, end) = (self.scores + cycles.start, self.scores + cycles.end);
         self.rows(|| (self.scores..start).chain(end..self.basis.ncols()))
     }
 
-    /// Everything that [`Self::all_but`] leaves out: the flows of scores, and some cycles.
+    /// The complement of [`Self::all_but`]: gradients of scores and the cycles of a range.
     pub(super) fn scores_and(&self, cycles: Range<usize>) -> Vec<f64> {
         let (start, end) = (self.scores + cycles.start, self.scores + cycles.end);
         self.rows(|| (0..self.scores).chain(start..end))
@@ -95,7 +95,8 @@ impl CycleSpace {
     }
 }
 
-/// Every item has a column, but for the first of each component: they add up to nothing.
+/// The column of each item. The first item of each component has none, because the columns of a
+/// component add up to zero.
 fn column_of_item(graph: &ComparisonGraph) -> Vec<Option<usize>> {
     let mut column = vec![None; graph.items()];
     let others = graph.components().iter().flat_map(|members| members.iter().skip(1));
@@ -138,7 +139,7 @@ pub(super) mod tests {
                 assert!((gram[(i, j)] - wanted).abs() < 1e-13, "{i}, {j}");
             }
         }
-        let cycles = space.some(0..space.cycles());
+        let cycles = space.only(0..space.cycles());
         for k in 0..space.cycles() {
             // W^{1/2} times a column of the basis, as a flow without its weight.
             let flow = |g: usize| cycles[g * space.cycles() + k] / graph.groups().weight[g].sqrt();
@@ -148,7 +149,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn folds_share_out_the_cycles() {
+    fn folds_partition_the_cycles() {
         let space = CycleSpace::new(&graph(3), 7);
         let mut next = 0;
         for fold in 0..7 {
@@ -156,7 +157,7 @@ pub(super) mod tests {
             assert_eq!(range.start, next);
             assert!(range.len() >= space.cycles() / 7);
             next = range.end;
-            let (left, rest) = (space.some(range.clone()), space.all_but(range.clone()));
+            let (left, rest) = (space.only(range.clone()), space.all_but(range.clone()));
             assert_eq!(left.len() + rest.len(), space.groups() * space.cycles());
             let outside = space.scores_and(range);
             assert_eq!(outside.len() + rest.len(), space.groups() * space.groups());
@@ -165,7 +166,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn the_seed_decides() {
+    fn the_basis_depends_on_the_seed_alone() {
         let (a, b) = (CycleSpace::new(&graph(3), 7), CycleSpace::new(&graph(3), 7));
         assert_eq!(a.basis, b.basis);
         assert_ne!(a.basis, CycleSpace::new(&graph(3), 8).basis);

@@ -1,29 +1,30 @@
-//! The projection P on some of the cycles.
+//! The projection P on a subspace of the cycles.
 //!
-//! P = M Mᵀ with the cycles as columns of M, or P = I − M Mᵀ with all other directions as columns;
-//! the narrower M is taken.
+//! P = M Mᵀ with the cycles as columns of M, or P = I − M Mᵀ with all other directions as columns,
+//! whichever M is narrower.
 
 use std::ops::Range;
 
 use super::cycle_space::CycleSpace;
+use crate::numeric::dot_in_lanes;
 
-/// P, as products with M.
-pub(super) struct Projection {
-    /// M, one row for each group.
+/// P, applied through products with M.
+pub(super) struct CycleProjection {
+    /// M, one row per group.
     rows: Vec<f64>,
     pub(super) width: usize,
-    /// Whether M has the directions that P takes away.
-    takes_away: bool,
+    /// Whether P = I − M Mᵀ.
+    is_complement: bool,
 }
 
-impl Projection {
-    /// On all cycles but those of a fold.
+impl CycleProjection {
+    /// The projection on all cycles but those of a fold.
     pub(super) fn on_all_but(space: &CycleSpace, fold: Range<usize>) -> Self {
         let kept = space.cycles() - fold.len();
-        let takes_away = space.groups() - kept < kept;
-        let width = if takes_away { space.groups() - kept } else { kept };
-        let rows = if takes_away { space.scores_and(fold) } else { space.all_but(fold) };
-        Self { rows, width, takes_away }
+        let is_complement = space.groups() - kept < kept;
+        let width = if is_complement { space.groups() - kept } else { kept };
+        let rows = if is_complement { space.scores_and(fold) } else { space.all_but(fold) };
+        Self { rows, width, is_complement }
     }
 
     fn row(&self, g: usize) -> &[f64] {
@@ -32,34 +33,20 @@ impl Projection {
 
     /// P_gg.
     pub(super) fn diagonal(&self, g: usize) -> f64 {
-        let own = dot(self.row(g), self.row(g));
-        if self.takes_away { 1.0 - own } else { own }
+        let own = dot_in_lanes(self.row(g), self.row(g));
+        if self.is_complement { 1.0 - own } else { own }
     }
 
     /// (P v)_g from v_g and Mᵀv.
     pub(super) fn entry(&self, g: usize, own: f64, mt_v: &[f64]) -> f64 {
-        let along = dot(self.row(g), mt_v);
-        if self.takes_away { own - along } else { along }
+        let along = dot_in_lanes(self.row(g), mt_v);
+        if self.is_complement { own - along } else { along }
     }
 
-    /// Adds the part of v_g to Mᵀv.
+    /// Adds the contribution of v_g to Mᵀv.
     pub(super) fn add(&self, g: usize, own: f64, mt_v: &mut [f64]) {
         mt_v.iter_mut().zip(self.row(g)).for_each(|(sum, m)| *sum += own * m);
     }
-}
-
-/// A dot product in eight sums side by side; the order is fixed.
-pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {
-    let mut sums = [0.0; 8];
-    let (a_chunks, b_chunks) = (a.chunks_exact(8), b.chunks_exact(8));
-    let rest = a_chunks.remainder().iter().zip(b_chunks.remainder()).map(|(a, b)| a * b);
-    let rest: f64 = rest.sum();
-    for (a, b) in a_chunks.zip(b_chunks) {
-        for k in 0..8 {
-            sums[k] += a[k] * b[k];
-        }
-    }
-    rest + sums.iter().sum::<f64>()
 }
 
 #[cfg(test)]
@@ -68,16 +55,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn both_forms_of_the_projection_are_the_same() {
+    fn both_forms_of_the_projection_agree() {
         let space = CycleSpace::new(&graph(5), 1);
         let fold = space.fold(1, 4);
         let kept = space.cycles() - fold.len();
         let forms = [
-            Projection { rows: space.all_but(fold.clone()), width: kept, takes_away: false },
-            Projection {
+            CycleProjection {
+                rows: space.all_but(fold.clone()),
+                width: kept,
+                is_complement: false,
+            },
+            CycleProjection {
                 rows: space.scores_and(fold),
                 width: space.groups() - kept,
-                takes_away: true,
+                is_complement: true,
             },
         ];
         let v: Vec<f64> = (0..space.groups()).map(|g| (g as f64).sin()).collect();

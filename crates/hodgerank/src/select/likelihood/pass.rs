@@ -1,12 +1,11 @@
-//! The two sums over all pairs that a climb is made of: ℓ with its slopes at a point, and the
-//! product of the information matrix with a vector.
+//! The two sums over all pairs that a search needs: ℓ with its slopes at a point, and the product of
+//! the information matrix with a vector.
 //!
-//! Pairs are cut into chunks; each adds up on its own, and chunks are added in their order. So the
-//! bytes do not depend on threads. Where a team shares the votes, the two sums are then added up
-//! over everyone. Nothing else of a climb looks at pairs.
+//! Pairs are split into chunks whose sums are added in order, so that the bits do not depend on the
+//! number of threads. In a distributed graph the two sums are then added up over all processes.
 //!
-//! With t = exp(θ_j − θ_i): F = 1/(1 + t), and t is a product of two numbers that belong to the
-//! items, so that a pair needs no exponential. Its logarithms are taken of products of many pairs.
+//! With t = exp(θ_j − θ_i): F = 1/(1 + t), and t is a product of one number per item, so that a pair
+//! needs no exponential. Logarithms are taken of products over many pairs.
 
 mod block;
 
@@ -14,51 +13,54 @@ use rayon::prelude::*;
 
 use crate::communicator::Communicator;
 use crate::graph::{ComparisonGraph, Pairs};
-use block::{BLOCK, Block, Lanes, Sums, Whole, few};
+use crate::numeric::add_parts;
+use block::{BLOCK, ItemSums, LaneTotals, PairBlock, Totals, fits_product};
 
-/// Fewest pairs that are worth a task, and most tasks.
-const PAIRS_PER_CHUNK: usize = 1 << 14;
+/// Minimum number of pairs per chunk, and maximum number of chunks.
+const MIN_PAIRS_PER_CHUNK: usize = 1 << 14;
 const MAX_CHUNKS: usize = 64;
 /// Items added up by one task.
 const ITEMS_PER_TASK: usize = 1 << 14;
-/// exp of scores further than this from zero could leave the range of 64-bit numbers in products.
-const LARGEST_SCORE: f64 = 300.0;
-/// Votes on each pair of items, by side, and the working weights at the point looked at last.
+/// For |score| up to this, products of exponentials of two scores are finite.
+const MAX_EXP_SCORE: f64 = 300.0;
+
+/// Votes on each pair of items, by side, and the working weights at the last point evaluated.
 #[derive(Debug)]
 pub(in crate::select) struct SidedVotes<'a> {
     items: usize,
     pairs: &'a Pairs,
-    chunks: Vec<Chunk>,
+    chunks: Vec<PairChunk>,
     communicator: &'a dyn Communicator,
 }
 
+/// Consecutive pairs and their part of the sums.
 #[derive(Debug)]
-struct Chunk {
+struct PairChunk {
     first: usize,
-    /// Left items, and where the pairs of each end, counted from the first.
+    /// Left items, and the end of the pairs of each, relative to `first`.
     runs: Vec<(u32, u32)>,
     wins: Vec<f64>,
     losses: Vec<f64>,
-    /// Pairs, counted from the first, with too many votes for [`power`].
-    many: Vec<u32>,
-    /// Working weights of the pairs. A direction need not be exact: seven digits.
+    /// Pairs, relative to `first`, with too many votes for the products of a [`PairBlock`].
+    many_votes: Vec<u32>,
+    /// Working weights of the pairs. Seven digits suffice for a direction.
     weights: Vec<f32>,
-    /// What the chunk adds to sums over items.
-    sums: Vec<Sums>,
+    /// The chunk's part of the sums over items.
+    sums: Vec<ItemSums>,
     product: Vec<f64>,
-    whole: Whole,
+    totals: Totals,
 }
 
-/// Pairs of items and their votes: wins are those of the left item.
+/// Pairs of items and their votes; wins are those of the left item.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::select) struct Sides<'a> {
+pub(in crate::select) struct SidedPairs<'a> {
     left: &'a [u32],
     right: &'a [u32],
     wins: &'a [f64],
     losses: &'a [f64],
 }
 
-impl Sides<'_> {
+impl SidedPairs<'_> {
     /// For each pair the distance d = |θ_i − θ_j| and the votes for and against the item with the
     /// higher score; votes on equal scores count half for each.
     #[inline]
@@ -80,7 +82,7 @@ impl Sides<'_> {
 /// Σ over pairs of log P, its gradient and its expected information (the negative Hessian with
 /// votes replaced by their expectation), in the scores θ and the rate ε.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Slopes {
+pub(super) struct LikelihoodSlopes {
     pub(super) value: f64,
     /// ∂/∂θ.
     pub(super) gradient: Vec<f64>,
@@ -95,70 +97,74 @@ pub(super) struct Slopes {
 }
 
 impl<'a> SidedVotes<'a> {
-    /// The votes of a graph; ties have no side and do not count.
+    /// The votes of a graph; ties have no side and are ignored.
     pub(in crate::select) fn new(graph: &'a ComparisonGraph) -> Self {
         let (items, pairs, groups) = (graph.items(), graph.pairs(), graph.groups());
         let m = pairs.len();
-        // As many sums over the items as there are pairs, at most.
-        let chunks = (m / PAIRS_PER_CHUNK).min(m / items.max(1)).clamp(1, MAX_CHUNKS);
+        // Sums over items take at most as much memory as pairs.
+        let chunks = (m / MIN_PAIRS_PER_CHUNK).min(m / items.max(1)).clamp(1, MAX_CHUNKS);
         let bound = |c: usize| m * c / chunks;
         let chunk = |c: usize| {
             let range = bound(c)..bound(c + 1);
             let (mut wins, mut losses) = (vec![0.0; range.len()], vec![0.0; range.len()]);
             let first_group = &pairs.first_group[range.start..=range.end];
             let mut pair = 0;
-            // No branch on the side of a vote, nor on whether a pair ends: both are hard to guess.
+            // Branch-free: both the side of a vote and the end of a pair would be mispredicted.
             for g in first_group[0] as usize..first_group[range.len()] as usize {
                 pair += usize::from(g as u32 == first_group[pair + 1]);
                 let (y, weight) = (groups.y[g], groups.weight[g]);
                 wins[pair] += if y > 0.0 { weight } else { 0.0 };
                 losses[pair] += if y < 0.0 { weight } else { 0.0 };
             }
-            let many = |&k: &u32| !(few(wins[k as usize]) && few(losses[k as usize]));
+            let has_many_votes =
+                |&k: &u32| !(fits_product(wins[k as usize]) && fits_product(losses[k as usize]));
             let ends = pairs.left[range.clone()].chunk_by(|a, b| a == b).scan(0, |end, run| {
                 *end += run.len() as u32;
                 Some((run[0], *end))
             });
-            Chunk {
+            PairChunk {
                 first: range.start,
                 runs: ends.collect(),
-                many: (0..range.len() as u32).filter(many).collect(),
+                many_votes: (0..range.len() as u32).filter(has_many_votes).collect(),
                 wins,
                 losses,
                 weights: vec![0.0; range.len()],
-                sums: vec![Sums::default(); items],
+                sums: vec![ItemSums::default(); items],
                 product: vec![0.0; items],
-                whole: Whole::default(),
+                totals: Totals::default(),
             }
         };
         let chunks = (0..chunks).into_par_iter().map(chunk).collect();
         Self { items, pairs, chunks, communicator: graph.communicator() }
     }
 
-    /// Those who share the votes.
+    /// The communicator of the processes that hold the votes.
     pub(in crate::select) fn communicator(&self) -> &'a dyn Communicator {
         self.communicator
     }
 
-    /// Looks at the pairs of each chunk that is here; what is found comes in the order of the chunks.
-    pub(in crate::select) fn look<T: Send>(&self, f: impl Fn(Sides<'_>) -> T + Sync) -> Vec<T> {
-        let of_chunk = |chunk: &Chunk| {
+    /// Calls `f` on each chunk of pairs of this process; results are in the order of the chunks.
+    pub(in crate::select) fn map_chunks<T: Send>(
+        &self,
+        f: impl Fn(SidedPairs<'_>) -> T + Sync,
+    ) -> Vec<T> {
+        let of_chunk = |chunk: &PairChunk| {
             let range = chunk.first..chunk.first + chunk.wins.len();
             let (left, right) = (&self.pairs.left[range.clone()], &self.pairs.right[range]);
-            f(Sides { left, right, wins: &chunk.wins, losses: &chunk.losses })
+            f(SidedPairs { left, right, wins: &chunk.wins, losses: &chunk.losses })
         };
         self.chunks.par_iter().map(of_chunk).collect()
     }
 
-    /// How many items there are.
+    /// Number of items.
     pub(super) fn items(&self) -> usize {
         self.items
     }
 
-    /// ℓ without its prior, and its slopes. The working weights are kept.
-    pub(super) fn slopes(&mut self, scores: &[f64], rate: f64) -> Slopes {
+    /// ℓ without its prior, and its slopes. Stores the working weights.
+    pub(super) fn slopes(&mut self, scores: &[f64], rate: f64) -> LikelihoodSlopes {
         let pairs = self.pairs;
-        if scores.iter().all(|score| score.abs() < LARGEST_SCORE) {
+        if scores.iter().all(|score| score.abs() < MAX_EXP_SCORE) {
             let (up, down): (Vec<f64>, Vec<f64>) =
                 scores.iter().map(|score| (score.exp(), (-score).exp())).unzip();
             let odds = |i: usize, j: usize| down[i] * up[j];
@@ -167,16 +173,16 @@ impl<'a> SidedVotes<'a> {
             let odds = |i: usize, j: usize| (scores[j] - scores[i]).exp();
             self.chunks.par_iter_mut().for_each(|chunk| chunk.slopes(pairs, rate, odds));
         }
-        let mut slopes = Slopes {
+        let mut slopes = LikelihoodSlopes {
             gradient: vec![0.0; self.items],
             cross: vec![0.0; self.items],
             degrees: vec![0.0; self.items],
-            ..Slopes::default()
+            ..LikelihoodSlopes::default()
         };
-        for Chunk { whole, .. } in &self.chunks {
-            slopes.value += whole.value;
-            slopes.rate_gradient += whole.rate_gradient;
-            slopes.rate_information += whole.rate_information;
+        for PairChunk { totals, .. } in &self.chunks {
+            slopes.value += totals.value;
+            slopes.rate_gradient += totals.rate_gradient;
+            slopes.rate_information += totals.rate_information;
         }
         let tasks = slopes.gradient.par_chunks_mut(ITEMS_PER_TASK).zip(
             slopes
@@ -194,12 +200,12 @@ impl<'a> SidedVotes<'a> {
                 }
             }
         });
-        let mut whole = [slopes.value, slopes.rate_gradient, slopes.rate_information];
+        let mut totals = [slopes.value, slopes.rate_gradient, slopes.rate_information];
         for sums in [&mut slopes.gradient, &mut slopes.cross, &mut slopes.degrees] {
             self.communicator.sum(sums);
         }
-        self.communicator.sum(&mut whole);
-        [slopes.value, slopes.rate_gradient, slopes.rate_information] = whole;
+        self.communicator.sum(&mut totals);
+        [slopes.value, slopes.rate_gradient, slopes.rate_information] = totals;
         slopes
     }
 
@@ -207,27 +213,21 @@ impl<'a> SidedVotes<'a> {
     pub(super) fn times_information(&mut self, x: &[f64], out: &mut [f64]) {
         let pairs = self.pairs;
         self.chunks.par_iter_mut().for_each(|chunk| chunk.times_information(pairs, x));
-        out.par_chunks_mut(ITEMS_PER_TASK).enumerate().for_each(|(task, out)| {
-            out.fill(0.0);
-            for chunk in &self.chunks {
-                let product = &chunk.product[task * ITEMS_PER_TASK..];
-                out.iter_mut().zip(product).for_each(|(out, part)| *out += part);
-            }
-        });
+        add_parts(out, || self.chunks.iter().map(|chunk| (0, &chunk.product[..])));
         self.communicator.sum(out);
     }
 }
 
-impl Chunk {
+impl PairChunk {
     fn slopes(&mut self, pairs: &Pairs, rate: f64, odds: impl Fn(usize, usize) -> f64) {
         let range = self.first..self.first + self.wins.len();
         let (left, right) = (&pairs.left[range.clone()], &pairs.right[range]);
-        self.sums.fill(Sums::default());
-        let mut whole = Lanes::default();
-        let mut of_left = Sums::default();
+        self.sums.fill(ItemSums::default());
+        let mut totals = LaneTotals::default();
+        let mut of_left = ItemSums::default();
         let mut last_left = left.first().map_or(0, |&i| i as usize);
-        let mut block = Block::default();
-        let mut many = self.many.iter().peekable();
+        let mut block = PairBlock::default();
+        let mut many_votes = self.many_votes.iter().peekable();
         for start in (0..left.len()).step_by(BLOCK) {
             let here = start..left.len().min(start + BLOCK);
             let (left, right) = (&left[here.clone()], &right[here.clone()]);
@@ -236,15 +236,15 @@ impl Chunk {
                 *t = odds(i as usize, j as usize);
             }
             block.load(&self.wins[here.clone()], &self.losses[here.clone()]);
-            block.work(rate, &mut whole);
-            while let Some(&pair) = many.next_if(|&&pair| here.contains(&(pair as usize))) {
-                whole.value += block.logarithms(pair as usize - start);
+            block.evaluate(rate, &mut totals);
+            while let Some(&pair) = many_votes.next_if(|&&pair| here.contains(&(pair as usize))) {
+                totals.value += block.logarithms(pair as usize - start);
             }
             for (k, (&i, &j)) in left.iter().zip(right).enumerate() {
                 let (i, own) = (i as usize, block.sums(k));
                 if i != last_left {
                     self.sums[last_left].add(of_left);
-                    (of_left, last_left) = (Sums::default(), i);
+                    (of_left, last_left) = (ItemSums::default(), i);
                 }
                 of_left.add(own);
                 self.sums[j as usize].add(own.mirrored());
@@ -254,7 +254,7 @@ impl Chunk {
             }
         }
         self.sums[last_left].add(of_left);
-        self.whole = whole.add_up();
+        self.totals = totals.add_up();
     }
 
     fn times_information(&mut self, pairs: &Pairs, x: &[f64]) {

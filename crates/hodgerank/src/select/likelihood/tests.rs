@@ -1,4 +1,4 @@
-//! Beside Newton's method with a full matrix, as a textbook has it.
+//! Comparison with Newton's method on a dense Hessian.
 
 use super::*;
 use crate::simulate::{Noise, SimulateOptions, Simulation};
@@ -50,7 +50,7 @@ fn reference(graph: &ComparisonGraph, x: &[f64]) -> (f64, Vec<f64>, Vec<Vec<f64>
     (value, gradient, hessian)
 }
 
-/// Gaussian elimination with pivots.
+/// Gaussian elimination with partial pivoting.
 fn solve(mut a: Vec<Vec<f64>>, mut b: Vec<f64>) -> Vec<f64> {
     let n = b.len();
     for k in 0..n {
@@ -72,14 +72,14 @@ fn solve(mut a: Vec<Vec<f64>>, mut b: Vec<f64>) -> Vec<f64> {
 }
 
 #[test]
-fn slopes_are_those_of_the_textbook() {
-    // Many votes on a pair, and scores out of the range of products.
+fn slopes_agree_with_the_reference() {
+    // Also many votes on a pair, and scores too large for products of exponentials.
     for (votes, stretch) in [(300, 1.0), (20_000, 1.0), (300, 40.0)] {
         let graph = study(9, votes, 0.1);
         let mut x: Vec<f64> = (0..9).map(|i| stretch * (0.3 * f64::from(i) - 1.0)).collect();
         x.push(0.07);
         let (value, gradient, _) = reference(&graph, &x);
-        let (slopes, found) = at(&mut SidedVotes::new(&graph), &x[..9], x[9]);
+        let (slopes, found) = evaluate(&mut SidedVotes::new(&graph), &x[..9], x[9]);
         let close = |a: f64, b: f64| (a - b).abs() <= 1e-9 * (1.0 + a.abs());
         assert!(close(value, found), "{votes} votes: {value}, {found}");
         assert!(close(gradient[9], slopes.rate_gradient), "{gradient:?}, {slopes:?}");
@@ -88,13 +88,13 @@ fn slopes_are_those_of_the_textbook() {
 }
 
 #[test]
-fn climbs_end_where_newtons_method_ends() {
+fn maxima_agree_with_newtons_method() {
     for (items, votes, flips) in [(8, 400, 0.1), (12, 3000, 0.2), (30, 5000, 0.05)] {
         let graph = study(items, votes, flips);
         let mut sided = SidedVotes::new(&graph);
         let start = least_squares(&mut sided);
         for (rate, which) in [(0.0, Rate::Fixed), (0.1, Rate::Free)] {
-            let found = likeliest(&mut sided, start.clone(), rate, which, small_rise);
+            let found = maximise(&mut sided, start.clone(), rate, which, negligible_gain);
             let mut x = found.scores.clone();
             x.push(found.rate);
             for _ in 0..20 {
@@ -109,10 +109,13 @@ fn climbs_end_where_newtons_method_ends() {
                 x.iter_mut().zip(&step).for_each(|(x, step)| *x -= step);
             }
             let (best, gradient, _) = reference(&graph, &x);
-            let still = gradient[..items].iter().fold(0.0_f64, |most, g| most.max(g.abs()));
-            assert!(still < 1e-8, "Newton's method itself has not ended: {still}");
+            let largest = crate::numeric::largest_magnitude(&gradient[..items]);
+            assert!(largest < 1e-8, "Newton's method has not converged: {largest}");
             let left = best - found.value;
-            assert!((-1e-9..2.0 * small_rise(best)).contains(&left), "{which:?}: {left} to go");
+            assert!(
+                (-1e-9..2.0 * negligible_gain(best)).contains(&left),
+                "{which:?}: {left} to go"
+            );
             let moved = x.iter().zip(&found.scores).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
             assert!(moved < 0.05, "{which:?}: a score is off by {moved} scales");
             assert!((x[items] - found.rate).abs() < 2e-3, "{} for {}", found.rate, x[items]);
@@ -121,7 +124,7 @@ fn climbs_end_where_newtons_method_ends() {
 }
 
 #[test]
-fn threads_change_no_bit() {
+fn results_do_not_depend_on_the_number_of_threads() {
     let graph = study(400, 150_000, 0.1);
     assert!(graph.pairs().len() > 60_000, "several chunks");
     let on = |threads: usize| {

@@ -13,6 +13,7 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::graph::ComparisonGraph;
 use crate::laplacian::LaplacianMatrix;
+use crate::numeric::dot;
 
 /// Maximum number of products with L.
 const MAX_PRODUCTS: usize = 100;
@@ -59,10 +60,6 @@ fn anderson_morley(graph: &ComparisonGraph) -> f64 {
     graph
         .communicator()
         .max_scalar(ends().map(|(i, j)| degrees[i] + degrees[j]).fold(0.0, f64::max))
-}
-
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
 #[cfg(test)]

@@ -12,8 +12,9 @@ use super::options::{Algorithm, BregmanOptions};
 use super::step_size::ResidualScale;
 use crate::communicator::{StateReader, StateWriter};
 use crate::error::Result;
-use crate::graph::{ComparisonGraph, Groups};
+use crate::graph::ComparisonGraph;
 use crate::laplacian::{LaplacianSystem, StoppingRule};
+use crate::numeric::norm;
 use crate::path::Change;
 use active_set::ActiveSet;
 use full_pass::FullPass;
@@ -81,7 +82,7 @@ impl<'a> Iterate<'a> {
             .map(|start| {
                 let range = start..groups.len().min(start + GROUPS_PER_TASK);
                 range.fold((0.0_f64, 0.0), |(max, squares), g| {
-                    let r = residual(groups, theta, g);
+                    let r = groups.residual(theta, g);
                     (max.max(r.abs()), squares + groups.weight[g] * r * r)
                 })
             })
@@ -163,13 +164,4 @@ fn sort_changes(changes: &mut [(u32, Change)]) {
         Change::Left => f64::INFINITY,
     };
     changes.sort_unstable_by(|(g, a), (h, b)| size(b).total_cmp(&size(a)).then(g.cmp(h)));
-}
-
-#[inline]
-fn residual(groups: &Groups, theta: &[f64], g: usize) -> f64 {
-    groups.y[g] - (theta[groups.left[g] as usize] - theta[groups.right[g] as usize])
-}
-
-fn norm(x: &[f64]) -> f64 {
-    x.iter().map(|v| v * v).sum::<f64>().sqrt()
 }

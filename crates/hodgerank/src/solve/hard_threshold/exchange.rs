@@ -12,7 +12,7 @@ use faer::linalg::solvers::DenseSolveCore;
 use faer::{Mat, Side};
 use rayon::prelude::*;
 
-use super::refit::{MIN_RELATIVE_DECREASE, residuals};
+use super::refit::MIN_RELATIVE_DECREASE;
 use crate::graph::ComparisonGraph;
 
 /// Maximum number of items for which exchanges are tried: the pseudo-inverse is a dense matrix.
@@ -84,7 +84,7 @@ impl<'a> ExchangeSearch<'a> {
     pub(super) fn run(&mut self, k: f64, max_exchanges: usize) -> usize {
         let groups = self.graph.groups();
         for made in 0..max_exchanges {
-            let r: Vec<f64> = residuals(self.graph, &self.theta).collect();
+            let r: Vec<f64> = self.graph.groups().residuals(&self.theta).collect();
             let retained = groups.weight.iter().zip(&self.removed).map(|(w, k)| w - k);
             let objective = 0.5 * retained.zip(&r).map(|(w, r)| w * r * r).sum::<f64>();
             let spare = k - self.removed.iter().sum::<f64>();

@@ -61,7 +61,7 @@ impl<'a> Refit<'a> {
         let mut solution = self.solve(&weight, &rhs, &removed)?;
         self.graph.components().centre(&mut solution.scores);
         let retained = groups.weight.iter().zip(&removed).map(|(w, k)| w - k);
-        let r = residuals(self.graph, &solution.scores);
+        let r = groups.residuals(&solution.scores);
         let objective = 0.5 * retained.zip(r).map(|(w, r)| w * r * r).sum::<f64>();
         Ok(RetainedFit { solution, removed, objective })
     }
@@ -81,15 +81,4 @@ impl<'a> Refit<'a> {
         let rest = ComparisonGraph::new(self.graph.items(), rest)?;
         scores_of_all_votes(&rest, 0.0, self.options.backend, &rule)
     }
-}
-
-/// Returns the residuals y − Xθ of all groups.
-pub(super) fn residuals(
-    graph: &ComparisonGraph,
-    scores: &[f64],
-) -> impl ExactSizeIterator<Item = f64> {
-    let groups = graph.groups();
-    let ends = groups.left.iter().zip(&groups.right);
-    let fitted = ends.map(|(&i, &j)| scores[i as usize] - scores[j as usize]);
-    groups.y.iter().zip(fitted).map(|(y, fit)| y - fit)
 }

@@ -7,8 +7,8 @@
 use std::borrow::Cow;
 use std::cmp::Reverse;
 
-use super::refit::residuals;
-use crate::graph::{ComparisonGraph, Groups};
+use crate::graph::ComparisonGraph;
+use crate::numeric::DisjointSets;
 
 /// Trailing bits that the count ignores. What remains of a non-negative number is its exponent and four
 /// bits of the mantissa.
@@ -19,7 +19,7 @@ const IGNORED_BITS: u32 = 48;
 pub(super) fn select_worst(graph: &ComparisonGraph, scores: &[f64], k: f64) -> Vec<f64> {
     let groups = graph.groups();
     // The bit patterns of non-negative numbers sort like the numbers.
-    let sizes: Vec<u64> = residuals(graph, scores).map(|r| r.abs().to_bits()).collect();
+    let sizes: Vec<u64> = groups.residuals(scores).map(|r| r.abs().to_bits()).collect();
     let mut available = Cow::Borrowed(&groups.weight);
     loop {
         let removed = largest(&sizes, &available, k);
@@ -69,39 +69,19 @@ fn largest(sizes: &[u64], available: &[f64], k: f64) -> Vec<f64> {
 /// first.
 fn reconnecting_groups(graph: &ComparisonGraph, removed: &[f64], sizes: &[u64]) -> Vec<usize> {
     let groups = graph.groups();
-    let mut parts = Parts((0..graph.items() as u32).collect());
+    let mut sets = DisjointSets::new(graph.items());
+    let mut joins_sets = |g: usize| sets.join(groups.left[g], groups.right[g]);
     let mut joins = graph.items() - graph.components().len();
     let is_removed = |g: &usize| removed[*g] >= groups.weight[*g];
     for g in (0..groups.len()).filter(|g| !is_removed(g)) {
         if joins == 0 {
             return Vec::new();
         }
-        joins -= usize::from(parts.join(groups, g));
+        joins -= usize::from(joins_sets(g));
     }
     let mut removed_groups: Vec<usize> = (0..groups.len()).filter(is_removed).collect();
     removed_groups.sort_unstable_by_key(|&g| (sizes[g], Reverse(g)));
-    removed_groups.into_iter().filter(|&g| parts.join(groups, g)).collect()
-}
-
-/// Union–find.
-struct Parts(Vec<u32>);
-
-impl Parts {
-    fn root(&mut self, mut i: u32) -> u32 {
-        while self.0[i as usize] != i {
-            let grandparent = self.0[self.0[i as usize] as usize];
-            self.0[i as usize] = grandparent;
-            i = grandparent;
-        }
-        i
-    }
-
-    /// Whether the group connects two parts; from now on they are one.
-    fn join(&mut self, groups: &Groups, g: usize) -> bool {
-        let (a, b) = (self.root(groups.left[g]), self.root(groups.right[g]));
-        self.0[a.max(b) as usize] = a.min(b);
-        a != b
-    }
+    removed_groups.into_iter().filter(|&g| joins_sets(g)).collect()
 }
 
 #[cfg(test)]

@@ -35,7 +35,7 @@ pub(super) fn compute_path(
     let mut previous = PathPoint { lambda: lambda_max, theta: start.to_vec() };
     let mut current = previous.clone();
     let mut knots_done = 0;
-    if let Some(state) = communicator.kept(CHECKPOINT_NAME) {
+    if let Some(state) = communicator.load_state(CHECKPOINT_NAME) {
         let mut state = StateReader::new(CHECKPOINT_NAME, &state);
         knots_done = state.count()?;
         for point in [&mut previous, &mut current] {
@@ -68,7 +68,7 @@ pub(super) fn compute_path(
         std::mem::swap(&mut previous, &mut current);
         current.lambda = lambda;
         current.theta.copy_from_slice(&newton.theta);
-        communicator.keep_if_due(CHECKPOINT_NAME, |state| {
+        communicator.save_if_due(CHECKPOINT_NAME, |state| {
             state.count(knots_done);
             for point in [&previous, &current] {
                 state.number(point.lambda);

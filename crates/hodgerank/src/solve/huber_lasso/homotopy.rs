@@ -16,7 +16,6 @@
 //! Cost per knot: a pass over the groups, and n² for each group that switches.
 
 use super::inlier_inverse::{InlierInverse, RankOneUpdate};
-use super::pass::residual;
 use crate::error::Result;
 use crate::graph::{ComparisonGraph, Groups};
 use crate::path::{Change, Path, Recorder, StopAt};
@@ -112,7 +111,7 @@ impl<'a> PathState<'a> {
         }
         self.graph.components().centre(&mut self.theta);
         for (g, r) in self.r.iter_mut().enumerate() {
-            *r = residual(self.graph.groups(), &self.theta, g);
+            *r = self.graph.groups().residual(&self.theta, g);
         }
     }
 

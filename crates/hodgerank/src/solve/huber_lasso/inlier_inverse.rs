@@ -14,6 +14,7 @@ use rayon::prelude::*;
 use crate::error::{Error, Result};
 use crate::graph::ComparisonGraph;
 use crate::laplacian::pseudo_inverse;
+use crate::numeric::dot;
 
 /// At this size the matrix takes 0.5 GB.
 const MAX_ITEMS: usize = 8192;
@@ -97,7 +98,7 @@ impl InlierInverse {
     /// out = P b.
     pub(super) fn multiply(&self, b: &[f64], out: &mut [f64]) {
         for (out, row) in out.iter_mut().zip(self.rows.chunks(self.n.max(1))) {
-            *out = row.iter().zip(b).map(|(p, b)| p * b).sum();
+            *out = dot(row, b);
         }
     }
 }

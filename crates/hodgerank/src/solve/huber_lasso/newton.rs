@@ -10,11 +10,12 @@
 //! and reduced otherwise: close to the minimum it is negligible and the full step is exact.
 
 use super::newton_system::NewtonSystem;
-use super::pass::{Pass, residual};
+use super::pass::Pass;
 use crate::communicator::{StateReader, StateWriter};
 use crate::error::Result;
 use crate::graph::ComparisonGraph;
 use crate::laplacian::{Backend, BackendChoice};
+use crate::numeric::{dot, largest_magnitude};
 
 /// Range of the damping μ. At the upper end the quadratic model majorises F.
 const MIN_DAMPING: f64 = 1e-11;
@@ -75,7 +76,7 @@ impl<'a> Newton<'a> {
         }
         let communicator = graph.communicator();
         communicator.sum(&mut degrees);
-        let max_degree = max_abs(&degrees);
+        let max_degree = largest_magnitude(&degrees);
         let dense = match backend {
             BackendChoice::Auto => None,
             BackendChoice::Fixed(backend) => Some(backend == Backend::Dense),
@@ -92,7 +93,7 @@ impl<'a> Newton<'a> {
             trial_negative_gradient: zeros(),
             damping: MIN_DAMPING,
             max_degree,
-            max_abs_y: communicator.max_scalar(max_abs(&groups.y)),
+            max_abs_y: communicator.max_scalar(largest_magnitude(&groups.y)),
         }
     }
 
@@ -110,7 +111,7 @@ impl<'a> Newton<'a> {
         // The second term allows for rounding errors in the last digit of y.
         let goal = self.max_degree * (tolerance * lambda + 4.0 * f64::EPSILON * self.max_abs_y);
         self.evaluate(lambda);
-        let mut violation = max_abs(&self.negative_gradient);
+        let mut violation = largest_magnitude(&self.negative_gradient);
         let mut forcing = MAX_FORCING;
         let mut steps = 0;
         while violation > goal && steps < max_steps {
@@ -118,7 +119,7 @@ impl<'a> Newton<'a> {
             self.compute_direction(target);
             self.line_search(lambda);
             let previous = violation;
-            violation = max_abs(&self.negative_gradient);
+            violation = largest_magnitude(&self.negative_gradient);
             // Eisenstat and Walker: no more accuracy than the quadratic model has shown to have.
             forcing = (0.5 * (violation / previous).powi(2)).min(MAX_FORCING);
             steps += 1;
@@ -140,7 +141,7 @@ impl<'a> Newton<'a> {
         let mut result = self.minimise(lambda, tolerance, max_steps.min(MAX_DIRECT_STEPS));
         if !result.converged {
             let groups = self.graph.groups();
-            let r = (0..groups.len()).map(|g| residual(groups, &self.theta, g).abs());
+            let r = (0..groups.len()).map(|g| groups.residual(&self.theta, g).abs());
             let mut larger = self.graph.communicator().max_scalar(r.fold(0.0, f64::max));
             while larger > lambda {
                 result.steps += self.minimise(larger, CONTINUATION_TOLERANCE, max_steps).steps;
@@ -174,7 +175,7 @@ impl<'a> Newton<'a> {
         loop {
             let Self { pass, system, negative_gradient, delta, damping, .. } = self;
             system.solve(pass, *damping, negative_gradient, target, delta);
-            if max_abs(delta) <= 2.0 * self.max_abs_y || self.damping >= MAX_DAMPING {
+            if largest_magnitude(delta) <= 2.0 * self.max_abs_y || self.damping >= MAX_DAMPING {
                 return;
             }
             self.damping = (100.0 * self.damping).min(MAX_DAMPING);
@@ -184,7 +185,7 @@ impl<'a> Newton<'a> {
     /// θ ← θ + tδ with t ≤ 1 and |φ'(t)| ≤ ½|φ'(0)|, or t = 1 if φ still decreases there.
     fn line_search(&mut self, lambda: f64) {
         let slope = -dot(&self.negative_gradient, &self.delta);
-        let violation = max_abs(&self.negative_gradient);
+        let violation = largest_magnitude(&self.negative_gradient);
         let (mut low, mut low_slope) = (0.0, slope);
         let (mut high, mut high_slope) = (1.0, f64::INFINITY);
         let mut t = 1.0;
@@ -196,7 +197,8 @@ impl<'a> Newton<'a> {
                 (high, high_slope) = (t, trial_slope);
             }
             // If φ increases at t, F may have grown, unless the gradient has shrunk.
-            let safe = trial_slope <= 0.0 || max_abs(&self.trial_negative_gradient) < violation;
+            let safe =
+                trial_slope <= 0.0 || largest_magnitude(&self.trial_negative_gradient) < violation;
             if low >= 1.0
                 || (safe && trial_slope.abs() <= MAX_SLOPE_RATIO * -slope)
                 || cut == MAX_CUTS
@@ -223,12 +225,4 @@ impl<'a> Newton<'a> {
         self.pass.negative_gradient(&self.trial, lambda, &mut self.trial_negative_gradient);
         -dot(&self.trial_negative_gradient, &self.delta)
     }
-}
-
-pub(super) fn max_abs(x: &[f64]) -> f64 {
-    x.iter().fold(0.0, |max: f64, v| max.max(v.abs()))
-}
-
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
 }

@@ -19,6 +19,9 @@ use super::sampled_factor::SampledFactor;
 use crate::communicator::{StateReader, StateWriter};
 use crate::error::Result;
 use crate::laplacian::Backend;
+use crate::numeric::{
+    ConjugateGradientSystem, ConjugateGradientVectors, conjugate_gradients, dot, largest_magnitude,
+};
 
 /// Maximum number of items for dense Cholesky. For more items the implementation in a library would be
 /// faster, but so are conjugate gradients.
@@ -187,20 +190,6 @@ impl InlierCg {
         }
     }
 
-    /// z = M⁻¹r; returns rᵀz.
-    fn precondition(&mut self) -> f64 {
-        if self.factor_inliers.is_some() {
-            self.factor.solve(&self.r, &mut self.z);
-            return self.r.iter().zip(&self.z).map(|(r, z)| r * z).sum();
-        }
-        let mut rz = 0.0;
-        for ((z, r), inverse) in self.z.iter_mut().zip(&self.r).zip(&self.inverse_diagonal) {
-            *z = r * inverse;
-            rz += r * *z;
-        }
-        rz
-    }
-
     /// Preconditioned conjugate gradients from δ and its residual r. Returns false if `max_steps` is
     /// reached.
     fn iterate(
@@ -212,38 +201,64 @@ impl InlierCg {
         max_steps: usize,
         delta: &mut [f64],
     ) -> bool {
-        let mut rz = self.precondition();
-        self.p.copy_from_slice(&self.z);
-        for _ in 0..max_steps {
-            let Self { r, p, q, .. } = self;
-            pass.inlier_laplacian(p, q);
-            let mut pq = 0.0;
-            for ((q, p), degree) in q.iter_mut().zip(p.iter()).zip(degrees) {
-                *q += damping * degree * p;
-                pq += *q * p;
-            }
-            if !(pq > 0.0 && rz > 0.0) {
-                return true;
-            }
-            let alpha = rz / pq;
-            let mut largest = 0.0_f64;
-            let ends = delta.iter_mut().zip(r.iter_mut());
-            for ((delta, r), (p, q)) in ends.zip(p.iter().zip(q.iter())) {
-                *delta += alpha * p;
-                *r -= alpha * q;
-                largest = largest.max(r.abs());
-            }
-            if largest <= target {
-                return true;
-            }
-            let next_rz = self.precondition();
-            let beta = next_rz / rz;
-            for (p, z) in self.p.iter_mut().zip(&self.z) {
-                *p = z + beta * *p;
-            }
-            rz = next_rz;
+        let Self { inverse_diagonal, factor, factor_inliers, r, z, p, q, .. } = self;
+        let factor = factor_inliers.map(|_| factor);
+        let mut system =
+            DampedSystem { pass, damping, degrees, target, inverse_diagonal, factor, z };
+        let vectors = ConjugateGradientVectors { x: delta, r, p, q };
+        conjugate_gradients(&mut system, vectors, max_steps).is_finished
+    }
+}
+
+/// L_I + μD with the diagonal or the factor as preconditioner.
+struct DampedSystem<'a, 'p> {
+    pass: &'a mut Pass<'p>,
+    damping: f64,
+    degrees: &'a [f64],
+    target: f64,
+    inverse_diagonal: &'a [f64],
+    factor: Option<&'a mut SampledFactor>,
+    z: &'a mut [f64],
+}
+
+impl DampedSystem<'_, '_> {
+    /// z = M⁻¹r; returns rᵀz.
+    fn precondition(&mut self, r: &[f64]) -> f64 {
+        if let Some(factor) = &mut self.factor {
+            factor.solve(r, self.z);
+            return dot(r, self.z);
         }
-        false
+        let mut rz = 0.0;
+        for ((z, r), inverse) in self.z.iter_mut().zip(r).zip(self.inverse_diagonal) {
+            *z = r * inverse;
+            rz += r * *z;
+        }
+        rz
+    }
+}
+
+impl ConjugateGradientSystem for DampedSystem<'_, '_> {
+    fn start(&mut self, vectors: &mut ConjugateGradientVectors<'_>) -> Option<f64> {
+        Some(self.precondition(vectors.r))
+    }
+
+    fn multiply(&mut self, p: &[f64], q: &mut [f64]) -> f64 {
+        self.pass.inlier_laplacian(p, q);
+        let mut pq = 0.0;
+        for ((q, p), degree) in q.iter_mut().zip(p).zip(self.degrees) {
+            *q += self.damping * degree * p;
+            pq += *q * p;
+        }
+        pq
+    }
+
+    fn advance(&mut self, alpha: f64, vectors: &mut ConjugateGradientVectors<'_>) -> Option<f64> {
+        vectors.step(alpha);
+        (largest_magnitude(vectors.r) > self.target).then(|| self.precondition(vectors.r))
+    }
+
+    fn turn(&mut self, beta: f64, vectors: &mut ConjugateGradientVectors<'_>) {
+        vectors.p.iter_mut().zip(&*self.z).for_each(|(p, z)| *p = z + beta * *p);
     }
 }
 
@@ -272,12 +287,11 @@ fn cholesky(matrix: &mut [f64], n: usize) {
         let diagonal = row[i];
         for j in 0..i {
             let other = &above[j * n..=j * n + j];
-            let dot: f64 = row[..j].iter().zip(other).map(|(a, b)| a * b).sum();
-            row[j] = (row[j] - dot) / other[j];
+            row[j] = (row[j] - dot(&row[..j], other)) / other[j];
         }
-        let dot: f64 = row[..i].iter().map(|a| a * a).sum();
+        let square = dot(&row[..i], &row[..i]);
         let min_pivot = diagonal * f64::EPSILON * n as f64;
-        row[i] = (diagonal - dot).max(min_pivot).sqrt();
+        row[i] = (diagonal - square).max(min_pivot).sqrt();
     }
 }
 
@@ -286,8 +300,7 @@ fn solve_cholesky(factor: &[f64], x: &mut [f64]) {
     let n = x.len();
     for i in 0..n {
         let row = &factor[i * n..=i * n + i];
-        let dot: f64 = row[..i].iter().zip(x.iter()).map(|(a, b)| a * b).sum();
-        x[i] = (x[i] - dot) / row[i];
+        x[i] = (x[i] - dot(&row[..i], x)) / row[i];
     }
     for i in (0..n).rev() {
         let row = &factor[i * n..=i * n + i];

@@ -10,12 +10,11 @@ use rayon::prelude::*;
 
 use crate::communicator::Communicator;
 use crate::graph::{ComparisonGraph, Groups};
+use crate::numeric::{add_parts, residual};
 
 /// Minimum number of groups per chunk, and maximum number of chunks.
 const MIN_GROUPS_PER_CHUNK: usize = 1 << 14;
 const MAX_CHUNKS: usize = 16;
-/// Items that one task adds up.
-const ITEMS_PER_TASK: usize = 1 << 14;
 
 /// Fraction of λ by which |r| of an inlier may exceed λ. With equal weights many residuals are ±λ up
 /// to rounding, and often only these groups connect an item to the others (see [`super`]).
@@ -159,19 +158,7 @@ impl<'a> Pass<'a> {
             write(chunk, &mut sums);
             chunk.sums = sums;
         });
-        let add = |first: usize, out: &mut [f64]| {
-            out.fill(0.0);
-            for chunk in &self.chunks {
-                for (out, sum) in out.iter_mut().zip(&chunk.sums[first..]) {
-                    *out += sum;
-                }
-            }
-        };
-        if out.len() <= ITEMS_PER_TASK {
-            return add(0, out);
-        }
-        let tasks = out.par_chunks_mut(ITEMS_PER_TASK).enumerate();
-        tasks.for_each(|(task, out)| add(task * ITEMS_PER_TASK, out));
+        add_parts(out, || self.chunks.iter().map(|chunk| (0, &chunk.sums[..])));
     }
 }
 
@@ -184,7 +171,7 @@ impl PassChunk {
             let (theta_left, mut sum) = (theta[left], 0.0);
             let votes = groups.right[start..end].iter().zip(&groups.y[start..end]);
             for ((&right, &y), &weight) in votes.zip(&groups.weight[start..end]) {
-                let r = y - (theta_left - theta[right as usize]);
+                let r = residual(y, theta_left, theta[right as usize]);
                 let flow = weight * r.clamp(-lambda, lambda);
                 sum += flow;
                 sums[right as usize] -= flow;
@@ -211,7 +198,7 @@ impl PassChunk {
             let (theta_left, end) = (theta[run.left as usize], self.first + run.end as usize);
             let votes = groups.right[start..end].iter().zip(&groups.y[start..end]);
             for (k, ((&right, &y), &flagged)) in votes.zip(&flagged[start..end]).enumerate() {
-                let r = y - (theta_left - theta[right as usize]);
+                let r = residual(y, theta_left, theta[right as usize]);
                 if (r.abs() > limit) != flagged {
                     changed.push(((start + k) as u32, r));
                 }
@@ -242,15 +229,9 @@ impl LeftRun {
     }
 }
 
-/// r_g = y_g − (Xθ)_g.
-#[inline]
-pub(super) fn residual(groups: &Groups, theta: &[f64], g: usize) -> f64 {
-    groups.y[g] - (theta[groups.left[g] as usize] - theta[groups.right[g] as usize])
-}
-
 /// F(θ) = Σ w ρ_λ(y − Xθ).
 pub(super) fn objective(groups: &Groups, theta: &[f64], lambda: f64) -> f64 {
-    (0..groups.len()).map(|g| groups.weight[g] * rho(residual(groups, theta, g), lambda)).sum()
+    (0..groups.len()).map(|g| groups.weight[g] * rho(groups.residual(theta, g), lambda)).sum()
 }
 
 /// Huber's function: min over γ of ½(r − γ)² + λ|γ|.

@@ -8,6 +8,7 @@ use rayon::prelude::*;
 
 use super::inlier_system::InlierSystem;
 use crate::graph::ComparisonGraph;
+use crate::numeric::{ConjugateGradientSystem, ConjugateGradientVectors, conjugate_gradients, dot};
 
 const ROWS_PER_TASK: usize = 2048;
 const MAX_STEPS: usize = 10_000;
@@ -46,23 +47,63 @@ impl<'a> InlierConjugateGradient<'a> {
         let [r, p, q, inverse_diagonal] = [zeros(), zeros(), zeros(), zeros()];
         Self { graph, tolerance, offsets, entries, r, p, q, inverse_diagonal }
     }
+}
 
+/// The inlier Laplacian with these weights on the pairs.
+struct WeightedSystem<'a> {
+    offsets: &'a [usize],
+    entries: &'a [(u32, u32)],
+    weights: &'a [f64],
+    inverse_diagonal: &'a mut [f64],
+    tolerance: f64,
+    /// rᵀz that is small enough.
+    target: f64,
+}
+
+impl WeightedSystem<'_> {
     fn row(&self, i: usize) -> &[(u32, u32)] {
         &self.entries[self.offsets[i]..self.offsets[i + 1]]
     }
 
-    /// q ← L_c p.
-    fn multiply(&mut self, weights: &[f64]) {
-        let mut q = std::mem::take(&mut self.q);
-        let p = &self.p;
+    /// rᵀz, in the order (r·r)·d.
+    fn rz(&self, r: &[f64]) -> Option<f64> {
+        let rz = r.iter().zip(&*self.inverse_diagonal).map(|(r, d)| r * r * d).sum();
+        (rz > self.target).then_some(rz)
+    }
+}
+
+impl ConjugateGradientSystem for WeightedSystem<'_> {
+    fn start(&mut self, vectors: &mut ConjugateGradientVectors<'_>) -> Option<f64> {
+        for i in 0..vectors.r.len() {
+            let degree: f64 =
+                self.row(i).iter().map(|&(_, pair)| self.weights[pair as usize]).sum();
+            self.inverse_diagonal[i] = if degree > 0.0 { 1.0 / degree } else { 0.0 };
+        }
+        let rz = self.rz(vectors.r)?;
+        self.target = self.tolerance * self.tolerance * rz;
+        self.rz(vectors.r)
+    }
+
+    fn multiply(&mut self, p: &[f64], q: &mut [f64]) -> f64 {
         q.par_chunks_mut(ROWS_PER_TASK).enumerate().for_each(|(task, q)| {
             for (k, q) in q.iter_mut().enumerate() {
                 let i = task * ROWS_PER_TASK + k;
-                let of = |&(j, pair): &(u32, u32)| weights[pair as usize] * (p[i] - p[j as usize]);
+                let of =
+                    |&(j, pair): &(u32, u32)| self.weights[pair as usize] * (p[i] - p[j as usize]);
                 *q = self.row(i).iter().map(of).sum();
             }
         });
-        self.q = q;
+        dot(p, q)
+    }
+
+    fn advance(&mut self, alpha: f64, vectors: &mut ConjugateGradientVectors<'_>) -> Option<f64> {
+        vectors.step(alpha);
+        self.rz(vectors.r)
+    }
+
+    fn turn(&mut self, beta: f64, vectors: &mut ConjugateGradientVectors<'_>) {
+        let z = vectors.r.iter().zip(&*self.inverse_diagonal).map(|(r, d)| r * d);
+        vectors.p.iter_mut().zip(z).for_each(|(p, z)| *p = z + beta * *p);
     }
 }
 
@@ -78,35 +119,10 @@ impl InlierSystem for InlierConjugateGradient<'_> {
         // Rounding errors leave a constant part in b, outside the range of L, on which the iteration
         // would diverge.
         self.graph.components().centre(&mut self.r);
-        for i in 0..b.len() {
-            let degree: f64 = self.row(i).iter().map(|&(_, pair)| weights[pair as usize]).sum();
-            self.inverse_diagonal[i] = if degree > 0.0 { 1.0 / degree } else { 0.0 };
-        }
-        let scaled =
-            |r: &[f64], d: &[f64]| -> f64 { r.iter().zip(d).map(|(r, d)| r * r * d).sum() };
-        let mut rz = scaled(&self.r, &self.inverse_diagonal);
-        let target = self.tolerance * self.tolerance * rz;
-        self.p
-            .iter_mut()
-            .zip(self.r.iter().zip(&self.inverse_diagonal))
-            .for_each(|(p, (r, d))| *p = r * d);
-        for _ in 0..MAX_STEPS {
-            if rz <= target {
-                break;
-            }
-            self.multiply(weights);
-            let pq: f64 = self.p.iter().zip(&self.q).map(|(p, q)| p * q).sum();
-            if pq <= 0.0 {
-                break;
-            }
-            let alpha = rz / pq;
-            out.iter_mut().zip(&self.p).for_each(|(out, p)| *out += alpha * p);
-            self.r.iter_mut().zip(&self.q).for_each(|(r, q)| *r -= alpha * q);
-            let next = scaled(&self.r, &self.inverse_diagonal);
-            let beta = next / rz;
-            rz = next;
-            let z = self.r.iter().zip(&self.inverse_diagonal);
-            self.p.iter_mut().zip(z).for_each(|(p, (r, d))| *p = r * d + beta * *p);
-        }
+        let Self { tolerance, offsets, entries, r, p, q, inverse_diagonal, .. } = self;
+        let (tolerance, target) = (*tolerance, 0.0);
+        let mut system =
+            WeightedSystem { offsets, entries, weights, inverse_diagonal, tolerance, target };
+        conjugate_gradients(&mut system, ConjugateGradientVectors { x: out, r, p, q }, MAX_STEPS);
     }
 }

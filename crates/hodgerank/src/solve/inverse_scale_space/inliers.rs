@@ -4,6 +4,7 @@ use super::conjugate_gradient::InlierConjugateGradient;
 use super::dense::DenseInverse;
 use super::inlier_system::InlierSystem;
 use crate::graph::ComparisonGraph;
+use crate::numeric::DisjointSets;
 
 /// Maximum number of items for which the pseudo-inverse is stored as a matrix (128 MB).
 pub(super) const MAX_DENSE_ITEMS: usize = 4096;
@@ -86,14 +87,10 @@ impl<'a> Inliers<'a> {
             return true;
         }
         let pairs = self.graph.pairs();
-        let mut root: Vec<u32> = (0..self.graph.items() as u32).collect();
-        let mut components = root.len();
+        let mut sets = DisjointSets::new(self.graph.items());
+        let mut components = self.graph.items();
         for p in (0..pairs.len()).filter(|&p| self.trusted_groups[p] > 0) {
-            let ends = [pairs.left[p], pairs.right[p]].map(|i| find(&mut root, i));
-            if ends[0] != ends[1] {
-                root[ends[0].max(ends[1]) as usize] = ends[0].min(ends[1]);
-                components -= 1;
-            }
+            components -= usize::from(sets.join(pairs.left[p], pairs.right[p]));
         }
         self.may_be_disconnected = components != self.graph.components().len();
         !self.may_be_disconnected
@@ -103,12 +100,4 @@ impl<'a> Inliers<'a> {
     pub(super) fn solve(&mut self, b: &[f64], out: &mut [f64]) {
         self.system.solve(&self.weights, b, out);
     }
-}
-
-fn find(root: &mut [u32], mut i: u32) -> u32 {
-    while root[i as usize] != i {
-        root[i as usize] = root[root[i as usize] as usize];
-        i = root[i as usize];
-    }
-    i
 }

@@ -48,7 +48,7 @@ pub(super) fn evaluate(
     state.time_to_next = f64::INFINITY;
     for (k, g) in range.clone().enumerate() {
         let (i, j) = (groups.left[g] as usize, groups.right[g] as usize);
-        let r = groups.y[g] - (theta[i] - theta[j]);
+        let r = groups.residual(theta, g);
         let p = state.p[k];
         if flagged[g] {
             state.rate[k] = 0.0;

@@ -21,10 +21,10 @@ use rayon::prelude::*;
 use crate::communicator::{StateReader, StateWriter};
 use crate::error::Result;
 use crate::graph::{Chunk, Chunks, ComparisonGraph, Groups};
+use crate::numeric::residual;
 use crate::path::Change;
 
 use super::gamma_update::{GammaUpdate, StepParams, merge_chunks, shrink};
-use super::residual;
 
 /// Maximum number of steps between two scans of all groups.
 const MAX_STEPS_BETWEEN_SCANS: usize = 10;
@@ -106,7 +106,7 @@ impl StepContext<'_> {
         let [theta_i, sum_i] = self.items[self.groups.left[g] as usize];
         let [theta_j, sum_j] = self.items[self.groups.right[g] as usize];
         let y = self.groups.y[g];
-        (y - (theta_i - theta_j), self.step.t * y - (sum_i - sum_j))
+        (residual(y, theta_i, theta_j), self.step.t * y - (sum_i - sum_j))
     }
 
     /// Bounds the growth of |z| in a step: returns its value for r = 0 and its slope in |r|.
@@ -201,8 +201,7 @@ impl GammaUpdate for ActiveSet<'_> {
         let max_of_chunk = |chunk: &Chunk<ActiveSetState>| {
             let groups = chunk.groups.clone().zip(&chunk.state.has_entered);
             let never_entered = groups.filter(|(_, has_entered)| !**has_entered);
-            never_entered
-                .fold(0.0_f64, |max, (g, _)| max.max(residual(self.groups, theta, g).abs()))
+            never_entered.fold(0.0_f64, |max, (g, _)| max.max(self.groups.residual(theta, g).abs()))
         };
         visited.max(self.chunks.0.par_iter().map(max_of_chunk).reduce(|| 0.0, f64::max))
     }
@@ -270,7 +269,7 @@ fn scan_all(chunk: &mut Chunk<ActiveSetState>, context: StepContext<'_>) {
             let ([theta_i, sum_i], [theta_j, sum_j]) = (items[i as usize], items[j as usize]);
             // Groups that have entered get zeros. A product, because a branch would mispredict.
             let mask = f64::from(u8::from(!has_entered));
-            *r = mask * (y - (theta_i - theta_j));
+            *r = mask * residual(y, theta_i, theta_j);
             *z = mask * (step.t * y - (sum_i - sum_j));
         }
         let (mut max_r, mut max_bound) = (0.0_f64, 0.0_f64);

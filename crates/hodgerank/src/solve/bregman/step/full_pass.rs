@@ -2,10 +2,10 @@
 
 use crate::communicator::{StateReader, StateWriter};
 use crate::graph::{Chunk, Chunks, ComparisonGraph, Groups};
+use crate::numeric::residual;
 use crate::path::Change;
 
 use super::gamma_update::{GammaUpdate, StepParams, merge_chunks, shrink};
-use super::residual;
 use crate::error::Result;
 
 /// zᵏ of every group; γᵏ = κ shrink(zᵏ) is not stored.
@@ -39,7 +39,7 @@ impl GammaUpdate for FullPass<'_> {
         let groups = self.groups;
         self.chunks.each(|chunk| {
             for (z, g) in chunk.state.z.iter_mut().zip(chunk.groups.clone()) {
-                *z = (t * residual(groups, theta, g)).clamp(-1.0, 1.0);
+                *z = (t * groups.residual(theta, g)).clamp(-1.0, 1.0);
             }
         });
     }
@@ -96,7 +96,7 @@ fn pass(chunk: &mut Chunk<FullPassState>, groups: &Groups, theta: &[f64], step: 
         for (r, ((&i, &j), &y)) in
             block.r.iter_mut().zip(left.iter().zip(right).zip(&y[lanes.clone()]))
         {
-            *r = y - (theta[i as usize] - theta[j as usize]);
+            *r = residual(y, theta[i as usize], theta[j as usize]);
         }
         block.old.iter_mut().zip(&z[lanes.clone()]).for_each(|(old, z)| *old = *z);
         let any_outlier = block.advance(step);

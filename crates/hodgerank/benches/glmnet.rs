@@ -1,10 +1,9 @@
-//! Huber-LASSO paths beside glmnet (R): the same votes, the same 100 λ, in turns.
+//! Huber-LASSO paths compared with glmnet (R): the same votes and 100 λ, in alternating runs.
 //!
-//! `cargo bench -p hodgerank --bench beside_glmnet`: needs `Rscript` with glmnet, which
-//! `scripts/bench` installs. Ours is timed from votes in memory, merging included; of glmnet only
-//! its own call counts. It gets the votes as they are and, in a second row, merged as we merge
-//! them. A path counts as no worse if its objective is at most glmnet's at every λ, but for
-//! rounding.
+//! `cargo bench -p hodgerank --bench glmnet`: needs `Rscript` with glmnet, which
+//! `scripts/bench` installs. hodgerank is timed from votes in memory, merging included; for glmnet
+//! only its own call counts. It gets the unmerged votes and, in a second row, the merged ones. A path
+//! is no worse if its objective is at most glmnet's at every λ, up to rounding.
 
 #![allow(clippy::print_stdout)]
 
@@ -20,22 +19,22 @@ use hodgerank::solve::HuberLassoOptions;
 use hodgerank::solve::huber_lasso;
 use hodgerank::{Comparison, ComparisonGraph, Groups, Path};
 
-/// Objectives are sums of some 100,000 terms.
-const ROUNDING: f64 = 1e-9;
+/// Relative rounding error of an objective, a sum of up to 300,000 terms.
+const OBJECTIVE_TOLERANCE: f64 = 1e-9;
 
-/// A study, how often each program runs in one turn, and how many turns there are.
+/// A study, the number of runs of each program per round, and the number of rounds.
 struct Case {
     items: usize,
     votes: u64,
     flips: f64,
     runs: usize,
     peer_runs: usize,
-    turns: usize,
+    rounds: usize,
 }
 
 const CASES: [Case; 2] = [
-    Case { items: 16, votes: 2000, flips: 0.05, runs: 50, peer_runs: 10, turns: 3 },
-    Case { items: 1000, votes: 300_000, flips: 0.2, runs: 5, peer_runs: 1, turns: 3 },
+    Case { items: 16, votes: 2000, flips: 0.05, runs: 50, peer_runs: 10, rounds: 3 },
+    Case { items: 1000, votes: 300_000, flips: 0.2, runs: 5, peer_runs: 1, rounds: 3 },
 ];
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -56,13 +55,13 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Runs both in turns; prints the medians.
+/// Runs both programs alternately; prints the medians.
 fn row(case: &Case, votes: &[Comparison], name: &str, rows: Groups) -> Result<(), Box<dyn Error>> {
     let (path, _) = ours(case.items, votes)?;
     let directory = scratch()?;
     export(&directory, &rows, &path.knots)?;
     let (mut our_times, mut peer_times, mut peer_objective) = (Vec::new(), Vec::new(), Vec::new());
-    for _ in 0..case.turns {
+    for _ in 0..case.rounds {
         for _ in 0..case.runs {
             our_times.push(ours(case.items, votes)?.1);
         }
@@ -78,7 +77,7 @@ fn row(case: &Case, votes: &[Comparison], name: &str, rows: Groups) -> Result<()
     if peer_objective.len() != ours.len() {
         return Err(format!("glmnet stopped after {} λ", peer_objective.len()).into());
     }
-    let worse = |(ours, peer): &(&f64, &f64)| **ours > **peer * (1.0 + ROUNDING);
+    let worse = |(ours, peer): &(&f64, &f64)| **ours > **peer * (1.0 + OBJECTIVE_TOLERANCE);
     let verdict = match ours.iter().zip(&peer_objective).filter(worse).count() {
         0 => "no worse at every λ".to_owned(),
         count => format!("worse at {count} λ"),
@@ -94,7 +93,7 @@ fn row(case: &Case, votes: &[Comparison], name: &str, rows: Groups) -> Result<()
     Ok(())
 }
 
-/// From votes in memory to the path: merge, graph, 100 λ.
+/// Computes the path from votes in memory: merge, graph, 100 λ.
 fn ours(items: usize, votes: &[Comparison]) -> Result<(Path, f64), Box<dyn Error>> {
     let started = Instant::now();
     let graph = ComparisonGraph::new(items, Groups::merge(items, votes)?.groups)?;
@@ -102,7 +101,7 @@ fn ours(items: usize, votes: &[Comparison]) -> Result<(Path, f64), Box<dyn Error
     Ok((path, started.elapsed().as_secs_f64()))
 }
 
-/// Seconds of each run, and the objective at each λ.
+/// Returns the seconds of each run and the objective at each λ.
 fn glmnet(directory: &FilePath, runs: usize) -> Result<(Vec<f64>, Vec<f64>), Box<dyn Error>> {
     let script = FilePath::new(env!("CARGO_MANIFEST_DIR")).join("../../benches/glmnet.R");
     let output =
@@ -129,7 +128,7 @@ fn export(directory: &FilePath, rows: &Groups, lambdas: &[f64]) -> std::io::Resu
 }
 
 fn scratch() -> std::io::Result<PathBuf> {
-    let directory = std::env::temp_dir().join(format!("beside-glmnet-{}", std::process::id()));
+    let directory = std::env::temp_dir().join(format!("glmnet-bench-{}", std::process::id()));
     fs::create_dir_all(&directory)?;
     Ok(directory)
 }
