@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::support::files::{batch, gzip, parquet, separated, votes};
-use crate::support::{Run, Silent, TestFolder, shared_data};
+use crate::support::{MpiRun, Silent, TestFolder, shared_data};
 use clap::Parser;
 use hodgerank_commands::Votes;
 use hodgerank_commands::clean::{CleanOptions, clean};
@@ -42,7 +42,7 @@ fn distributed(
     size: usize,
     files: &[String],
     options: &[&str],
-) -> (Run, [Vec<String>; 2]) {
+) -> (MpiRun, [Vec<String>; 2]) {
     for name in ["many", "many-flagged"] {
         let _ = std::fs::remove_dir_all(folder.at(name));
     }

@@ -3,11 +3,11 @@
 use hodgerank::fit::Method;
 
 use crate::support::files::{batch, parquet, separated, study};
-use crate::support::{Run, TestFolder};
+use crate::support::{MpiRun, TestFolder};
 
 /// Runs `rank` with an output file, and checks that it fails with one message.
 #[track_caller]
-fn fails(folder: &TestFolder, size: usize, code: i32, words: &[&str]) -> Run {
+fn fails(folder: &TestFolder, size: usize, code: i32, words: &[&str]) -> MpiRun {
     let mut arguments = vec!["rank", "--output=out.json"];
     arguments.extend(words);
     let run = folder.run(size, &arguments);

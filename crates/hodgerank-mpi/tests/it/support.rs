@@ -18,13 +18,13 @@ use crate::mpirun::{TIME_LIMIT, mpirun};
 
 /// The result of a run.
 #[derive(Debug)]
-pub(crate) struct Run {
+pub(crate) struct MpiRun {
     pub(crate) code: Option<i32>,
     pub(crate) stdout: Vec<u8>,
     pub(crate) stderr: String,
 }
 
-impl Run {
+impl MpiRun {
     #[track_caller]
     pub(crate) fn good(self) -> Self {
         assert_eq!(self.code, Some(0), "{}", self.stderr);
@@ -83,7 +83,7 @@ impl TestFolder {
         command
     }
 
-    pub(crate) fn run<S: AsRef<str>>(&self, size: usize, arguments: &[S]) -> Run {
+    pub(crate) fn run<S: AsRef<str>>(&self, size: usize, arguments: &[S]) -> MpiRun {
         let _lock = lock_mpirun();
         let output =
             self.command(size, arguments).output().expect("timeout and mpirun are installed");
@@ -91,7 +91,7 @@ impl TestFolder {
         let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
         let hung = matches!(code, None | Some(124 | 137));
         assert!(!hung, "{size} processes did not end within {TIME_LIMIT} seconds: {stderr}");
-        Run { code, stdout: output.stdout, stderr }
+        MpiRun { code, stdout: output.stdout, stderr }
     }
 
     /// Returns the ranking of several processes, as JSON.
