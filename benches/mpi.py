@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""hodgerank-mpi on one rank and on several, beside the threads of hodgerank, in turns.
+"""Benchmarks hodgerank-mpi with one and several processes, and hodgerank with threads.
 
-    benches/mpi.py [--items N] [--votes N] [--rounds N] [--ranks 1,2,4]
+    benches/mpi.py [--items N] [--votes N] [--rounds N] [--processes 1,2,4]
 
-Time: a step of Algorithm 4 on votes that are kept apart, one thread a rank; then the same in one
-process with as many threads, which is what one machine would do. Memory: the most that a rank of
-`hodgerank-mpi rank` held, reading the same Parquet file. Seconds are medians over all rounds.
+Time: a step of Algorithm 4 on votes that are not merged, with one thread per process; then the same in one
+process with as many threads. Memory: the peak memory of the processes of `hodgerank-mpi rank`, which read
+one Parquet file. Programs run in turns; times are medians over all rounds.
 """
 
 import argparse
@@ -37,64 +37,64 @@ def main():
     parser.add_argument("--items", type=int, default=1000)
     parser.add_argument("--votes", type=int, default=10_000_000)
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--ranks", default="1,2,4")
+    parser.add_argument("--processes", default="1,2,4")
     given = parser.parse_args()
-    ranks = [int(number) for number in given.ranks.split(",")]
+    counts = [int(number) for number in given.processes.split(",")]
     cores = os.cpu_count()
 
     build = ["cargo", "build", "--release", "--quiet", "-p", "hodgerank-mpi", "-p", "hodgerank-cli"]
     run([*build, "--bins", "--examples"])
     size = ["--items", given.items, "--votes", given.votes]
     example = TARGET / "examples" / "scaling"
-    ways = {f"{n} ranks": [*MPIRUN, "-n", n, example, *size] for n in ranks}
+    commands = {f"{n} processes": [*MPIRUN, "-n", n, example, *size] for n in counts}
     for threads in sorted({1, cores}):
-        ways[f"{threads} threads"] = [example, *size, "--alone", "--threads", threads]
-    found = {name: [] for name in ways}
+        commands[f"{threads} threads"] = [example, *size, "--without-mpi", "--threads", threads]
+    results = {name: [] for name in commands}
     for _ in range(given.rounds):
-        for name, command in ways.items():
-            found[name].append(json.loads(run(command).stdout))
+        for name, command in commands.items():
+            results[name].append(json.loads(run(command).stdout))
 
     steps = {
         name: statistics.median(s for line in lines for s in line["seconds_per_step"])
-        for name, lines in found.items()
+        for name, lines in results.items()
     }
-    first = steps[f"{ranks[0]} ranks"]
-    print(f"\n{given.votes:,} votes kept apart, {given.items:,} items, {cores} cores\n")
-    print("| who | a step | speed-up over one rank | ns a vote and step | most memory of one |")
+    first = steps[f"{counts[0]} processes"]
+    print(f"\n{given.votes:,} votes, not merged, {given.items:,} items, {cores} cores\n")
+    print("| | time per step | speed-up | ns per vote and step | peak memory per process |")
     print("|---|---|---|---|---|")
     for name, seconds in steps.items():
-        memory = max(line["bytes"] for line in found[name]) / 1e6
+        memory = max(line["bytes"] for line in results[name]) / 1e6
         per_vote = 1e9 * seconds / given.votes
         print(f"| {name} | {1e3 * seconds:.2f} ms | {first / seconds:.2f} | {per_vote:.2f} | {memory:.0f} MB |")
-    both = f"{cores} ranks", f"{cores} threads"
+    both = f"{cores} processes", f"{cores} threads"
     if all(name in steps for name in both):
-        print(f"\n{cores} ranks take {steps[both[0]] / steps[both[1]]:.2f} times as long as {cores} threads of one process.")
+        print(f"\n{cores} processes take {steps[both[0]] / steps[both[1]]:.2f} times as long as {cores} threads.")
 
-    print("\n| numbers added up | " + " | ".join(f"{n} ranks" for n in ranks if n > 1) + " |")
-    print("|---|" + "---|" * sum(n > 1 for n in ranks))
-    lines = {n: found[f"{n} ranks"] for n in ranks if n > 1}
-    for k, (length, _) in enumerate(found[f"{ranks[0]} ranks"][0]["sums"]):
+    print("\n| numbers summed | " + " | ".join(f"{n} processes" for n in counts if n > 1) + " |")
+    print("|---|" + "---|" * sum(n > 1 for n in counts))
+    lines = {n: results[f"{n} processes"] for n in counts if n > 1}
+    for k, (length, _) in enumerate(results[f"{counts[0]} processes"][0]["sums"]):
         cells = [statistics.median(line["sums"][k][1] for line in lines[n]) for n in lines]
         print(f"| {length:,} | " + " | ".join(f"{1e6 * cell:.0f} µs" for cell in cells) + " |")
 
     with tempfile.TemporaryDirectory() as folder:
-        memory_of_ranks(Path(folder), ranks)
+        peak_memory(Path(folder), counts)
 
 
-def memory_of_ranks(folder, ranks):
-    """Peak memory of the program, for which distinct votes count: 20,000 items, 10 million votes."""
+def peak_memory(folder, counts):
+    """Peak memory of the program on many distinct votes: 20,000 items, 10 million votes."""
     votes = folder / "votes.parquet"
     study = ["simulate", "--items", 20_000, "--votes", 10_000_000, "--seed", 1, "--quiet"]
     run([TARGET / "hodgerank", *study, "--output", votes])
-    print("\n| ranks | distinct votes | most memory of one rank | seconds |")
+    print("\n| processes | distinct votes | peak memory per process | seconds |")
     print("|---|---|---|---|")
-    for n in ranks:
+    for n in counts:
         rank = [TARGET / "hodgerank-mpi", "rank", votes, "--method", "lbi", "--outliers", "5%"]
         rank += ["--format", "json", "--output", folder / f"{n}.json"]
         started = os.times().elapsed
         done = run([*MPIRUN, "-n", n, *rank])
         seconds = os.times().elapsed - started
-        memory = re.search(r"at most ([\d,]+) MB", done.stderr)
+        memory = re.search(r"peak memory .*?([\d,]+) MB", done.stderr)
         groups = json.loads((folder / f"{n}.json").read_text())["input"]["groups"]
         print(f"| {n} | {groups:,} | {memory.group(1) if memory else '?'} MB | {seconds:.1f} |")
 

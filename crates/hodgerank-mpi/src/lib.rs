@@ -1,47 +1,26 @@
-//! Ranking over several machines: each holds some of the votes, all hold all of the scores.
+//! Ranking over several machines with MPI: each process holds some of the votes, and all hold all
+//! scores.
 //!
-//! What one machine does in memory is done here over MPI, with the same solvers:
+//! The solvers are those of one machine. This crate distributes their input and output:
 //!
-//! | step | module | what travels |
+//! | step | module | what is sent |
 //! |---|---|---|
-//! | who reads what | [`shards`] | the plan, from rank 0 |
-//! | reading | [`reading`] | counts, and the first rejected rows |
-//! | one dictionary | [`dictionary`] | names: each to one rank, then the distinct ones to all |
-//! | equal votes meet | [`votes`] | each group to the rank of its pair |
-//! | solving | [`MpiTeam`] | one vector of n numbers a step |
-//! | rows again, beside their groups | `lookup` | each rank's distinct votes, and what their owners found |
-//! | one order of suspicion | `positions` | a key for each run of equal votes |
-//! | failures | [`agree`] | whether anyone failed, after each step |
+//! | assigning files to processes | [`input::shard_plan`] | the plan, from process 0 |
+//! | reading | [`input::read`] | counts and the first rejected rows |
+//! | one set of labels | [`input::labels`] | each label to one process, then the distinct ones to all |
+//! | merging equal votes | [`input::votes`] | each distinct vote to the process that owns its pair |
+//! | solving | [`comm::MpiCommunicator`] | vectors of one number per item |
+//! | results for the rows of each process | `passes` | the distinct votes of a process, and their results |
+//! | one order of suspicion | `output` | a sort key for each run of equal votes |
+//! | failures | [`comm::CollectiveError`] | whether a process failed, after each step |
 //!
-//! No rank ever holds all votes. Rank 0 alone speaks, and writes rankings; of lists and
-//! cleaned votes each rank writes its part.
+//! No process ever holds all votes. Process 0 alone prints and writes rankings; lists of votes and
+//! cleaned votes are written in parts, one by each process.
 
-pub mod agree;
-mod annotators;
 pub mod checkpoint;
-pub mod clean;
-mod communicator;
-pub mod dictionary;
-pub mod exchange;
-pub mod fingerprint;
-pub mod flags;
-mod look;
-mod lookup;
-mod mail;
-pub mod memory;
-mod order;
-pub mod outliers;
-mod own;
-mod parts;
-mod positions;
-pub mod rank;
-pub mod reading;
+pub mod comm;
+pub mod commands;
+pub mod input;
+mod output;
+mod passes;
 pub mod session;
-pub mod shards;
-pub mod studies;
-mod text;
-pub mod votes;
-mod world;
-
-pub use communicator::MpiTeam;
-pub use world::World;

@@ -1,58 +1,58 @@
-//! What every command of the program works with.
+//! What every command needs: the processes, the terminal, the threads.
 
 use std::sync::Arc;
 
 use hodgerank_cli::Terminal;
-use hodgerank_commands::{Watch, Work};
+use hodgerank_commands::{Observer, Task};
 use hodgerank_report::words::thousands;
 
-use crate::memory;
-use crate::world::World;
+use crate::comm::{World, peak_memory};
 
-/// The ranks, this rank's voice, and its threads.
+/// One run of the program, on this process.
 #[derive(Debug)]
 pub struct Session {
-    /// All ranks.
+    /// All processes.
     pub world: Arc<World>,
-    /// Who hears of notes and warnings.
-    pub voice: Arc<Voice>,
-    /// Threads of this rank.
+    /// Where messages and progress go.
+    pub terminal: Arc<RootTerminal>,
+    /// Number of threads of this process.
     pub threads: usize,
 }
 
 impl Session {
-    /// Says how much memory a rank has needed, where the system tells.
-    pub fn tell_memory(&self) {
-        let Some(bytes) = memory::most_bytes_of_a_rank(&self.world) else { return };
+    /// Prints the peak memory of the processes, if it is known. Collective.
+    pub fn report_peak_memory(&self) {
+        let Some(bytes) = peak_memory::max_peak_memory(&self.world) else { return };
         let megabytes = thousands(bytes.div_ceil(1_000_000));
-        self.voice.note(&match self.world.size() {
-            1 => format!("one rank, which held at most {megabytes} MB"),
-            ranks => format!("{ranks} ranks, each of which held at most {megabytes} MB"),
+        self.terminal.note(&match self.world.size() {
+            1 => format!("1 process, peak memory {megabytes} MB"),
+            size => format!("{size} processes, peak memory of each at most {megabytes} MB"),
         });
     }
 }
 
-/// Speaks on rank 0 and is silent elsewhere, so that everything is said once.
-pub struct Voice(Option<Terminal>);
+/// The terminal of process 0. On other processes it prints nothing, so that each message appears
+/// once.
+pub struct RootTerminal(Option<Terminal>);
 
-impl Voice {
-    /// The voice of this rank.
+impl RootTerminal {
+    /// Creates the terminal of this process. With `quiet` it prints errors only.
     #[must_use]
     pub fn new(world: &World, quiet: bool) -> Self {
-        Self(world.is_first().then(|| Terminal::new(quiet)))
+        Self(world.is_root().then(|| Terminal::new(quiet)))
     }
 }
 
-impl Observer for Voice {
+impl Observer for RootTerminal {
     fn note(&self, text: &str) {
         if let Some(terminal) = &self.0 {
-            Watch::note(terminal, text);
+            Observer::note(terminal, text);
         }
     }
 
     fn warn(&self, text: &str) {
         if let Some(terminal) = &self.0 {
-            Watch::warn(terminal, text);
+            Observer::warn(terminal, text);
         }
     }
 
@@ -64,15 +64,15 @@ impl Observer for Voice {
     }
 }
 
-impl std::fmt::Debug for Voice {
+impl std::fmt::Debug for RootTerminal {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(if self.0.is_some() { "speaking" } else { "silent" })
+        f.debug_tuple("RootTerminal").field(&self.0.is_some()).finish()
     }
 }
 
-/// Threads of a rank where nothing is said: the node's cores, shared by its ranks.
+/// Returns the default number of threads: the node's cores divided by its processes.
 #[must_use]
 pub fn default_threads(world: &World) -> usize {
     let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    (cores / world.ranks_here()).max(1)
+    (cores / world.node_size()).max(1)
 }

@@ -1,35 +1,50 @@
-//! The state of a computation as bytes: numbers in sequence, read back in the same order.
+//! The state of a solver as bytes: postcard values one after another, read back in the same order.
 //!
-//! The format has no names and no types. A [`super::Checkpoint`] must return a state undamaged, and
-//! only to the same computation on the same votes.
+//! The bytes carry no names and no types. [`super::Checkpoint`] must detect damage, and must return
+//! a state only to the solver that saved it, on the same votes.
+
+use serde::de::DeserializeOwned;
+use serde::{Serialize, Serializer};
 
 use crate::error::{Error, Result};
 
-/// Writes a state.
+/// Appends values to a state.
 #[derive(Debug, Default)]
 pub(crate) struct StateWriter(Vec<u8>);
 
 impl StateWriter {
     pub(crate) fn number(&mut self, value: f64) {
-        self.0.extend_from_slice(&value.to_le_bytes());
+        self.write(&value);
     }
 
     pub(crate) fn count(&mut self, value: u64) {
-        self.0.extend_from_slice(&value.to_le_bytes());
+        self.write(&value);
     }
 
-    pub(crate) fn numbers<'a>(&mut self, values: impl ExactSizeIterator<Item = &'a f64>) {
-        self.count(values.len() as u64);
-        values.for_each(|&value| self.number(value));
+    pub(crate) fn numbers<'a>(&mut self, values: impl ExactSizeIterator<Item = &'a f64> + Clone) {
+        self.write(&Sequence(values));
     }
 
     pub(crate) fn indices(&mut self, values: &[u32]) {
-        self.count(values.len() as u64);
-        values.iter().for_each(|value| self.0.extend_from_slice(&value.to_le_bytes()));
+        self.write(values);
     }
 
     pub(crate) fn finish(self) -> Vec<u8> {
         self.0
+    }
+
+    fn write<T: Serialize + ?Sized>(&mut self, value: &T) {
+        let written = postcard::to_extend(value, std::mem::take(&mut self.0));
+        self.0 = written.expect("numbers and sequences of known length can be encoded");
+    }
+}
+
+/// Numbers that are not in one slice.
+struct Sequence<I>(I);
+
+impl<'a, I: Iterator<Item = &'a f64> + Clone> Serialize for Sequence<I> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.0.clone())
     }
 }
 
@@ -37,62 +52,55 @@ impl StateWriter {
 #[derive(Debug)]
 pub(crate) struct StateReader<'a> {
     work: &'static str,
-    remaining: &'a [u8],
+    rest: &'a [u8],
 }
 
 impl<'a> StateReader<'a> {
-    /// Reads the state of the computation called `work`.
+    /// Starts to read the state of the solver called `work`.
     pub(crate) fn new(work: &'static str, state: &'a [u8]) -> Self {
-        Self { work, remaining: state }
+        Self { work, rest: state }
     }
 
-    fn take<const N: usize>(&mut self) -> Result<[u8; N]> {
-        let (first, rest) = self.remaining.split_first_chunk().ok_or_else(|| self.unusable())?;
-        self.remaining = rest;
-        Ok(*first)
-    }
-
+    /// Returns the error of a state that does not fit the solver.
     pub(crate) fn unusable(&self) -> Error {
         Error::UnusableState { work: self.work }
     }
 
     pub(crate) fn number(&mut self) -> Result<f64> {
-        self.take().map(f64::from_le_bytes)
+        self.read()
     }
 
     pub(crate) fn count(&mut self) -> Result<u64> {
-        self.take().map(u64::from_le_bytes)
-    }
-
-    /// The length of a list of entries of `size` bytes; an error if it exceeds the bytes left.
-    fn length(&mut self, size: usize) -> Result<usize> {
-        let count = self.count()? as usize;
-        if count > self.remaining.len() / size { Err(self.unusable()) } else { Ok(count) }
+        self.read()
     }
 
     pub(crate) fn numbers(&mut self) -> Result<Vec<f64>> {
-        let count = self.length(8)?;
-        (0..count).map(|_| self.number()).collect()
+        self.read()
     }
 
-    /// Reads a list of exactly `out.len()` numbers.
+    /// Reads numbers into `out`, which must have as many elements as were written.
     pub(crate) fn numbers_into(&mut self, out: &mut [f64]) -> Result<()> {
-        let found = self.numbers()?;
-        if found.len() != out.len() {
+        let numbers = self.numbers()?;
+        if numbers.len() != out.len() {
             return Err(self.unusable());
         }
-        out.copy_from_slice(&found);
+        out.copy_from_slice(&numbers);
         Ok(())
     }
 
     pub(crate) fn indices(&mut self) -> Result<Vec<u32>> {
-        let count = self.length(4)?;
-        (0..count).map(|_| self.take().map(u32::from_le_bytes)).collect()
+        self.read()
     }
 
-    /// Fails unless all bytes have been read.
+    /// Checks that everything has been read.
     pub(crate) fn finish(self) -> Result<()> {
-        if self.remaining.is_empty() { Ok(()) } else { Err(self.unusable()) }
+        if self.rest.is_empty() { Ok(()) } else { Err(self.unusable()) }
+    }
+
+    fn read<T: DeserializeOwned>(&mut self) -> Result<T> {
+        let (value, rest) = postcard::take_from_bytes(self.rest).map_err(|_| self.unusable())?;
+        self.rest = rest;
+        Ok(value)
     }
 }
 
@@ -101,7 +109,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_are_read_back_as_written() {
+    fn what_is_written_is_read_back() {
         let mut writer = StateWriter::default();
         writer.number(-0.1);
         writer.numbers([f64::INFINITY, 1e-300].iter());
@@ -117,13 +125,13 @@ mod tests {
     }
 
     #[test]
-    fn malformed_states_are_rejected() {
-        let unusable = Err(Error::UnusableState { work: "test" });
-        assert_eq!(StateReader::new("test", &[0; 7]).number(), unusable);
-        assert_eq!(
-            StateReader::new("test", &[9; 8]).numbers().map(drop),
-            unusable.clone().map(|_: f64| ())
-        );
+    fn states_that_do_not_fit_are_refused() {
+        let unusable = Error::UnusableState { work: "test" };
+        // Too short, a length without its elements, and a length that memory cannot hold.
+        assert_eq!(StateReader::new("test", &[0; 7]).number(), Err(unusable.clone()));
+        assert_eq!(StateReader::new("test", &[9; 8]).numbers(), Err(unusable.clone()));
+        let huge = postcard::to_stdvec(&(u64::MAX / 8)).unwrap();
+        assert_eq!(StateReader::new("test", &huge).indices(), Err(unusable));
         let mut out = [0.0; 2];
         let mut writer = StateWriter::default();
         writer.numbers([1.0].iter());

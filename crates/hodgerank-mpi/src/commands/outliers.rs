@@ -1,0 +1,180 @@
+//! `hodgerank-mpi outliers`: each process writes a part of the list, in one order of suspicion.
+//!
+//! A part of rows has the rows that the process read; a part of distinct votes (`--per-group`) has
+//! those that it owns. `order` is the position among all rows, so that parts are combined by
+//! sorting by it. Counts of annotators are collected on process 0.
+
+mod annotators;
+mod table;
+
+use clap::Args;
+use hodgerank_cli::{Failure, Files, OutputFormat, OutputOptions};
+use hodgerank_commands::RejectedSummary;
+use hodgerank_commands::annotators as statistics;
+use hodgerank_commands::listing::{Listing, Listings, SuspectVote};
+use hodgerank_commands::outliers::{self, OutliersArgs};
+
+use super::method::fit_options;
+use crate::checkpoint::{CheckpointOptions, Fingerprint};
+use crate::comm::CollectiveError;
+use crate::output::{PartFolder, SuspicionOrder, check_folder, number_rows, publish};
+use crate::passes::Job;
+use crate::session::Session;
+
+/// Arguments of `outliers`.
+#[derive(Debug, Args)]
+pub struct MpiOutliersArgs {
+    /// What to read.
+    #[command(flatten)]
+    files: Files,
+    /// What to list.
+    #[command(flatten)]
+    options: OutliersArgs,
+    /// What to write.
+    #[command(flatten)]
+    output: PartOptions,
+    /// Checkpoints.
+    #[command(flatten)]
+    checkpoint: CheckpointOptions,
+}
+
+/// Where lists are written, and in which format.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Output")]
+struct PartOptions {
+    /// Format of the parts [default: csv; without --output a table]
+    #[arg(long, value_enum)]
+    format: Option<OutputFormat>,
+    /// Folder for the lists: part-00000 and so on, one for each process that read something; it
+    /// appears complete or not at all. With --annotators a file [default: a table on standard
+    /// output]
+    #[arg(long, short, value_name = "DIR")]
+    output: Option<String>,
+    /// Rows shown in a table, 0 for all; parts always have all
+    #[arg(long, value_name = "N", default_value_t = 1000)]
+    top: usize,
+}
+
+/// Lists votes or annotators. Collective.
+pub(super) fn run(
+    session: &Session,
+    args: &MpiOutliersArgs,
+    fingerprint: Fingerprint,
+) -> Result<(), CollectiveError> {
+    let MpiOutliersArgs { files, options, checkpoint, .. } = args;
+    let votes = files.votes();
+    let fit = session.world.all_ok(fit_options(&options.method))?;
+    let job = Job {
+        files: votes.files(),
+        input: &options.input,
+        fit: &fit,
+        checkpoint,
+        fingerprint,
+        has_second_pass: !options.per_group,
+    };
+    if options.annotators {
+        list_annotators(session, args, job)
+    } else {
+        list_votes(session, args, job)
+    }
+}
+
+fn list_annotators(
+    session: &Session,
+    MpiOutliersArgs { options, output, .. }: &MpiOutliersArgs,
+    job: Job<'_>,
+) -> Result<(), CollectiveError> {
+    let world = &session.world;
+    let output = world.is_root().then(|| output.as_one_file().open()).transpose();
+    let output = world.all_ok(output)?;
+    let has_annotators = |tables: &[_]| Ok(statistics::check(tables)?);
+    let mut first = session.first_pass(job, has_annotators, |_| Ok(()))?;
+    let second = first.second_pass(session, &options.input)?;
+    let lists = annotators::list(session, &second)?;
+    let document = Listings { lists, rejected: RejectedSummary::from(&second.rejected) };
+    world.all_ok(output.map_or(Ok(()), |output| output.write(&document)))?;
+    first.finish();
+    Ok(())
+}
+
+fn list_votes(
+    session: &Session,
+    MpiOutliersArgs { options, output, .. }: &MpiOutliersArgs,
+    job: Job<'_>,
+) -> Result<(), CollectiveError> {
+    let world = &session.world;
+    let format = world.all_ok(output.check())?;
+    let folder = match &output.output {
+        Some(path) => Some(world.all_ok(PartFolder::create(world, path))?),
+        None => None,
+    };
+    let mut first = session.first_pass(job, |_| Ok(()), |_| Ok(()))?;
+    let rejected = RejectedSummary::from(&first.rejected);
+    let has_part = options.per_group || !first.tables.is_empty();
+    let (mut lists, studies): (Vec<Listing<SuspectVote>>, _) = if options.per_group {
+        let list = |study| outliers::distinct_votes(study, options.all);
+        (first.studies.iter().map(list).collect(), std::mem::take(&mut first.studies))
+    } else {
+        let second = first.second_pass(session, &options.input)?;
+        let rows = outliers::votes(&second, options.all, &*session.terminal);
+        (world.all_ok(rows)?, second.studies)
+    };
+    let orders: Vec<SuspicionOrder<'_>> = studies.iter().map(SuspicionOrder::of).collect();
+    number_rows(&**world, &mut lists, &orders);
+    match folder {
+        None => table::print(world, lists, &rejected, output.top)?,
+        Some(folder) => {
+            let part = OutputOptions {
+                format: Some(format),
+                output: Some(folder.part(world.rank(), extension(format))),
+                ..OutputOptions::default()
+            };
+            let document = Listings { lists, rejected };
+            let write = || part.open()?.write(&document);
+            world.all_ok(if has_part { write() } else { Ok(()) })?;
+            world.all_ok(publish([folder]))?;
+        }
+    }
+    first.finish();
+    Ok(())
+}
+
+impl PartOptions {
+    /// Returns the format of parts, or of the table if there are none.
+    fn check(&self) -> Result<OutputFormat, Failure> {
+        match (&self.output, self.format) {
+            (None, None | Some(OutputFormat::Table)) => Ok(OutputFormat::Table),
+            (None, Some(_)) => Err(Failure::usage(
+                "lists in this format are written to a folder, one file by each process",
+                "add --output DIR, or leave out --format for a table",
+            )),
+            (Some(_), Some(OutputFormat::Table)) => Err(Failure::usage(
+                "tables are written to standard output only",
+                "leave out --output, or use --format csv, json or parquet",
+            )),
+            (Some(path), format) => {
+                check_folder("--output", path)?;
+                Ok(format.unwrap_or(OutputFormat::Csv))
+            }
+        }
+    }
+
+    /// Returns the same options for a result in one file.
+    fn as_one_file(&self) -> OutputOptions {
+        OutputOptions {
+            format: self.format,
+            output: self.output.clone(),
+            top: self.top,
+            plain: true,
+        }
+    }
+}
+
+fn extension(format: OutputFormat) -> &'static str {
+    match format {
+        OutputFormat::Csv => "csv",
+        OutputFormat::Json => "json",
+        OutputFormat::Parquet => "parquet",
+        OutputFormat::Table => "txt",
+    }
+}

@@ -1,0 +1,55 @@
+//! The first rows of all processes, as a table on process 0, which receives these rows only.
+
+use std::io::Write as _;
+
+use hodgerank_cli::{Failure, OutputOptions};
+use hodgerank_commands::RejectedSummary;
+use hodgerank_commands::listing::{Listing, Listings, SuspectVote};
+use hodgerank_io::write::Output;
+
+use crate::comm::{CollectiveError, World};
+
+/// Prints the first `top` rows of each study, or all if it is 0. Collective.
+pub(super) fn print(
+    world: &World,
+    mut lists: Vec<Listing<SuspectVote>>,
+    rejected: &RejectedSummary,
+    top: usize,
+) -> Result<(), CollectiveError> {
+    let mut totals: Vec<u64> = lists.iter().map(|list| list.rows.len() as u64).collect();
+    world.sum_counts(&mut totals);
+    if top > 0 {
+        lists.iter_mut().for_each(|list| list.rows.retain(|row| row.order <= top as u64));
+    }
+    let rows: Vec<Vec<SuspectVote>> =
+        lists.iter_mut().map(|list| std::mem::take(&mut list.rows)).collect();
+    for part in world.gather(&rows) {
+        lists.iter_mut().zip(part).for_each(|(list, rows)| list.rows.extend(rows));
+    }
+    let print_all = || {
+        lists
+            .into_iter()
+            .zip(totals)
+            .try_for_each(|(list, total)| print_list(list, rejected, total))
+    };
+    world.all_ok(if world.is_root() { print_all() } else { Ok(()) })
+}
+
+fn print_list(
+    mut list: Listing<SuspectVote>,
+    rejected: &RejectedSummary,
+    total: u64,
+) -> Result<(), Failure> {
+    list.rows.sort_by_key(|row| row.order);
+    let more = total - list.rows.len() as u64;
+    let document = Listings { lists: vec![list], rejected: rejected.clone() };
+    OutputOptions { plain: true, ..OutputOptions::default() }.open()?.write(&document)?;
+    if more > 0 {
+        let mut out = Output::standard();
+        let written =
+            writeln!(out, "… and {more} more (--top 0 shows all; --output DIR contains all)");
+        written.map_err(|error| out.error(error))?;
+        out.finish()?;
+    }
+    Ok(())
+}

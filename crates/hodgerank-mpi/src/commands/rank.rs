@@ -1,0 +1,61 @@
+//! `hodgerank-mpi rank`: all processes rank, process 0 writes.
+
+use clap::Args;
+use hodgerank_cli::DocumentCommand;
+use hodgerank_commands::RejectedSummary;
+use hodgerank_commands::rank::{RankArgs, RankDocument, check_connected};
+
+use super::method::fit_options;
+use crate::checkpoint::{CheckpointOptions, Fingerprint};
+use crate::comm::CollectiveError;
+use crate::input::DistributedStudy;
+use crate::passes::Job;
+use crate::session::Session;
+
+/// Arguments of `rank`.
+#[derive(Debug, Args)]
+pub struct MpiRankArgs {
+    /// Those of `hodgerank rank`.
+    #[command(flatten)]
+    rank: DocumentCommand<RankArgs>,
+    /// Checkpoints.
+    #[command(flatten)]
+    checkpoint: CheckpointOptions,
+}
+
+/// Ranks the items of all files. Collective.
+pub(super) fn run(
+    session: &Session,
+    args: MpiRankArgs,
+    fingerprint: Fingerprint,
+) -> Result<(), CollectiveError> {
+    let world = &session.world;
+    let MpiRankArgs { rank: DocumentCommand { files, args, mut output }, checkpoint } = args;
+    // mpirun gives every process a terminal of width zero, wherever its output goes.
+    output.plain = true;
+    let votes = files.votes();
+    // All checks that need no votes come before reading.
+    let fit = world.all_ok(fit_options(&args.method))?;
+    let output = world.is_root().then(|| output.open()).transpose();
+    let output = world.all_ok(output)?;
+    let job = Job {
+        files: votes.files(),
+        input: &args.input,
+        fit: &fit,
+        checkpoint: &checkpoint,
+        fingerprint,
+        has_second_pass: false,
+    };
+    let connected = |study: &DistributedStudy| match args.require_connected {
+        true => Ok(check_connected(&study.graph, &study.items, study.by.as_deref())?),
+        false => Ok(()),
+    };
+    let mut first = session.first_pass(job, |_| Ok(()), connected)?;
+    let rejected = RejectedSummary::from(&first.rejected);
+    let studies = std::mem::take(&mut first.studies);
+    let document = RankDocument { studies, annotators: Vec::new(), rejected };
+    world.all_ok(output.map_or(Ok(()), |output| output.write(&document)))?;
+    first.finish();
+    session.report_peak_memory();
+    Ok(())
+}

@@ -1,0 +1,97 @@
+//! From what each process read to studies that all processes share.
+
+use std::sync::Arc;
+
+use hodgerank::{Communicator, ComparisonGraph, Error, Groups, InputSummary, Labels, Study};
+
+use super::{labels, votes};
+use crate::comm::{CollectiveError, World};
+
+/// A study whose votes are distributed over all processes.
+#[derive(Debug)]
+pub struct DistributedStudy {
+    /// The value of the `--by` column.
+    pub by: Option<String>,
+    /// Labels of all items.
+    pub items: Labels,
+    /// The votes; this process holds those that it owns.
+    pub graph: ComparisonGraph,
+    /// The size of the whole study, without the rejected rows.
+    pub input: InputSummary,
+}
+
+/// Returns the studies of all processes in the order of their `--by` values. All have the same
+/// labels; the votes are those that this process owns. Collective.
+///
+/// # Errors
+/// If there are too many items or distinct votes to be numbered.
+pub fn distribute(
+    world: &World,
+    communicator: &Arc<dyn Communicator>,
+    mut local: Vec<Study>,
+) -> Result<Vec<DistributedStudy>, CollectiveError> {
+    // Without `--by` the only study has an empty name here; values of `--by` are never empty.
+    let name = |study: &Study| study.by.clone().unwrap_or_default();
+    let names: Vec<String> = local.iter().map(name).collect();
+    let all = labels::merge(world, names.iter().map(String::as_str));
+    let mut studies = Vec::with_capacity(all.len());
+    for value in all.iter() {
+        let index = local.iter().position(|study| study.by.as_deref().unwrap_or("") == value);
+        let by = (!value.is_empty()).then(|| value.to_owned());
+        let part = index.map(|index| local.swap_remove(index)).unwrap_or_else(|| empty(by));
+        studies.push(distribute_one(world, communicator, part)?);
+    }
+    Ok(studies)
+}
+
+fn empty(by: Option<String>) -> Study {
+    Study {
+        by,
+        items: Labels::new(),
+        groups: Groups::default(),
+        rows: 0,
+        comparisons: 0,
+        annotators: Labels::new(),
+    }
+}
+
+fn distribute_one(
+    world: &World,
+    communicator: &Arc<dyn Communicator>,
+    part: Study,
+) -> Result<DistributedStudy, CollectiveError> {
+    let Study { by, items: local_items, groups, rows, comparisons, annotators } = part;
+    let annotators = labels::count_distinct(world, annotators.iter()) as usize;
+    let items = labels::merge(world, local_items.iter());
+    let global_index: Vec<u32> =
+        local_items.iter().filter_map(|label| items.get(label.as_bytes())).collect();
+    drop(local_items);
+    let groups = votes::send_to_pair_owners(world, groups, &global_index, items.len());
+    // Checked before the graph is built, because building it is collective.
+    let max = u32::MAX as usize;
+    let owned = groups.len();
+    let fits = if owned < max {
+        Ok(())
+    } else {
+        Err(Error::TooLarge { what: "groups", count: owned as u64, max: max as u64 - 1 })
+    };
+    world.all_ok(fits)?;
+    let mut counts = [rows, comparisons, owned as u64];
+    world.sum_counts(&mut counts);
+    let [rows, comparisons, groups_of_all] = counts;
+    let graph = world.all_ok(ComparisonGraph::distributed(
+        items.len(),
+        groups,
+        Arc::clone(communicator),
+    ))?;
+    let input = InputSummary {
+        rows,
+        rejected: 0,
+        comparisons,
+        items: items.len(),
+        groups: groups_of_all as usize,
+        annotators,
+        components: graph.components().len(),
+    };
+    Ok(DistributedStudy { by, items, graph, input })
+}

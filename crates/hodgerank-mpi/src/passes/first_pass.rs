@@ -1,0 +1,136 @@
+//! Reading, distributing and ranking the votes.
+
+use std::sync::Arc;
+
+use hodgerank::communicator::{Checkpoint, Communicator};
+use hodgerank::{FitOptions, InputSummary, RankedStudy};
+use hodgerank_cli::Failure;
+use hodgerank_commands::{InputOptions, Observer, Task, TwoPass, announce, places};
+use hodgerank_io::read::TableHead;
+use hodgerank_io::{Rejected, Sources};
+
+use super::owner_results::with_local_votes;
+use crate::checkpoint::{CheckpointFolder, CheckpointOptions, Fingerprint};
+use crate::comm::{CollectiveError, MpiCommunicator, owner_of_pair};
+use crate::input::{DistributedStudy, LocalVotes, ShardPlan, read, studies};
+use crate::session::Session;
+
+/// What to rank, and how.
+pub(crate) struct Job<'a> {
+    pub(crate) files: &'a [String],
+    pub(crate) input: &'a InputOptions,
+    pub(crate) fit: &'a FitOptions,
+    pub(crate) checkpoint: &'a CheckpointOptions,
+    /// Of the command line. A checkpoint can be resumed by the same job only.
+    pub(crate) fingerprint: Fingerprint,
+    /// Whether a second pass follows, for which the votes read here are kept.
+    pub(crate) has_second_pass: bool,
+}
+
+/// Studies that all processes have ranked. Their distinct votes are those that this process owns.
+pub(crate) struct FirstPass {
+    plan: ShardPlan,
+    pub(crate) studies: Vec<RankedStudy>,
+    /// Of the files that are read here.
+    pub(crate) tables: Vec<TableHead>,
+    /// Of all processes.
+    pub(crate) rejected: Rejected,
+    local: LocalVotes,
+    checkpoint: Option<Arc<CheckpointFolder>>,
+}
+
+impl Session {
+    /// Reads the files, checks those read here and then each study, and ranks. Collective.
+    ///
+    /// # Errors
+    /// If reading, a check or ranking fails on any process.
+    pub(crate) fn first_pass(
+        &self,
+        job: Job<'_>,
+        check_files: impl FnOnce(&[TableHead]) -> Result<(), Failure>,
+        check_study: impl Fn(&DistributedStudy) -> Result<(), Failure>,
+    ) -> Result<FirstPass, CollectiveError> {
+        let Self { world, terminal, threads } = self;
+        let terminal: &dyn Observer = &**terminal;
+        let checked =
+            if world.is_root() { places::check_inputs(job.files, terminal) } else { Ok(()) };
+        world.all_ok(checked)?;
+        let plan = ShardPlan::new(world, job.files, job.input.read_options(*threads).format)?;
+        let fingerprint = job.fingerprint.with_plan(&plan, world.size());
+        let checkpoint = CheckpointFolder::open(self, job.checkpoint, fingerprint)?.map(Arc::new);
+        let saved_to = checkpoint.clone().map(|folder| folder as Arc<dyn Checkpoint>);
+        let communicator: Arc<dyn Communicator> =
+            Arc::new(MpiCommunicator::new(Arc::clone(world), saved_to));
+
+        let input = read::read(world, &plan, job.input, *threads, terminal)?;
+        world.all_ok(check_files(&input.tables))?;
+        let local = match job.has_second_pass {
+            true => LocalVotes::copy_of(&input.studies),
+            false => LocalVotes::default(),
+        };
+        let distributed = studies::distribute(world, &communicator, input.studies)?;
+        for study in &distributed {
+            world.all_ok(check_study(study))?;
+        }
+        let rejected = input.rejected;
+        let mut studies = Vec::with_capacity(distributed.len());
+        for (number, study) in distributed.into_iter().enumerate() {
+            if let Some(checkpoint) = &checkpoint {
+                checkpoint.begin_study(number);
+            }
+            studies.push(world.all_ok(rank(study, rejected.total, job.fit, terminal))?);
+        }
+        Ok(FirstPass { plan, studies, tables: input.tables, rejected, local, checkpoint })
+    }
+}
+
+/// Ranks one study. Collective.
+fn rank(
+    study: DistributedStudy,
+    rejected: u64,
+    options: &FitOptions,
+    observer: &dyn Observer,
+) -> Result<RankedStudy, Failure> {
+    let DistributedStudy { by, items, graph, input } = study;
+    let input = InputSummary { rejected, ..input };
+    let solve = || RankedStudy::of_graph(by, items, graph, input, options);
+    let ranked = observer.run(Task::Step("solving"), solve)??;
+    announce(&ranked, observer);
+    Ok(ranked)
+}
+
+impl FirstPass {
+    /// Prepares the second pass over the files of this process: studies then have the distinct
+    /// votes that were read here, with the results of their owners. Collective.
+    ///
+    /// # Errors
+    /// If any process has too many distinct votes to number them.
+    pub(crate) fn second_pass(
+        &mut self,
+        session: &Session,
+        input: &InputOptions,
+    ) -> Result<TwoPass, CollectiveError> {
+        let Session { world, threads, .. } = session;
+        let owner = |left, right| owner_of_pair(left, right, world.size());
+        let mut studies = Vec::with_capacity(self.studies.len());
+        for study in self.studies.drain(..) {
+            let groups = self.local.take(study.by.as_deref(), &study.items);
+            studies.push(world.all_ok(with_local_votes(&**world, study, groups, owner))?);
+        }
+        Ok(TwoPass {
+            sources: Sources::shares(&self.plan.shares(world.rank())),
+            options: input.read_options(*threads),
+            studies,
+            tables: std::mem::take(&mut self.tables),
+            rejected: std::mem::take(&mut self.rejected),
+            bytes: self.plan.bytes(world.rank()),
+        })
+    }
+
+    /// Removes the checkpoint, after the results were written. Collective.
+    pub(crate) fn finish(self) {
+        if let Some(checkpoint) = self.checkpoint {
+            checkpoint.remove();
+        }
+    }
+}

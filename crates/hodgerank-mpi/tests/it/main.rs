@@ -1,0 +1,10 @@
+//! Runs the program under `mpirun` and compares its results with those of one machine.
+
+mod checkpoints;
+mod clean;
+mod failures;
+mod mpirun;
+mod outliers;
+mod peak_memory;
+mod rank;
+mod support;

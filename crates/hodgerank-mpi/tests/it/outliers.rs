@@ -1,0 +1,253 @@
+//! The lists of several processes are together the list of one machine, with the same numbers.
+
+use crate::support::files::{separated, votes};
+use crate::support::{Silent, TestFolder};
+use clap::Parser;
+use hodgerank_commands::outliers::{OutliersArgs, OutliersDocument, outliers};
+use hodgerank_commands::{Document as _, VoteSource};
+use serde_json::Value;
+
+const LBI: [&str; 2] = ["--method=lbi", "--outliers=10%"];
+const HLASSO: [&str; 2] = ["--method=hlasso", "--outliers=10%"];
+
+#[derive(Parser)]
+struct OneMachineOutliers {
+    #[command(flatten)]
+    options: OutliersArgs,
+}
+
+fn one_machine(files: &[String], options: &[&str]) -> OutliersDocument {
+    let words = std::iter::once("outliers").chain(options.iter().copied());
+    let options = OneMachineOutliers::parse_from(words).options;
+    outliers(&VoteSource::Files(files.to_vec()), &options, 1, &Silent).unwrap()
+}
+
+fn json(found: &OutliersDocument) -> Value {
+    let mut bytes = Vec::new();
+    found.write_json(&mut bytes).unwrap();
+    serde_json::from_slice(&bytes).unwrap()
+}
+
+/// A row of a list: its number, its vote with sorted items, and the rest.
+#[derive(Debug, Clone, PartialEq, PartialOrd)]
+struct ListedVote {
+    order: u64,
+    vote: (String, String, f64),
+    others: (u64, u64, String),
+    numbers: [f64; 3],
+}
+
+impl ListedVote {
+    fn new(row: &Value) -> Self {
+        let text = |name: &str| row[name].as_str().unwrap_or("").to_owned();
+        let number = |name: &str| row[name].as_f64().unwrap_or(-1.0);
+        let whole = |name: &str| row[name].as_u64().unwrap();
+        let (left, right, y) = (text("left"), text("right"), number("outcome"));
+        let (vote, residual) = match left < right {
+            true => ((left, right, y), number("residual")),
+            false => ((right, left, 0.0 - y), -number("residual")),
+        };
+        Self {
+            order: whole("order"),
+            vote,
+            others: (whole("count"), whole("flagged"), text("annotator")),
+            numbers: [number("entry"), number("size"), residual],
+        }
+    }
+}
+
+/// Returns the rows of each list, sorted by number.
+fn lines(documents: &[Value]) -> Vec<Vec<ListedVote>> {
+    let lists = |document: &Value| match &document["groups_by"] {
+        Value::Array(lists) => lists.clone(),
+        _ => vec![document.clone()],
+    };
+    let mut all: Vec<Vec<ListedVote>> = Vec::new();
+    for document in documents {
+        let lists = lists(document);
+        all.resize(lists.len(), Vec::new());
+        for (lines, list) in all.iter_mut().zip(lists) {
+            lines.extend(list["votes"].as_array().unwrap().iter().map(ListedVote::new));
+        }
+    }
+    for lines in &mut all {
+        lines.sort_by_key(|line| line.order);
+    }
+    all
+}
+
+#[track_caller]
+fn check_same_lists(folder: &TestFolder, files: &[String], sizes: &[usize], options: &[&str]) {
+    let expected = lines(&[json(&one_machine(files, options))]);
+    assert!(expected.iter().any(|lines| lines.len() > 20), "{options:?}");
+    for &size in sizes {
+        let _ = std::fs::remove_dir_all(folder.at("lists"));
+        let mut words = vec!["outliers", "--output=lists", "--format=json"];
+        words.extend(options);
+        words.extend(files.iter().map(String::as_str));
+        folder.run(size, &words).good();
+        let parts = std::fs::read_dir(folder.at("lists")).unwrap();
+        let read = |path| serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
+        let parts: Vec<Value> = parts.map(|part| read(part.unwrap().path())).collect();
+        for part in &parts {
+            // Each part is sorted.
+            let own: Vec<u64> = part["votes"]
+                .as_array()
+                .into_iter()
+                .flatten()
+                .map(|row| row["order"].as_u64().unwrap())
+                .collect();
+            assert!(own.is_sorted());
+        }
+        let found = lines(&parts);
+        assert_eq!(found.len(), expected.len());
+        for (found, expected) in found.iter().zip(&expected) {
+            check_same_rows(found, expected, &format!("{size} processes, {options:?}"));
+        }
+    }
+}
+
+/// Checks that the same votes have the same numbers; equal votes may be swapped.
+#[track_caller]
+fn check_same_rows(found: &[ListedVote], expected: &[ListedVote], what: &str) {
+    assert_eq!(found.len(), expected.len(), "{what}");
+    let numbers: Vec<u64> = found.iter().map(|line| line.order).collect();
+    assert!(numbers.into_iter().eq(1..=expected.len() as u64), "{what}");
+    for (found, expected) in found.iter().zip(expected) {
+        assert_eq!((found.order, &found.vote), (expected.order, &expected.vote), "{what}");
+        let pairs = found.numbers.iter().zip(expected.numbers);
+        assert!(pairs.into_iter().all(|(a, b)| (a - b).abs() < 1e-9), "{found:?} {expected:?}");
+    }
+    let others = |lines: &[ListedVote]| {
+        let mut others: Vec<_> =
+            lines.iter().map(|line| (line.vote.clone(), line.others.clone())).collect();
+        others.sort_by(|a, b| a.partial_cmp(b).unwrap());
+        others
+    };
+    assert_eq!(others(found), others(expected), "{what}");
+}
+
+#[test]
+fn numbers_are_those_of_one_machine() {
+    let folder = TestFolder::new();
+    let files = folder.csv_files(&votes(30, 4000), 5);
+    check_same_lists(&folder, &files, &[1, 2, 3, 4], &LBI);
+    check_same_lists(&folder, &files, &[3], &[&HLASSO[..], &["--all"]].concat());
+    check_same_lists(&folder, &files, &[2], &[&LBI[..], &["--per-group", "--all"]].concat());
+    check_same_lists(&folder, &files[..2], &[4], &[&HLASSO[..], &["--per-group"]].concat());
+    // Least squares flags nothing; all votes are sorted by residual.
+    check_same_lists(&folder, &files, &[3], &["--method=l2", "--all"]);
+}
+
+#[test]
+fn real_votes() {
+    let Some(data) = hodgerank_testdata::published_studies() else { return };
+    let folder = TestFolder::new();
+    let file = |name: &str| data.join(name).to_str().unwrap().to_owned();
+    let videos: Vec<String> = (1..=3).map(|k| file(&format!("pc-vqa/ref0{k}.csv"))).collect();
+    check_same_lists(&folder, &videos, &[2, 4], &LBI);
+    check_same_lists(&folder, &videos, &[3], &HLASSO);
+    check_same_lists(&folder, &[file("human-age.csv")], &[2], &LBI);
+}
+
+#[test]
+fn one_list_for_each_value() {
+    let folder = TestFolder::new();
+    // The process that reads the first file does not see the study of the second.
+    let of = |by: &str, items| {
+        let rows = separated(&votes(items, 1500), ",");
+        let row = |(k, row): (usize, &str)| match k {
+            0 => format!("{row},topic\n"),
+            _ => format!("{row},{by}\n"),
+        };
+        rows.lines().enumerate().map(row).collect::<String>()
+    };
+    let files = [folder.put("a.csv", of("x", 10)), folder.put("b.csv", of("y", 14))];
+    check_same_lists(&folder, &files, &[1, 2, 3], &[&LBI[..], &["--by=topic"]].concat());
+}
+
+#[test]
+fn a_table_of_the_first_rows() {
+    let folder = TestFolder::new();
+    let files = folder.csv_files(&votes(12, 3000), 3);
+    let run = |size: usize, top: &str| {
+        let mut words = vec!["outliers", top];
+        words.extend(LBI);
+        words.extend(files.iter().map(String::as_str));
+        String::from_utf8(folder.run(size, &words).good().stdout).unwrap()
+    };
+    let single = run(1, "--top=7");
+    assert!(single.contains(" more (--top 0 shows all; --output DIR has all)"), "{single}");
+    assert_eq!(single.lines().count(), 2 + 7 + 1, "{single}");
+    assert_eq!(run(3, "--top=7").lines().last(), single.lines().last());
+    let orders = |text: &str| -> Vec<String> {
+        text.lines()
+            .skip(2)
+            .filter_map(|line| Some(line.split_whitespace().next()?.to_owned()))
+            .collect()
+    };
+    assert_eq!(orders(&run(3, "--top=7")), orders(&single));
+    let whole = run(2, "--top=0");
+    let OutliersDocument::Votes(lists) = one_machine(&files, &LBI) else {
+        panic!("the list has votes")
+    };
+    assert_eq!(whole.lines().count(), 2 + lists.lists[0].rows.len());
+}
+
+#[test]
+fn annotators_are_those_of_one_machine() {
+    let folder = TestFolder::new();
+    let text = separated(&votes(12, 3000), ",");
+    let mut rows = text.lines();
+    let head = format!("{},annotator\n", rows.next().unwrap());
+    // Every annotator is in every file.
+    let signed: Vec<String> =
+        rows.enumerate().map(|(k, row)| format!("{row},worker-{}\n", k % 23)).collect();
+    let parts = signed.chunks(1100).enumerate();
+    let files: Vec<String> = parts
+        .map(|(k, part)| folder.put(&format!("{k}.csv"), format!("{head}{}", part.concat())))
+        .collect();
+    let options = [&LBI[..], &["--annotators"]].concat();
+    let expected = json(&one_machine(&files, &options));
+    for size in [1, 3, 4] {
+        let mut words = vec!["outliers", "--output=list.json"];
+        words.extend(&options);
+        words.extend(files.iter().map(String::as_str));
+        folder.run(size, &words).good();
+        let found: Value =
+            serde_json::from_slice(&std::fs::read(folder.at("list.json")).unwrap()).unwrap();
+        let by_name = |document: &Value| {
+            let mut rows = document["annotators"].as_array().unwrap().clone();
+            rows.sort_by_key(|row| row["annotator"].to_string());
+            rows
+        };
+        assert_eq!(by_name(&found), by_name(&expected), "{size} processes");
+        assert_eq!(by_name(&found).len(), 23);
+        let suspicion = |document: &Value| -> Vec<(f64, f64)> {
+            let rows = document["annotators"].as_array().unwrap().iter();
+            let number = |row: &Value, name: &str| row[name].as_f64().unwrap();
+            rows.map(|row| (number(row, "flagged_p_adjusted"), number(row, "flagged_share")))
+                .collect()
+        };
+        assert_eq!(suspicion(&found), suspicion(&expected));
+    }
+}
+
+#[test]
+fn invalid_arguments_are_refused() {
+    let folder = TestFolder::new();
+    let files = folder.csv_files(&votes(12, 600), 2);
+    let fails = |words: &[&str], message: &str| {
+        let mut all = vec!["outliers"];
+        all.extend(words);
+        all.extend(files.iter().map(String::as_str));
+        let run = folder.run(2, &all);
+        assert_eq!(run.code, Some(2), "{}", run.stderr);
+        assert!(run.stderr.contains(message) && run.stdout.is_empty(), "{}", run.stderr);
+        assert!(!folder.has("lists"));
+    };
+    fails(&["--format=csv"], "add --output DIR");
+    fails(&["--format=table", "--output=lists"], "leave out --output");
+    fails(&["--annotators"], "no column says who cast the votes");
+    fails(&["--method=ilts", "--output=lists"], "needs all votes on one machine");
+}

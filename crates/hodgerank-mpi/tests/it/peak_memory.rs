@@ -1,0 +1,28 @@
+//! The memory of each process falls as processes are added.
+
+use crate::support::TestFolder;
+use hodgerank::simulate::{SimulateOptions, Simulation};
+
+#[test]
+fn more_processes_need_less_memory_each() {
+    // Most of the two million pairs have votes, so that distinct votes dominate the memory.
+    let options = SimulateOptions { items: 2000, votes: 1_600_000, ..SimulateOptions::default() };
+    let mut files = vec![String::from("left,right,y\n"); 8];
+    for (k, vote) in Simulation::new(&options).unwrap().enumerate() {
+        let line = format!("{},{},{}\n", vote.left, vote.right, vote.y);
+        files[k % 8].push_str(&line);
+    }
+    let folder = TestFolder::new();
+    let put = |(k, text): (usize, String)| folder.put(&format!("{k}.csv"), text);
+    let files: Vec<String> = files.into_iter().enumerate().map(put).collect();
+    let megabytes = |size: usize| -> f64 {
+        let arguments =
+            [vec!["rank".to_owned()], files.clone(), vec!["--outliers=1%".to_owned()]].concat();
+        let run = folder.run(size, &arguments).good();
+        let (before, _) = run.stderr.split_once(" MB").expect("peak memory is printed");
+        before.split(' ').next_back().unwrap().replace(',', "").parse().unwrap()
+    };
+    let [one, two, four] = [1, 2, 4].map(megabytes);
+    // The program itself and its counting tables do not shrink.
+    assert!(two < 0.7 * one && four < 0.9 * two, "{one} MB, {two} MB, {four} MB");
+}
