@@ -54,7 +54,8 @@ impl<'a> ParsedRow<'a> {
     }
 }
 
-/// Parses a whole number from 0. Accepts `3.0` too: tables with missing values store integers as floats.
+/// Parses a whole number from 0. Accepts `3.0` too, because tables with missing values store
+/// integers as floats.
 fn parse_count(text: &[u8]) -> Result<u64, Problem> {
     /// 2⁵³: the largest weight for which one vote more or less is still a different `f64`.
     const MAX_COUNT: f64 = 9_007_199_254_740_992.0;

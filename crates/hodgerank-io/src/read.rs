@@ -1,5 +1,6 @@
 //! Reads files and tables into studies.
 
+mod arrow_batches;
 mod batches;
 mod catch_panics;
 mod delimited;

@@ -10,16 +10,14 @@ use arrow_ipc::reader::{FileReader, StreamDecoder, read_footer_length};
 use arrow_ipc::{Message, root_as_footer, root_as_message};
 use arrow_schema::{ArrowError, Schema};
 
-use super::batches::{BatchParser, BatchSink, FastPathCache};
-use super::catch_panics::{damaged, decode};
+use super::arrow_batches::{decode_arrow, read_batches};
+use super::batches::BatchSink;
 use super::options::ReadOptions;
-use super::parallel::{self, ChunkReport, ChunkSource, FileReport};
+use super::parallel::FileReport;
 use super::source::{BoxedRead, OpenedFile};
 use crate::error::{Error, Result};
-use crate::format::{ARROW_FILE_MAGIC, Format};
+use crate::format::ARROW_FILE_MAGIC;
 use crate::table_head::TableHead;
-
-const FORMAT: &str = Format::Arrow.title();
 
 /// Reads an Arrow file or stream.
 pub(super) fn read<S: BatchSink>(
@@ -63,35 +61,6 @@ fn read_stream<S: BatchSink>(
         Ok(stream.map(move |batch| batch.and_then(|batch| batch.project(&columns))))
     })?;
     Ok((report, TableHead { stream: true, ..head }))
-}
-
-/// Reads record batches. `open` receives the indices of the columns to read.
-pub(super) fn read_batches<S, I>(
-    file: &Arc<str>,
-    schema: &Arc<Schema>,
-    options: &ReadOptions,
-    sinks: &mut [S],
-    open: impl FnOnce(Vec<usize>) -> Result<I, ArrowError>,
-) -> Result<(FileReport, TableHead)>
-where
-    S: BatchSink,
-    I: Iterator<Item = Result<RecordBatch, ArrowError>> + Send,
-{
-    let parser = BatchParser::new(file, schema, &options.columns, S::WHOLE_ROWS)?;
-    let head = TableHead {
-        schema: Some(Arc::clone(schema)),
-        ..TableHead::new(file, Format::Arrow, &parser.layout)
-    };
-    let batches = decode_arrow(file, || open(parser.projection.clone()))?;
-    let chunks = Batches { file: Arc::clone(file), batches };
-    let report = parallel::read_chunks(chunks, sinks, options.on_error, 0, |batch, sink| {
-        let mut report = ChunkReport::default();
-        if let Some(batch) = batch.take() {
-            sink.batch(&parser, &batch, &mut FastPathCache::default(), &mut report)?;
-        }
-        Ok(report)
-    })?;
-    Ok((report, head))
 }
 
 /// Rejects a file whose footer claims more bytes than the file has. The reader would allocate as
@@ -238,23 +207,4 @@ impl Iterator for BatchStream {
             None => self.next_batch().transpose(),
         }
     }
-}
-
-/// Record batches as chunks.
-struct Batches<I> {
-    file: Arc<str>,
-    batches: I,
-}
-
-impl<I: Iterator<Item = Result<RecordBatch, ArrowError>> + Send> ChunkSource for Batches<I> {
-    type Chunk = Option<RecordBatch>;
-
-    fn next(&mut self, batch: &mut Option<RecordBatch>) -> Result<bool> {
-        *batch = decode_arrow(&self.file, || self.batches.next().transpose())?;
-        Ok(batch.is_some())
-    }
-}
-
-fn decode_arrow<T>(file: &Arc<str>, decoder: impl FnOnce() -> Result<T, ArrowError>) -> Result<T> {
-    decode(file, FORMAT, || decoder().map_err(|error| damaged(file, FORMAT, error)))
 }

@@ -121,7 +121,7 @@ impl JsonLinesParser {
             match parsed {
                 Err(error) => report.reject(|| bad_json(&self.file, line, &error, position)),
                 Ok(row) => {
-                    if let Err((role, problem, value)) = self.count_row(&row, whole, sink) {
+                    if let Err((role, problem, value)) = self.parse_row(&row, whole, sink) {
                         report.reject(|| BadRow {
                             file: Arc::clone(&self.file),
                             position,
@@ -137,7 +137,7 @@ impl JsonLinesParser {
         report
     }
 
-    fn count_row(
+    fn parse_row(
         &self,
         row: &[JsonCell<'_>; ROLES],
         text: &[u8],

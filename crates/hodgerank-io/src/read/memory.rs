@@ -7,8 +7,8 @@ use std::sync::Arc;
 use arrow_array::RecordBatch;
 use arrow_schema::{ArrowError, SchemaRef};
 
+use super::arrow_batches::read_batches;
 use super::batches::BatchSink;
-use super::ipc;
 use super::options::ReadOptions;
 use super::parallel::FileReport;
 use crate::error::Result;
@@ -49,11 +49,10 @@ impl MemoryTable {
         options: &ReadOptions,
         sinks: &mut [S],
     ) -> Result<(FileReport, TableHead)> {
-        let (report, head) =
-            ipc::read_batches(&self.name, &self.schema, options, sinks, |columns| {
-                let batches = self.batches.iter();
-                Ok(batches.map(move |batch| -> Result<_, ArrowError> { batch.project(&columns) }))
-            })?;
+        let (report, head) = read_batches(&self.name, &self.schema, options, sinks, |columns| {
+            let batches = self.batches.iter();
+            Ok(batches.map(move |batch| -> Result<_, ArrowError> { batch.project(&columns) }))
+        })?;
         Ok((report, TableHead { stream: true, ..head }))
     }
 }
