@@ -89,7 +89,7 @@ pub fn page(findings: &StudyFindings<'_>, limits: &Limits) -> StudyPage {
         facts: summary::facts(findings),
         summary: summary::sentences(findings, &order),
         warnings: findings.ranked.warnings.to_vec(),
-        items: order.into_names(&findings.ranked.items),
+        items: order.into_names(findings.ranked.items),
         slider,
         sections,
     }

@@ -10,7 +10,8 @@ fn findings_are_printed_and_written() {
     assert!(text.contains("── shoes ──") && text.contains("claims hold; seed 7"), "{text}");
     let claims = String::from_utf8(dir.read("new/folder/shoes-claims.csv")).unwrap();
     assert!(
-        claims.starts_with("claim,paper,found,holds\n") && claims.contains("iss: each cluster")
+        claims.starts_with("claim,paper,found,holds\n")
+            && claims.contains("iss: one score per cluster")
     );
     let scores = String::from_utf8(dir.read("new/folder/shoes-scores.csv")).unwrap();
     assert_eq!(scores.lines().count(), 41);
@@ -31,5 +32,9 @@ fn missing_and_invalid_inputs_are_errors() {
     dir.write("picture.pgm", "P2 2 2 9 1 2");
     let run = dir.run(&["experiment", "image", "--image", "picture.pgm", "--out", "out"]);
     assert_eq!(run.code, Some(2));
-    assert!(run.stderr.contains("picture.pgm: it ends before its last pixel"), "{}", run.stderr);
+    assert!(
+        run.stderr.contains("picture.pgm: the file ends before the last pixel"),
+        "{}",
+        run.stderr
+    );
 }

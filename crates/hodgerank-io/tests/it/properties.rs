@@ -4,11 +4,10 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::Arc;
 
+use hodgerank::Study;
 use hodgerank::{Comparison, Groups, Labels};
 use hodgerank_io::read::Progress;
-use hodgerank_io::{
-    ColumnNames, Error, Format, Input, OnError, Position, ReadOptions, Result, Study,
-};
+use hodgerank_io::{ColumnNames, Error, Format, Input, OnError, Position, ReadOptions, Result};
 use proptest::prelude::*;
 
 /// One row: left item, right item, outcome, count.

@@ -4,14 +4,20 @@
 use std::collections::HashSet;
 
 use hodgerank_report::chart::{
-    Anchor, Axis, Chart, Colour, Curve, Hover, LegendEntry, Mark, Ramp, Shape, Sign, Ticks,
+    Anchor, Axis, Chart, Colour, Hover, LegendEntry, LineCurve, Mark, PointShape, Ramp, Sign, Ticks,
 };
 use hodgerank_report::figure::{self, FigureError, draw};
 use resvg::tiny_skia::Pixmap;
 use resvg::usvg::{Options, Tree};
 
-const SHAPES: [Shape; 6] =
-    [Shape::Circle, Shape::Square, Shape::Triangle, Shape::Diamond, Shape::Cross, Shape::Plus];
+const SHAPES: [PointShape; 6] = [
+    PointShape::Circle,
+    PointShape::Square,
+    PointShape::Triangle,
+    PointShape::Diamond,
+    PointShape::Cross,
+    PointShape::Plus,
+];
 
 /// Labels that must appear unchanged in every position.
 const HOSTILE: [&str; 8] = [
@@ -51,12 +57,12 @@ fn numbers(marks: Vec<Mark>) -> Chart {
     chart(axis(0.0, 10.0, Ticks::Numbers), axis(0.0, 10.0, Ticks::Numbers), marks)
 }
 
-fn points(shape: Shape, x: Vec<f64>, y: Vec<f64>) -> Mark {
+fn points(shape: PointShape, x: Vec<f64>, y: Vec<f64>) -> Mark {
     let colour = Colour::Kind(0);
     Mark::Points { colour, shape, size: 4.0, x, y, hover: Hover::Nothing, follows: None }
 }
 
-fn line(curve: Curve, x: Vec<f64>, y: Vec<f64>) -> Mark {
+fn line(curve: LineCurve, x: Vec<f64>, y: Vec<f64>) -> Mark {
     let colour = Colour::Kind(1);
     Mark::Line { colour, width: 2.0, dashed: true, curve, x, y, hover: String::new() }
 }
@@ -106,7 +112,7 @@ fn texts(text: &str) -> Mark {
 fn every_mark() -> Vec<Mark> {
     let mut marks: Vec<Mark> =
         SHAPES.iter().map(|&shape| points(shape, vec![2.0], vec![3.0])).collect();
-    for curve in [Curve::Straight, Curve::Step, Curve::Smooth] {
+    for curve in [LineCurve::Straight, LineCurve::Step, LineCurve::Smooth] {
         marks.push(line(curve, vec![1.0, 4.0, 9.0], vec![2.0, 8.0, 3.0]));
     }
     marks.extend([segments(false), segments(true), bars(), texts("word")]);
@@ -193,7 +199,7 @@ fn every_kind_of_ticks_is_drawn() {
 
 #[test]
 fn a_hidden_axis_has_no_line_no_ticks_and_no_name() {
-    let mut hidden = numbers(vec![points(Shape::Circle, vec![5.0], vec![5.0])]);
+    let mut hidden = numbers(vec![points(PointShape::Circle, vec![5.0], vec![5.0])]);
     hidden.y.ticks = Ticks::Hidden;
     let svg = draw(&hidden).into_svg();
     let names = drawn_texts(&svg).into_iter().filter(|(_, _, text)| text == "axis");
@@ -215,7 +221,7 @@ fn a_hidden_axis_has_no_line_no_ticks_and_no_name() {
 fn points_match_the_axis() {
     for (from, to) in [(0.0, 10.0), (10.0, 0.0), (-3.0, 12.0)] {
         let at = vec![2.0, 4.0, 6.0];
-        let mut one = numbers(vec![points(Shape::Circle, at.clone(), at)]);
+        let mut one = numbers(vec![points(PointShape::Circle, at.clone(), at)]);
         one.x = axis(from, to, Ticks::Numbers);
         let svg = draw(&one).into_svg();
         let texts = drawn_texts(&svg);
@@ -236,7 +242,7 @@ fn points_match_the_axis() {
 fn points_match_an_axis_of_few_powers() {
     for (from, to) in [(-0.5, 1.5), (1.5, -0.5)] {
         let at = vec![5f64.log10(), 1.0];
-        let mut one = numbers(vec![points(Shape::Circle, at, vec![0.1, 0.1])]);
+        let mut one = numbers(vec![points(PointShape::Circle, at, vec![0.1, 0.1])]);
         one.x = axis(from, to, Ticks::Powers);
         one.y.to = 0.2;
         let svg = draw(&one).into_svg();
@@ -316,7 +322,7 @@ fn output_is_deterministic() {
 
 #[test]
 fn unusual_charts_are_drawn() {
-    let point = || vec![points(Shape::Circle, vec![3.0], vec![3.0])];
+    let point = || vec![points(PointShape::Circle, vec![3.0], vec![3.0])];
     let nothing = vec![f64::NAN, f64::INFINITY, f64::NEG_INFINITY];
     let kinds = [Ticks::Numbers, Ticks::Shares, Ticks::Powers, labels(&[]), Ticks::Hidden];
     let ends = [
@@ -343,10 +349,10 @@ fn unusual_charts_are_drawn() {
         }
     }
     let lost = numbers(vec![
-        points(Shape::Circle, nothing.clone(), nothing.clone()),
-        points(Shape::Plus, nothing.clone(), nothing.clone()),
-        line(Curve::Smooth, nothing.clone(), nothing),
-        line(Curve::Straight, Vec::new(), Vec::new()),
+        points(PointShape::Circle, nothing.clone(), nothing.clone()),
+        points(PointShape::Plus, nothing.clone(), nothing.clone()),
+        line(LineCurve::Smooth, nothing.clone(), nothing),
+        line(LineCurve::Straight, Vec::new(), Vec::new()),
     ]);
     assert_eq!(inked(&picture(&lost)), inked(&picture(&numbers(Vec::new()))));
 }
@@ -354,7 +360,7 @@ fn unusual_charts_are_drawn() {
 #[test]
 fn lines_break_at_missing_points() {
     let y = vec![1.0, 2.0, f64::NAN, 4.0, 1.0];
-    let svg = draw(&numbers(vec![line(Curve::Straight, vec![1.0, 2.0, 3.0, 4.0, 5.0], y)]));
+    let svg = draw(&numbers(vec![line(LineCurve::Straight, vec![1.0, 2.0, 3.0, 4.0, 5.0], y)]));
     let path = svg.svg().split("<path d=\"").nth(1).unwrap().split('"').next().unwrap();
     assert_eq!(path.matches('M').count(), 2);
     assert_eq!(path.matches('L').count(), 2);
@@ -365,10 +371,10 @@ fn large_charts_give_small_files() {
     let many = 100_000_u32;
     let x: Vec<f64> = (0..many).map(|k| 10.0 * f64::from(k) / f64::from(many)).collect();
     let y: Vec<f64> = x.iter().map(|x| 5.0 + 4.0 * (7e4 * x).sin()).collect();
-    let noise = draw(&numbers(vec![line(Curve::Straight, x.clone(), y)]));
+    let noise = draw(&numbers(vec![line(LineCurve::Straight, x.clone(), y)]));
     assert!(noise.svg().len() < 120_000, "{}", noise.svg().len());
 
-    let same = draw(&numbers(vec![points(Shape::Circle, x.clone(), vec![5.0; x.len()])]));
+    let same = draw(&numbers(vec![points(PointShape::Circle, x.clone(), vec![5.0; x.len()])]));
     assert!(same.svg().len() < 200_000, "{}", same.svg().len());
 
     let cell = |x: u32, y: u32| f64::from((x * 31 + y * 17) % 256) / 255.0;

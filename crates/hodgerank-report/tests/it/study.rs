@@ -1,63 +1,36 @@
 //! Reports show the results of the solvers.
 
-use hodgerank::fit;
 use hodgerank::select::OutlierRule;
 use hodgerank::simulate::{Noise, SimulateOptions, Simulation};
-use hodgerank::{ComparisonGraph, FitOptions, Groups, Labels, Method, Ranking};
-use hodgerank_io::write::{
-    ComponentSummary, InputSummary, MethodSummary, OutlierSummary, RankTable, RankedRow,
-};
+use hodgerank::{FitOptions, Groups, Labels, Method, RankedStudy, Ranking, Study};
 use hodgerank_report::chart::{Chart, Hover, Mark};
 use hodgerank_report::document::{RANKING, SUSPECTS, StudyPage};
 use hodgerank_report::findings::{ReportInput, StudyFindings};
 use hodgerank_report::study::{self, Limits};
 use hodgerank_report::table::{PageTable, Values};
 
-struct Study {
-    items: Labels,
-    graph: ComparisonGraph,
-    fit: fit::Fit,
-    table: RankTable,
-    options: FitOptions,
+struct TestStudy(RankedStudy);
+
+impl std::ops::Deref for TestStudy {
+    type Target = RankedStudy;
+
+    fn deref(&self) -> &RankedStudy {
+        &self.0
+    }
 }
 
-impl Study {
+impl TestStudy {
     fn new(names: &[&str], groups: Groups, options: FitOptions) -> Self {
-        let items: Labels = names.iter().copied().collect();
-        let graph = ComparisonGraph::new(names.len(), groups).unwrap();
-        let fit = fit::fit(&graph, &options).unwrap();
-        let ranking = Ranking::new(&graph, &fit.scores).with_flagged(&graph, &fit.flagged);
-        let votes = graph.groups().votes();
-        let flagged: f64 = fit.flagged.iter().sum();
-        let components = graph.components();
-        let summary = |(c, members): (usize, &[u32])| ComponentSummary {
-            component: c as u32 + 1,
-            items: members.len(),
-            comparisons: 0,
-        };
-        let table = RankTable {
+        let votes = groups.votes() as u64;
+        let study = Study {
             by: None,
-            input: InputSummary {
-                rows: votes as u64,
-                rejected: 0,
-                comparisons: votes as u64,
-                items: names.len(),
-                groups: graph.groups().len(),
-                annotators: 0,
-                components: components.len(),
-            },
-            method: MethodSummary::default(),
-            ranking: RankedRow::of(&ranking, &items),
-            components: components.iter().enumerate().map(summary).collect(),
-            outliers: OutlierSummary {
-                comparisons: flagged as u64,
-                fraction: if votes > 0.0 { flagged / votes } else { 0.0 },
-            },
-            annotators: None,
-            status: fit.status.as_str(),
-            warnings: Vec::new(),
+            items: names.iter().copied().collect(),
+            groups,
+            annotators: Labels::new(),
+            rows: votes,
+            comparisons: votes,
         };
-        Self { items, graph, fit, table, options }
+        Self(RankedStudy::new(study, 0, &options).unwrap())
     }
 
     fn simulated(items: usize, votes: u64, options: FitOptions) -> Self {
@@ -77,8 +50,7 @@ impl Study {
     }
 
     fn findings(&self) -> StudyFindings<'_> {
-        let Self { items, graph, fit, table, options } = self;
-        StudyFindings::new(ReportInput { items, graph, fit, table }, options).unwrap()
+        StudyFindings::new(ReportInput::new(&self.0, None, &[])).unwrap()
     }
 
     fn page(&self) -> StudyPage {
@@ -170,7 +142,7 @@ fn options(method: Method) -> FitOptions {
 }
 
 /// The slider's values at each stop are those of the path there.
-fn check_slider(study: &Study) {
+fn check_slider(study: &TestStudy) {
     let findings = study.findings();
     let page = study::page(&findings, &Limits::default());
     check(&page);
@@ -211,16 +183,16 @@ fn check_slider(study: &Study) {
 
 #[test]
 fn the_slider_has_the_values_of_the_path() {
-    check_slider(&Study::simulated(12, 1500, FitOptions::default()));
-    check_slider(&Study::simulated(12, 1500, options(Method::InverseScaleSpace)));
-    check_slider(&Study::simulated(12, 1500, options(Method::Bregman)));
-    check_slider(&Study::simulated(20, 3000, options(Method::HuberLasso)));
+    check_slider(&TestStudy::simulated(12, 1500, FitOptions::default()));
+    check_slider(&TestStudy::simulated(12, 1500, options(Method::InverseScaleSpace)));
+    check_slider(&TestStudy::simulated(12, 1500, options(Method::Bregman)));
+    check_slider(&TestStudy::simulated(20, 3000, options(Method::HuberLasso)));
 }
 
 #[test]
 fn methods_without_a_path_show_another_one() {
     for method in [Method::L2, Method::HardThreshold, Method::LassoL2] {
-        let page = Study::simulated(10, 800, options(method)).page();
+        let page = TestStudy::simulated(10, 800, options(method)).page();
         check(&page);
         let slider = page.slider.as_ref().expect("a borrowed path");
         let scores = &table(&page, RANKING).columns[2].values;
@@ -235,17 +207,17 @@ fn methods_without_a_path_show_another_one() {
 #[test]
 fn small_and_unusual_studies_have_pages() {
     let one_pair = votes(&[(0, 1, 1.0, 1.0)]);
-    let page = Study::new(&["a", "b"], one_pair, FitOptions::default()).page();
+    let page = TestStudy::new(&["a", "b"], one_pair, FitOptions::default()).page();
     check(&page);
     assert!(page.summary.iter().any(|sentence| sentence.contains("2 items")));
 
     let ties = votes(&[(0, 1, 0.0, 4.0), (1, 2, 0.0, 2.0)]);
-    let page = Study::new(&["a", "b", "c"], ties, FitOptions::default()).page();
+    let page = TestStudy::new(&["a", "b", "c"], ties, FitOptions::default()).page();
     check(&page);
     assert!(page.summary.iter().any(|sentence| sentence.contains("ties")), "{:?}", page.summary);
 
     let apart = votes(&[(0, 1, 1.0, 3.0), (0, 1, -1.0, 1.0), (2, 3, 1.0, 2.0)]);
-    let page = Study::new(&["a", "b", "c", "d", "e"], apart, FitOptions::default()).page();
+    let page = TestStudy::new(&["a", "b", "c", "d", "e"], apart, FitOptions::default()).page();
     check(&page);
     assert!(tables(&page).any(|table| table.id == "components"));
     assert!(page.summary.last().unwrap().contains("cannot"), "{:?}", page.summary);
@@ -253,7 +225,7 @@ fn small_and_unusual_studies_have_pages() {
 
 #[test]
 fn limits_hold_and_are_reported() {
-    let study = Study::simulated(40, 6000, FitOptions::default());
+    let study = TestStudy::simulated(40, 6000, FitOptions::default());
     let limits = Limits { items: 10, suspects: 15, stops: 8 };
     let page = study::page(&study.findings(), &limits);
     check(&page);
@@ -267,7 +239,7 @@ fn limits_hold_and_are_reported() {
 
 #[test]
 fn figures_show_what_the_ranking_flags() {
-    let study = Study::simulated(12, 1500, options(Method::InverseScaleSpace));
+    let study = TestStudy::simulated(12, 1500, options(Method::InverseScaleSpace));
     let figures = study::figures(&study.findings());
     let map = figures.iter().find(|chart| chart.id == "outlier-map").unwrap();
     let points = |mark: &Mark| if let Mark::Points { x, .. } = mark { x.len() } else { 0 };
