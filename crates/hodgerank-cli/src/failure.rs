@@ -8,7 +8,7 @@ use hodgerank_commands as commands;
 /// Why a run failed. Exit codes: 2 bad input or usage, 3 the data cannot answer the question,
 /// 1 anything else.
 #[derive(Debug, thiserror::Error)]
-pub enum Failure {
+pub enum RunFailure {
     /// A command failed.
     #[error(transparent)]
     Command(commands::Failure),
@@ -17,31 +17,31 @@ pub enum Failure {
     Threads(#[from] rayon::ThreadPoolBuildError),
 }
 
-impl From<commands::Failure> for Failure {
+impl From<commands::Failure> for RunFailure {
     fn from(failure: commands::Failure) -> Self {
         Self::Command(failure)
     }
 }
 
-impl From<hodgerank_io::Error> for Failure {
+impl From<hodgerank_io::Error> for RunFailure {
     fn from(error: hodgerank_io::Error) -> Self {
         Self::Command(error.into())
     }
 }
 
-impl From<hodgerank::Error> for Failure {
+impl From<hodgerank::Error> for RunFailure {
     fn from(error: hodgerank::Error) -> Self {
         Self::Command(error.into())
     }
 }
 
-impl From<hodgerank_report::figure::FigureError> for Failure {
+impl From<hodgerank_report::figure::FigureError> for RunFailure {
     fn from(error: hodgerank_report::figure::FigureError) -> Self {
         Self::Command(error.into())
     }
 }
 
-impl From<hodgerank_experiment::Error> for Failure {
+impl From<hodgerank_experiment::Error> for RunFailure {
     fn from(error: hodgerank_experiment::Error) -> Self {
         use hodgerank_experiment::Error;
         let problem = error.to_string();
@@ -61,7 +61,7 @@ impl From<hodgerank_experiment::Error> for Failure {
     }
 }
 
-impl Failure {
+impl RunFailure {
     /// Options that do not go together, and what to do.
     pub fn usage(problem: impl Into<String>, help: impl Into<String>) -> Self {
         Self::Command(commands::Failure::usage(problem, help))

@@ -3,7 +3,7 @@
 use clap::Args;
 use hodgerank_commands::VoteSource;
 
-use crate::failure::Failure;
+use crate::failure::RunFailure;
 use crate::output::{FormattedText, OutputFormat, OutputOptions};
 
 /// How the program runs.
@@ -23,7 +23,7 @@ impl RunOptions {
     ///
     /// # Errors
     /// If the threads cannot be started.
-    pub fn start_threads(&self, default: usize) -> Result<usize, Failure> {
+    pub fn start_threads(&self, default: usize) -> Result<usize, RunFailure> {
         let threads = self.threads.unwrap_or(default);
         rayon::ThreadPoolBuilder::new().num_threads(threads).build_global()?;
         Ok(rayon::current_num_threads())
@@ -81,7 +81,7 @@ impl<A: Args> DocumentCommand<A> {
     pub(crate) fn run<D: FormattedText>(
         &self,
         compute: impl FnOnce(&VoteSource, &A, OutputFormat) -> Result<D, hodgerank_commands::Failure>,
-    ) -> Result<D, Failure> {
+    ) -> Result<D, RunFailure> {
         let output = self.output.open()?;
         let document = compute(&self.files.votes(), &self.args, output.format)?;
         output.write(&document)?;

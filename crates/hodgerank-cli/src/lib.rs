@@ -27,7 +27,7 @@ use hodgerank_commands::report::report;
 
 use args::{Command, ProgramArgs};
 
-pub use failure::Failure;
+pub use failure::RunFailure;
 pub use flags::{DocumentCommand, FileCommand, Files, RunOptions};
 pub use output::{DocumentOutput, FormattedText, OutputFormat, OutputOptions, Style};
 pub use terminal::Terminal;
@@ -42,7 +42,11 @@ pub fn run() -> ExitCode {
     terminal.end(result)
 }
 
-fn run_command(program: &ProgramArgs, threads: usize, terminal: &Terminal) -> Result<(), Failure> {
+fn run_command(
+    program: &ProgramArgs,
+    threads: usize,
+    terminal: &Terminal,
+) -> Result<(), RunFailure> {
     match &program.command {
         Command::Rank(command) => drop(command.run(|votes, args, format| {
             rank(votes, args, format == OutputFormat::Json, threads, terminal)

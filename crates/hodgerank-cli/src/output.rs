@@ -7,7 +7,7 @@ use comfy_table::{ContentArrangement, LineStyle, Table, TableStyle};
 use hodgerank_commands::Document;
 use hodgerank_io::write::Output;
 
-use crate::failure::Failure;
+use crate::failure::RunFailure;
 
 /// Output options of every command that returns a document.
 #[derive(Debug, Default, Args)]
@@ -42,7 +42,7 @@ pub enum OutputFormat {
 
 impl OutputFormat {
     /// The format of a file name, by its extension.
-    fn of_name(path: &str) -> Result<Self, Failure> {
+    fn of_name(path: &str) -> Result<Self, RunFailure> {
         let lower = path.to_ascii_lowercase();
         let stem = lower.strip_suffix(".gz").or(lower.strip_suffix(".zst")).unwrap_or(&lower);
         match std::path::Path::new(stem).extension().and_then(|extension| extension.to_str()) {
@@ -50,7 +50,7 @@ impl OutputFormat {
             Some("json") => Ok(Self::Json),
             Some("parquet") => Ok(Self::Parquet),
             Some("txt") => Ok(Self::Table),
-            _ => Err(Failure::usage(
+            _ => Err(RunFailure::usage(
                 format!("{path}: the extension does not determine the output format"),
                 "use the extension .csv, .json, .parquet or .txt, or add --format \
                  table|csv|json|parquet",
@@ -124,7 +124,7 @@ impl OutputOptions {
     ///
     /// # Errors
     /// If the format is unknown or the file cannot be written.
-    pub fn open(&self) -> Result<DocumentOutput, Failure> {
+    pub fn open(&self) -> Result<DocumentOutput, RunFailure> {
         let format = match (self.format, &self.output) {
             (Some(format), _) => format,
             (None, None) => OutputFormat::Table,
@@ -140,7 +140,7 @@ impl DocumentOutput {
     ///
     /// # Errors
     /// If writing fails.
-    pub fn write(mut self, document: &impl FormattedText) -> Result<(), Failure> {
+    pub fn write(mut self, document: &impl FormattedText) -> Result<(), RunFailure> {
         let out = &mut self.output;
         let written = match self.format {
             OutputFormat::Table => document.write_text(self.style, out),

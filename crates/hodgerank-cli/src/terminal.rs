@@ -13,7 +13,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 pub(crate) use hodgerank_commands::Task;
 pub(crate) use hodgerank_report::words::thousands;
 
-use crate::failure::Failure;
+use crate::failure::RunFailure;
 
 /// Standard error: messages, warnings, errors and progress bars.
 #[derive(Debug)]
@@ -51,7 +51,7 @@ impl Terminal {
     }
 
     /// Prints why the run failed and what to do.
-    pub fn report_failure(&self, failure: &Failure) {
+    pub fn report_failure(&self, failure: &RunFailure) {
         print(&self.wrap(&format!("{} {failure}", self.paint("error:", "31;1"))));
         if let Some(row) = failure.bad_row() {
             self.point_at(row);
@@ -63,7 +63,7 @@ impl Terminal {
 
     /// Reports a failure, if any, and returns the exit code.
     #[must_use]
-    pub fn end(&self, result: Result<(), Failure>) -> ExitCode {
+    pub fn end(&self, result: Result<(), RunFailure>) -> ExitCode {
         match result {
             Ok(()) => ExitCode::SUCCESS,
             Err(failure) if failure.is_closed_pipe() => ExitCode::SUCCESS,

@@ -3,7 +3,7 @@
 
 use hodgerank::annotators::{AnnotatorOptions, AnnotatorTallies};
 use hodgerank::{AnnotatorReport, Comparison, Labels};
-use hodgerank_io::read::{TableHead, Vote, second_pass};
+use hodgerank_io::read::{TableHead, VoteRow, second_pass};
 use hodgerank_report::words::thousands;
 
 use crate::failure::Failure;
@@ -59,14 +59,14 @@ pub fn tally(pass: &TwoPass, observer: &dyn Observer) -> Result<AnnotatorCounts,
     let mut labels: Vec<Labels> = pass.studies.iter().map(|_| Labels::new()).collect();
     let mut tallies: Vec<AnnotatorTallies> = vec![AnnotatorTallies::new(); pass.studies.len()];
     let mut without_annotator = 0;
-    let each = |vote: &Vote<'_>| {
+    let each = |vote: &VoteRow<'_>| {
         if vote.annotator.is_empty() {
             without_annotator += vote.count;
             return Ok(());
         }
         let scores = &pass.studies[vote.study].fit.scores;
         let annotator = Some(labels[vote.study].intern(vote.annotator));
-        let &Vote { left, right, y, count, .. } = vote;
+        let &VoteRow { left, right, y, count, .. } = vote;
         let cast = Comparison { annotator, left, right, y, count };
         tallies[vote.study].add_vote(scores, &cast, has_sides, vote.flagged);
         Ok(())

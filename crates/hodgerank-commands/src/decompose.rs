@@ -1,10 +1,12 @@
 //! `decompose`: how much of the votes one ranking explains, and where the rest is inconsistent.
 
+mod flow_row;
 mod flow_table;
 mod study_decomposition;
 mod triangle_annotators;
 
-pub use flow_table::{FlowRow, flow_table};
+pub use flow_row::FlowRow;
+pub use flow_table::flow_table;
 pub use study_decomposition::{AnnotatorVotes, BettiSummary, ListedTriangle, StudyDecomposition};
 
 use std::io;

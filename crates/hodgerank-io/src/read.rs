@@ -32,7 +32,7 @@ pub use memory::MemoryTable;
 pub use options::{OnError, ReadOptions};
 pub use progress::Progress;
 pub(crate) use second_pass::{RowStatus, RowVisitor, visit_rows};
-pub use second_pass::{SecondPass, StudyFlags, Vote, second_pass};
+pub use second_pass::{SecondPass, StudyFlags, VoteRow, second_pass};
 pub use share::{FileSize, Share, measure};
 pub use source::Sources;
 

@@ -5,4 +5,4 @@ mod part_folder;
 mod suspicion_order;
 
 pub(crate) use part_folder::{PartFolder, check_folder, publish};
-pub(crate) use suspicion_order::{SuspicionOrder, number_rows};
+pub(crate) use suspicion_order::{GlobalOrder, number_rows};

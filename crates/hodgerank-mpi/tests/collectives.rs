@@ -79,8 +79,8 @@ fn messages(world: &World) {
 
 fn failures(world: &World) {
     let (rank, size) = (world.rank(), world.size());
-    let failure = || hodgerank_cli::Failure::usage(format!("process {rank}"), "");
-    assert_eq!(world.all_ok(Ok::<_, hodgerank_cli::Failure>(7)).unwrap(), 7);
+    let failure = || hodgerank_cli::RunFailure::usage(format!("process {rank}"), "");
+    assert_eq!(world.all_ok(Ok::<_, hodgerank_cli::RunFailure>(7)).unwrap(), 7);
     let last = size - 1;
     let only_last = world.all_ok(if rank == last { Err(failure()) } else { Ok(()) });
     match only_last.unwrap_err() {

@@ -9,7 +9,7 @@ use hodgerank_io::write::Cleaned;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::document::{ArrowTable, Document};
+use crate::document::{ArrowTable, PyDocument};
 use crate::options::parse;
 use crate::votes::PyVotes;
 use crate::worker::run;
@@ -26,12 +26,12 @@ macro_rules! command {
             keywords: &Bound<'_, PyDict>,
             threads: Option<usize>,
             observer: &Bound<'_, PyAny>,
-        ) -> PyResult<Document> {
+        ) -> PyResult<PyDocument> {
             let $votes = votes.source();
             let mut $given: $options = parse(keywords)?;
             votes.set_outcome_kind(&mut $given.input);
             let result = run(py, threads, observer, move |$threads, $observer| $work)?;
-            Ok(Document::new(result))
+            Ok(PyDocument::new(result))
         }
     };
 }

@@ -9,17 +9,17 @@ use pyo3_arrow::PyTable;
 use crate::errors::usage;
 
 /// The document that a command returns.
-#[pyclass(frozen, module = "hodgerank._core")]
-pub(crate) struct Document(Box<dyn hodgerank_commands::Document>);
+#[pyclass(frozen, name = "Document", module = "hodgerank._core")]
+pub(crate) struct PyDocument(Box<dyn hodgerank_commands::Document>);
 
-impl Document {
+impl PyDocument {
     pub(crate) fn new(document: impl hodgerank_commands::Document + 'static) -> Self {
         Self(Box::new(document))
     }
 }
 
 #[pymethods]
-impl Document {
+impl PyDocument {
     /// The document that the command line writes with `--format json`.
     fn json<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let mut bytes = Vec::new();

@@ -28,7 +28,7 @@ mod _core {
         clean, compare, decompose, diagnose, outliers, path, rank, report, simulate, split,
     };
     #[pymodule_export]
-    use crate::document::{ArrowTable, Document};
+    use crate::document::{ArrowTable, PyDocument};
     #[pymodule_export]
     use crate::options::options;
     #[pymodule_export]

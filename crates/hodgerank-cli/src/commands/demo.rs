@@ -13,7 +13,7 @@ use hodgerank_commands::rank::RankDocument;
 use hodgerank_commands::{RejectedSummary, annotators, rank_study, report, simulate};
 use hodgerank_io::write::Output;
 
-use crate::failure::Failure;
+use crate::failure::RunFailure;
 use crate::output::OutputOptions;
 use crate::terminal::{Terminal, thousands};
 
@@ -46,7 +46,7 @@ const COFFEES: [&str; 12] = [
     "mocha",
 ];
 
-pub(crate) fn run(args: &DemoArgs, terminal: &Terminal) -> Result<(), Failure> {
+pub(crate) fn run(args: &DemoArgs, terminal: &Terminal) -> Result<(), RunFailure> {
     let mut simulation = Simulation::new(&SimulateOptions {
         items: COFFEES.len(),
         votes: 3000,
@@ -118,7 +118,7 @@ fn annotator_reports(
     ranked: &RankedStudy,
     votes: &[Comparison],
     annotators: &Labels,
-) -> Result<Vec<AnnotatorReport<String>>, Failure> {
+) -> Result<Vec<AnnotatorReport<String>>, RunFailure> {
     let groups = ranked.graph.groups();
     let mut tallies = AnnotatorTallies::new();
     for vote in votes {

@@ -10,7 +10,7 @@ use hodgerank_experiment::{Claim, Experiment, Findings, Settings};
 use hodgerank_io::write::{Column, Output, Table};
 use hodgerank_report::figure;
 
-use crate::failure::Failure;
+use crate::failure::RunFailure;
 use crate::output::{OutputOptions, Style};
 use crate::terminal::{Task, Terminal};
 
@@ -51,7 +51,7 @@ fn parse_name(name: &str) -> Result<Named, String> {
     }
 }
 
-pub(crate) fn run(args: &ExperimentArgs, terminal: &Terminal) -> Result<(), Failure> {
+pub(crate) fn run(args: &ExperimentArgs, terminal: &Terminal) -> Result<(), RunFailure> {
     let ExperimentArgs { name, out, full, seed, data, image } = args;
     let settings = Settings { full: *full, seed: *seed, data: data.clone(), image: image.clone() };
     let mut experiments = match *name {
@@ -64,7 +64,7 @@ pub(crate) fn run(args: &ExperimentArgs, terminal: &Terminal) -> Result<(), Fail
     }
     std::fs::create_dir_all(out).map_err(|source| {
         let file = out.to_string_lossy().into_owned().into();
-        Failure::from(hodgerank_io::Error::Write { file, source })
+        RunFailure::from(hodgerank_io::Error::Write { file, source })
     })?;
     for experiment in experiments {
         let started = Instant::now();
@@ -80,7 +80,7 @@ fn find(
     experiment: Experiment,
     settings: &Settings,
     terminal: &Terminal,
-) -> Result<Findings, Failure> {
+) -> Result<Findings, RunFailure> {
     let (done, all) = (AtomicU64::new(0), AtomicU64::new(0));
     let progress = |step: u64, steps: u64| {
         all.store(steps, Ordering::Relaxed);
@@ -90,7 +90,7 @@ fn find(
     Ok(terminal.run(work, || hodgerank_experiment::run(experiment, settings, &progress))?)
 }
 
-fn write_data(experiment: Experiment, findings: &Findings, out: &Path) -> Result<(), Failure> {
+fn write_data(experiment: Experiment, findings: &Findings, out: &Path) -> Result<(), RunFailure> {
     let claims = (format!("{}-claims", experiment.as_str()), claims_table(&findings.claims));
     for (stem, table) in findings.tables.iter().chain([&claims]) {
         let file = out.join(format!("{stem}.csv"));
@@ -118,7 +118,7 @@ fn print(
     findings: &Findings,
     settings: &Settings,
     seconds: f64,
-) -> Result<(), Failure> {
+) -> Result<(), RunFailure> {
     let mut output = Output::standard();
     let mut table = Style::new(&OutputOptions::default()).table();
     table.set_header(["holds", "claim", "found", "the paper"]);

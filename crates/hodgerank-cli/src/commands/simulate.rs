@@ -7,7 +7,7 @@ use hodgerank_commands::simulate::{SimulateArgs, SyntheticStudy};
 use hodgerank_io::Format;
 use hodgerank_io::write::Output;
 
-use crate::failure::Failure;
+use crate::failure::RunFailure;
 use crate::terminal::{Terminal, thousands};
 
 /// Arguments of `simulate`.
@@ -25,7 +25,7 @@ pub(crate) struct SimulateCommand {
     truth: Option<String>,
 }
 
-pub(crate) fn run(command: &SimulateCommand, terminal: &Terminal) -> Result<(), Failure> {
+pub(crate) fn run(command: &SimulateCommand, terminal: &Terminal) -> Result<(), RunFailure> {
     let study = SyntheticStudy::new(&command.study)?;
     let format = command.format()?;
     let output = Output::create(command.output.as_deref().unwrap_or("-"))?;
@@ -47,12 +47,12 @@ pub(crate) fn run(command: &SimulateCommand, terminal: &Terminal) -> Result<(), 
 }
 
 impl SimulateCommand {
-    fn format(&self) -> Result<Format, Failure> {
+    fn format(&self) -> Result<Format, RunFailure> {
         match (self.format, &self.output) {
             (Some(format), _) => Ok(format),
             (None, None) => Ok(Format::Csv),
             (None, Some(path)) => Format::from_file_name(path).ok_or_else(|| {
-                Failure::usage(
+                RunFailure::usage(
                     format!("{path}: the extension does not determine the format"),
                     format!("use the extension {}, or add --format", Format::writable_extensions()),
                 )
@@ -65,7 +65,7 @@ fn output_help() -> String {
     format!("File of votes: {} [default: CSV on standard output]", Format::writable_extensions())
 }
 
-fn write_truth(mut out: Output, items: &[String], truth: &[f64]) -> Result<(), Failure> {
+fn write_truth(mut out: Output, items: &[String], truth: &[f64]) -> Result<(), RunFailure> {
     let mut text = String::from("item,score\n");
     for (item, score) in items.iter().zip(truth) {
         text.push_str(&format!("{item},{score}\n"));

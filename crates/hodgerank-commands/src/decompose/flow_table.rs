@@ -1,48 +1,11 @@
 //! The table of `decompose`: a row for each compared pair.
 
-use hodgerank::decompose::{Decomposition, HodgeParts};
-use hodgerank::{ComparisonGraph, Labels};
 use hodgerank_io::write::{Column, Table};
 
 use crate::document::Figures;
 
+use super::flow_row::FlowRow;
 use super::study_decomposition::StudyDecomposition;
-
-/// The flows on one pair; docs/output.md explains the columns.
-#[derive(Debug)]
-pub struct FlowRow {
-    left: String,
-    right: String,
-    votes: u64,
-    mean: f64,
-    /// The energy of the bi-cycles, and the flows of the other parts.
-    parts: HodgeParts,
-    energy: f64,
-}
-
-impl FlowRow {
-    pub(super) fn all(
-        split: &Decomposition,
-        graph: &ComparisonGraph,
-        labels: &Labels,
-    ) -> Vec<Self> {
-        let (pairs, flows) = (graph.pairs(), &split.flows);
-        let row = |p: usize| Self {
-            left: labels.name(pairs.left[p]).to_owned(),
-            right: labels.name(pairs.right[p]).to_owned(),
-            votes: pairs.weight[p] as u64,
-            mean: flows.mean[p],
-            parts: HodgeParts {
-                bicycles: flows.bicycles[p],
-                gradient: flows.gradient[p],
-                curl: flows.curl[p],
-                harmonic: flows.harmonic[p],
-            },
-            energy: flows.energy[p],
-        };
-        (0..pairs.len()).map(row).collect()
-    }
-}
 
 /// Returns the flows of all studies, a row for each compared pair.
 #[must_use]

@@ -9,7 +9,7 @@ use hodgerank::{ComparisonGraph, Labels};
 use hodgerank_report::advice::betti_limit_text;
 use serde::Serialize;
 
-use super::flow_table::FlowRow;
+use super::flow_row::FlowRow;
 
 /// The JSON of `decompose` for one study; docs/output.md explains its keys.
 #[derive(Debug, Serialize)]

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 
 use hodgerank::Labels;
 use hodgerank::decompose::Decomposition;
-use hodgerank_io::read::{Vote, second_pass};
+use hodgerank_io::read::{VoteRow, second_pass};
 
 use super::study_decomposition::AnnotatorVotes;
 use crate::failure::Failure;
@@ -30,7 +30,7 @@ pub(super) fn of_triangles(
     let mut listed: Vec<PairAnnotators> = splits.iter().map(PairAnnotators::new).collect();
     let mut names = Labels::new();
     pass.second_pass(observer, |progress| {
-        let add = |vote: &Vote<'_>| {
+        let add = |vote: &VoteRow<'_>| {
             if !vote.annotator.is_empty() {
                 listed[vote.study].add(vote, &mut names);
             }
@@ -57,7 +57,7 @@ impl PairAnnotators {
         Self { of_pair: pairs.map(|pair| (pair, HashMap::new())).collect() }
     }
 
-    fn add(&mut self, vote: &Vote<'_>, names: &mut Labels) {
+    fn add(&mut self, vote: &VoteRow<'_>, names: &mut Labels) {
         let pair = (vote.left.min(vote.right), vote.left.max(vote.right));
         if let Some(annotators) = self.of_pair.get_mut(&pair) {
             *annotators.entry(names.intern(vote.annotator)).or_default() += vote.count;

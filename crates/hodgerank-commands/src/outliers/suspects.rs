@@ -2,7 +2,7 @@
 
 use hodgerank::path::Entry;
 use hodgerank::{Labels, RankedStudy};
-use hodgerank_io::read::{Vote, second_pass};
+use hodgerank_io::read::{VoteRow, second_pass};
 use hodgerank_report::words::thousands;
 
 use crate::failure::Failure;
@@ -90,10 +90,10 @@ pub fn votes(
     let places: Vec<Vec<u32>> = orders.iter().map(places).collect();
     let mut annotators = Labels::new();
     let mut listed: Vec<Vec<ListedVote>> = orders.iter().map(|_| Vec::new()).collect();
-    let collect = |vote: &Vote<'_>| {
+    let collect = |vote: &VoteRow<'_>| {
         if let Some(group) = vote.group.filter(|_| all || vote.flagged) {
             let known = (!vote.annotator.is_empty()).then(|| annotators.intern(vote.annotator));
-            let &Vote { study, left, right, y, count, flagged, .. } = vote;
+            let &VoteRow { study, left, right, y, count, flagged, .. } = vote;
             let place = places[study][group];
             listed[study].push(ListedVote {
                 place,

@@ -35,7 +35,7 @@ pub struct StudyFlags<'a> {
 
 /// A row of the input with its group.
 #[derive(Debug, Clone, Copy)]
-pub struct Vote<'a> {
+pub struct VoteRow<'a> {
     /// The index of its study.
     pub study: usize,
     /// The index of its group; `None` if `count` is 0.
@@ -77,7 +77,7 @@ pub(crate) trait RowVisitor: Send {
     const WHOLE_ROWS: bool;
 
     /// Receives a row; `text` is empty for batches, and can be empty unless whole rows are needed.
-    fn vote(&mut self, vote: &Vote<'_>, text: &[u8]) -> Result<()>;
+    fn vote(&mut self, vote: &VoteRow<'_>, text: &[u8]) -> Result<()>;
 
     /// Receives a blank line of a text file.
     fn blank(&mut self, _: &[u8]) -> Result<()> {
@@ -97,7 +97,7 @@ pub fn second_pass(
     options: &ReadOptions,
     progress: &Arc<Progress>,
     studies: &[StudyFlags<'_>],
-    each: impl FnMut(&Vote<'_>) -> Result<()> + Send,
+    each: impl FnMut(&VoteRow<'_>) -> Result<()> + Send,
 ) -> Result<SecondPass> {
     visit_rows(sources, options, progress, studies, &mut VoteCallback(each))
 }
@@ -105,10 +105,10 @@ pub fn second_pass(
 /// A visitor that needs votes only.
 struct VoteCallback<F>(F);
 
-impl<F: FnMut(&Vote<'_>) -> Result<()> + Send> RowVisitor for VoteCallback<F> {
+impl<F: FnMut(&VoteRow<'_>) -> Result<()> + Send> RowVisitor for VoteCallback<F> {
     const WHOLE_ROWS: bool = false;
 
-    fn vote(&mut self, vote: &Vote<'_>, _: &[u8]) -> Result<()> {
+    fn vote(&mut self, vote: &VoteRow<'_>, _: &[u8]) -> Result<()> {
         (self.0)(vote)
     }
 
@@ -155,7 +155,7 @@ struct RowMatcher<'a, V> {
 
 impl<V: RowVisitor> RowMatcher<'_, V> {
     /// Finds a row's group; `None` if the first pass did not see its study, items or outcome.
-    fn find<'c>(&mut self, row: &ParsedRow<'c>, cells: &Cells<'c>) -> Option<Vote<'c>> {
+    fn find<'c>(&mut self, row: &ParsedRow<'c>, cells: &Cells<'c>) -> Option<VoteRow<'c>> {
         let study = self.by.get(cells[Role::By as usize])? as usize;
         let flags = &self.studies[study];
         let (left, right) = (flags.items.get(row.left)?, flags.items.get(row.right)?);
@@ -172,7 +172,7 @@ impl<V: RowVisitor> RowMatcher<'_, V> {
         }
         let annotator = std::str::from_utf8(cells[Role::Annotator as usize]).unwrap_or("");
         let (y, count) = (row.y, row.count);
-        Some(Vote { study, group, left, right, y, count, annotator, flagged })
+        Some(VoteRow { study, group, left, right, y, count, annotator, flagged })
     }
 
     fn take_failure(&mut self) -> Result<()> {

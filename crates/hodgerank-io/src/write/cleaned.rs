@@ -12,7 +12,8 @@ use super::batch_writer::BatchWriter;
 use super::output::Output;
 use crate::error::{Error, Result};
 use crate::read::{
-    Progress, ReadOptions, RowStatus, RowVisitor, SecondPass, Sources, StudyFlags, Vote, visit_rows,
+    Progress, ReadOptions, RowStatus, RowVisitor, SecondPass, Sources, StudyFlags, VoteRow,
+    visit_rows,
 };
 use crate::table_head::TableHead;
 
@@ -87,7 +88,7 @@ pub fn split(
 impl RowVisitor for SplitTable {
     const WHOLE_ROWS: bool = true;
 
-    fn vote(&mut self, vote: &Vote<'_>, _: &[u8]) -> Result<()> {
+    fn vote(&mut self, vote: &VoteRow<'_>, _: &[u8]) -> Result<()> {
         self.cleaned.count(vote);
         Ok(())
     }
@@ -103,7 +104,7 @@ impl RowVisitor for SplitTable {
 }
 
 impl Cleaned {
-    fn count(&mut self, vote: &Vote<'_>) {
+    fn count(&mut self, vote: &VoteRow<'_>) {
         if vote.flagged {
             self.flagged_rows += 1;
             self.flagged_votes += vote.count;
@@ -133,7 +134,7 @@ struct FileSplitter {
 impl RowVisitor for FileSplitter {
     const WHOLE_ROWS: bool = true;
 
-    fn vote(&mut self, vote: &Vote<'_>, text: &[u8]) -> Result<()> {
+    fn vote(&mut self, vote: &VoteRow<'_>, text: &[u8]) -> Result<()> {
         self.cleaned.count(vote);
         let writer = if vote.flagged { self.flagged.as_mut() } else { Some(&mut self.kept) };
         writer.map_or(Ok(()), |writer| writer.row(text))

@@ -21,7 +21,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use std::{fs, io};
 
 use hodgerank::communicator::Checkpoint;
-use hodgerank_cli::Failure;
+use hodgerank_cli::RunFailure;
 use hodgerank_commands::Observer as _;
 use serde::{Deserialize, Serialize};
 
@@ -235,18 +235,18 @@ fn state_path(folder: &Path, generation: u64, rank: usize) -> PathBuf {
 }
 
 /// Creates the folder and checks that it is writable, before hours of work.
-fn prepare(folder: &Path, rank: usize) -> Result<(), Failure> {
+fn prepare(folder: &Path, rank: usize) -> Result<(), RunFailure> {
     let probe = folder.join(format!("probe-{rank:05}"));
     let written = fs::create_dir_all(folder)
         .and_then(|()| write_atomically(&probe, &[]))
         .and_then(|()| fs::remove_file(&probe));
     written.map_err(|error| {
         let problem = format!("{}: checkpoints cannot be saved there: {error}", folder.display());
-        Failure::usage(problem, "give --checkpoint a folder that all processes can write to")
+        RunFailure::usage(problem, "give --checkpoint a folder that all processes can write to")
     })
 }
 
-fn read_manifest(folder: &Path) -> Result<Option<Manifest>, Failure> {
+fn read_manifest(folder: &Path) -> Result<Option<Manifest>, RunFailure> {
     let path = manifest_path(folder);
     let bytes = match fs::read(&path) {
         Ok(bytes) => bytes,
@@ -262,10 +262,10 @@ fn check(
     resume: bool,
     fingerprint: &Fingerprint,
     folder: &Path,
-) -> Result<(), Failure> {
+) -> Result<(), RunFailure> {
     let folder = folder.display();
     if !resume {
-        return Err(Failure::usage(
+        return Err(RunFailure::usage(
             format!("{folder} holds the checkpoint of an unfinished run"),
             "add --resume to continue that run, or remove the folder to start from the beginning",
         ));
@@ -274,7 +274,7 @@ fn check(
     if differences.is_empty() {
         return Ok(());
     }
-    Err(Failure::usage(
+    Err(RunFailure::usage(
         format!(
             "{folder} holds the checkpoint of a different run:\n  {}",
             differences.join("\n  ")
@@ -284,9 +284,9 @@ fn check(
     ))
 }
 
-fn read_error(path: &Path, source: io::Error) -> Failure {
+fn read_error(path: &Path, source: io::Error) -> RunFailure {
     let file = path.to_string_lossy().as_ref().into();
-    Failure::from(hodgerank_io::Error::Read { file, source })
+    RunFailure::from(hodgerank_io::Error::Read { file, source })
 }
 
 fn seconds_now() -> u64 {

@@ -5,7 +5,7 @@
 //! select the same failure; its process reports it ([`CollectiveError::Local`]), and the others exit
 //! silently with the same code.
 
-use hodgerank_cli::Failure;
+use hodgerank_cli::RunFailure;
 
 use super::exchange::Exchange as _;
 use super::world::World;
@@ -14,7 +14,7 @@ use super::world::World;
 #[derive(Debug)]
 pub enum CollectiveError {
     /// The selected failure happened on this process, which has to report it.
-    Local(Failure),
+    Local(RunFailure),
     /// The selected failure happened on another process, which reports it.
     Remote {
         /// The exit code of all processes.
@@ -28,7 +28,10 @@ impl World {
     ///
     /// # Errors
     /// If any process failed.
-    pub fn all_ok<T, E: Into<Failure>>(&self, result: Result<T, E>) -> Result<T, CollectiveError> {
+    pub fn all_ok<T, E: Into<RunFailure>>(
+        &self,
+        result: Result<T, E>,
+    ) -> Result<T, CollectiveError> {
         self.all_ok_or_first(result, |_| (0, 0))
     }
 
@@ -37,10 +40,10 @@ impl World {
     ///
     /// # Errors
     /// If any process failed.
-    pub fn all_ok_or_first<T, E: Into<Failure>>(
+    pub fn all_ok_or_first<T, E: Into<RunFailure>>(
         &self,
         result: Result<T, E>,
-        position: impl FnOnce(&Failure) -> (u64, u64),
+        position: impl FnOnce(&RunFailure) -> (u64, u64),
     ) -> Result<T, CollectiveError> {
         let result = result.map_err(Into::into);
         let failure = result.as_ref().err().map(|failure| {

@@ -7,7 +7,7 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use hodgerank_cli::Failure;
+use hodgerank_cli::RunFailure;
 use mpi::collective::SystemOperation;
 use mpi::environment::{Threading, Universe};
 use mpi::topology::SimpleCommunicator;
@@ -38,10 +38,10 @@ impl World {
     ///
     /// # Errors
     /// If MPI is already running, or can only be called from the main thread.
-    pub fn start() -> Result<Self, Failure> {
+    pub fn start() -> Result<Self, RunFailure> {
         let help = "hodgerank-mpi needs an MPI library that allows calls from any thread, one at a \
                     time (MPI_THREAD_SERIALIZED)";
-        let refuse = |problem: &str| Failure::usage(problem, help);
+        let refuse = |problem: &str| RunFailure::usage(problem, help);
         let (universe, threading) = mpi::initialize_with_threading(Threading::Serialized)
             .ok_or_else(|| refuse("MPI was started twice"))?;
         if threading < Threading::Serialized {
@@ -64,13 +64,13 @@ impl World {
     ///
     /// # Errors
     /// If versions differ; all processes then return the error.
-    pub fn check_same_version(&self) -> Result<(), Failure> {
+    pub fn check_same_version(&self) -> Result<(), RunFailure> {
         let version = env!("CARGO_PKG_VERSION").as_bytes().to_vec();
         let versions = self.all_gather_bytes(&version);
         let other = versions.iter().find(|other| **other != version);
         other.map_or(Ok(()), |other| {
             let (here, other) = (env!("CARGO_PKG_VERSION"), String::from_utf8_lossy(other));
-            Err(Failure::usage(
+            Err(RunFailure::usage(
                 format!("processes run different versions of hodgerank-mpi: {here} and {other}"),
                 "install the same hodgerank-mpi on all nodes",
             ))

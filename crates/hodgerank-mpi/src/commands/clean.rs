@@ -2,7 +2,7 @@
 
 use clap::Args;
 use hodgerank::FitOptions;
-use hodgerank_cli::{Failure, Files};
+use hodgerank_cli::{Files, RunFailure};
 use hodgerank_commands::clean::{announce, write};
 use hodgerank_commands::{InputOptions, places};
 use hodgerank_io::read::TableHead;
@@ -71,7 +71,7 @@ pub(super) fn run(
     };
     let mut first = session.first_pass(job, same_schema, |_| Ok(()))?;
     let second = first.second_pass(session, input)?;
-    let write_parts = || -> Result<Cleaned, Failure> {
+    let write_parts = || -> Result<Cleaned, RunFailure> {
         let Some(table) = second.tables.first() else { return Ok(Cleaned::default()) };
         let extension = extension(table);
         let part = |folder: &PartFolder| Output::create(&folder.part(world.rank(), &extension));
@@ -88,7 +88,7 @@ pub(super) fn run(
 
 impl MpiCleanArgs {
     /// Makes all checks that need no votes.
-    fn check(&self, files: &[String]) -> Result<FitOptions, Failure> {
+    fn check(&self, files: &[String]) -> Result<FitOptions, RunFailure> {
         let fit = fit_options(&self.method)?;
         let mut folders = vec![("--output", self.output.as_str())];
         folders.extend(self.flagged.as_deref().map(|flagged| ("--flagged", flagged)));
@@ -102,13 +102,13 @@ impl MpiCleanArgs {
 
 /// Checks that the files of all processes have the same format and columns. Those of each process
 /// have.
-fn check_same_schema(world: &World, tables: &[TableHead]) -> Result<(), Failure> {
+fn check_same_schema(world: &World, tables: &[TableHead]) -> Result<(), RunFailure> {
     let first = tables.first().map(|table| (table.file.to_string(), table.schema_key()));
     let schemas: Vec<(String, String)> = world.all_gather(&first).into_iter().flatten().collect();
     let different = schemas.iter().find(|(_, schema)| *schema != schemas[0].1);
     different.map_or(Ok(()), |(file, _)| {
         let first = &schemas[0].0;
-        Err(Failure::usage(
+        Err(RunFailure::usage(
             format!("{first} and {file} cannot be cleaned in one run: format or columns differ"),
             "convert the files to the same format and columns, or clean each on its own",
         ))

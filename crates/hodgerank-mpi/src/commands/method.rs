@@ -1,7 +1,7 @@
 //! The methods and outlier rules that can be distributed.
 
 use hodgerank::{FitOptions, Method, OutlierRule};
-use hodgerank_cli::Failure;
+use hodgerank_cli::RunFailure;
 
 /// The method without --method.
 const DEFAULT_METHOD: Method = Method::Bregman;
@@ -25,17 +25,17 @@ fn distributable_methods() -> String {
 ///
 /// # Errors
 /// If an option is invalid, or the method or the outlier rule needs all votes on one machine.
-pub(super) fn fit_options(options: &FitOptions) -> Result<FitOptions, Failure> {
+pub(super) fn fit_options(options: &FitOptions) -> Result<FitOptions, RunFailure> {
     options.validate()?;
     let mut fit = *options;
     if let Some(method) = fit.method.filter(|method| !method.info().is_distributable) {
-        return Err(Failure::usage(
+        return Err(RunFailure::usage(
             format!("--method {method} needs all votes on one machine"),
             format!("use {}, or run `hodgerank rank` on one machine", distributable_methods()),
         ));
     }
     if matches!(fit.rule(), OutlierRule::CrossValidation(_)) {
-        return Err(Failure::usage(
+        return Err(RunFailure::usage(
             "--outliers cv needs all votes on one machine",
             "use a share (5%), a count (200), lambda=L, time=T, scaled or scaled=M, or run \
              `hodgerank rank` on one machine",

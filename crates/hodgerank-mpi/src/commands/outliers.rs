@@ -8,7 +8,7 @@ mod annotators;
 mod table;
 
 use clap::Args;
-use hodgerank_cli::{Failure, Files, OutputFormat, OutputOptions};
+use hodgerank_cli::{Files, OutputFormat, OutputOptions, RunFailure};
 use hodgerank_commands::RejectedSummary;
 use hodgerank_commands::annotators as statistics;
 use hodgerank_commands::listing::{Listing, Listings, SuspectVote};
@@ -17,7 +17,7 @@ use hodgerank_commands::outliers::{self, OutliersArgs};
 use super::method::fit_options;
 use crate::checkpoint::{CheckpointOptions, Fingerprint};
 use crate::comm::CollectiveError;
-use crate::output::{PartFolder, SuspicionOrder, check_folder, number_rows, publish};
+use crate::output::{GlobalOrder, PartFolder, check_folder, number_rows, publish};
 use crate::passes::Job;
 use crate::session::Session;
 
@@ -119,7 +119,7 @@ fn list_votes(
         let rows = outliers::votes(&second, options.all, &*session.terminal);
         (world.all_ok(rows)?, second.studies)
     };
-    let orders: Vec<SuspicionOrder<'_>> = studies.iter().map(SuspicionOrder::of).collect();
+    let orders: Vec<GlobalOrder<'_>> = studies.iter().map(GlobalOrder::of).collect();
     number_rows(&**world, &mut lists, &orders);
     match folder {
         None => table::print(world, lists, &rejected, output.top)?,
@@ -141,14 +141,14 @@ fn list_votes(
 
 impl PartOptions {
     /// Returns the format of parts, or of the table if there are none.
-    fn check(&self) -> Result<OutputFormat, Failure> {
+    fn check(&self) -> Result<OutputFormat, RunFailure> {
         match (&self.output, self.format) {
             (None, None | Some(OutputFormat::Table)) => Ok(OutputFormat::Table),
-            (None, Some(_)) => Err(Failure::usage(
+            (None, Some(_)) => Err(RunFailure::usage(
                 "lists in this format are written to a folder, one file by each process",
                 "add --output DIR, or leave out --format for a table",
             )),
-            (Some(_), Some(OutputFormat::Table)) => Err(Failure::usage(
+            (Some(_), Some(OutputFormat::Table)) => Err(RunFailure::usage(
                 "tables are written to standard output only",
                 "leave out --output, or use --format csv, json or parquet",
             )),

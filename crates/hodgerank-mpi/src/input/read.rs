@@ -8,7 +8,7 @@
 
 use std::sync::Arc;
 
-use hodgerank_cli::Failure;
+use hodgerank_cli::RunFailure;
 use hodgerank_commands::{InputOptions, Observer, Task};
 use hodgerank_io::read::Progress;
 use hodgerank_io::study::OutcomesSeen;
@@ -36,7 +36,7 @@ pub fn read(
     let options = options.read_options(threads);
     let work = Task::Reading(plan.bytes(world.rank()), &progress);
     let input = observer.run(work, || sources.read_part(&options, &progress));
-    let input = input.map_err(Failure::from).and_then(|input| Ok(input?));
+    let input = input.map_err(RunFailure::from).and_then(|input| Ok(input?));
     let mut input = world.all_ok_or_first(input, |failure| position(plan, failure))?;
     let ReadReport { any_good, rejected, outcomes } = ReadReport::gather(world, &input);
     input.rejected = in_file_order(plan, rejected);
@@ -82,8 +82,8 @@ fn in_file_order(plan: &ShardPlan, mut rejected: Rejected) -> Rejected {
 }
 
 /// Returns where in the input a failure happened: the file's number and the row in it.
-fn position(plan: &ShardPlan, failure: &Failure) -> (u64, u64) {
-    let Failure::Command(hodgerank_commands::Failure::File(error)) = failure else {
+fn position(plan: &ShardPlan, failure: &RunFailure) -> (u64, u64) {
+    let RunFailure::Command(hodgerank_commands::Failure::File(error)) = failure else {
         return (u64::MAX, 0);
     };
     match error {

@@ -4,7 +4,7 @@
 //! to the process with the fewest bytes so far; no process then reads more than 4/3 of what it would
 //! in the best plan. A text file or a compressed Parquet file is one unit.
 
-use hodgerank_cli::Failure;
+use hodgerank_cli::RunFailure;
 use hodgerank_io::Format;
 use hodgerank_io::read::{Share, measure};
 use serde::{Deserialize, Serialize};
@@ -46,7 +46,7 @@ impl ShardPlan {
         Ok(world.broadcast(plan))
     }
 
-    fn measure(paths: &[String], format: Option<Format>, size: usize) -> Result<Self, Failure> {
+    fn measure(paths: &[String], format: Option<Format>, size: usize) -> Result<Self, RunFailure> {
         let mut files = Vec::with_capacity(paths.len());
         let mut unit_bytes = Vec::new();
         for path in paths {

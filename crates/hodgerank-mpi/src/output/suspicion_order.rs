@@ -14,7 +14,7 @@ use super::global_offsets::{KeyRun, SortKey, global_offsets};
 use crate::comm::Exchange;
 
 /// What the order of a study's votes depends on.
-pub(crate) struct SuspicionOrder<'a> {
+pub(crate) struct GlobalOrder<'a> {
     items: &'a Labels,
     /// Of the path, if there is one.
     parameter: Option<Parameter>,
@@ -25,7 +25,7 @@ pub(crate) struct SuspicionOrder<'a> {
 pub(crate) fn number_rows(
     exchange: &impl Exchange,
     lists: &mut [Listing<SuspectVote>],
-    orders: &[SuspicionOrder<'_>],
+    orders: &[GlobalOrder<'_>],
 ) {
     let mut runs: Vec<KeyRun> = Vec::new();
     for ((study, list), order) in (0_u64..).zip(lists.iter()).zip(orders) {
@@ -55,7 +55,7 @@ pub(crate) fn number_rows(
     }
 }
 
-impl<'a> SuspicionOrder<'a> {
+impl<'a> GlobalOrder<'a> {
     /// Returns the order of a study's votes.
     pub(crate) fn of(study: &'a RankedStudy) -> Self {
         Self { items: &study.items, parameter: study.fit.stop.map(|(parameter, _)| parameter) }

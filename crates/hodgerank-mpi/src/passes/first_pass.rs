@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use hodgerank::communicator::{Checkpoint, Communicator};
 use hodgerank::{FitOptions, InputSummary, RankedStudy};
-use hodgerank_cli::Failure;
+use hodgerank_cli::RunFailure;
 use hodgerank_commands::{InputOptions, Observer, Task, TwoPass, announce, places};
 use hodgerank_io::read::TableHead;
 use hodgerank_io::{Rejected, Sources};
@@ -47,8 +47,8 @@ impl Session {
     pub(crate) fn first_pass(
         &self,
         job: Job<'_>,
-        check_files: impl FnOnce(&[TableHead]) -> Result<(), Failure>,
-        check_study: impl Fn(&DistributedStudy) -> Result<(), Failure>,
+        check_files: impl FnOnce(&[TableHead]) -> Result<(), RunFailure>,
+        check_study: impl Fn(&DistributedStudy) -> Result<(), RunFailure>,
     ) -> Result<FirstPass, CollectiveError> {
         let Self { world, terminal, threads } = self;
         let terminal: &dyn Observer = &**terminal;
@@ -90,7 +90,7 @@ fn rank(
     rejected: u64,
     options: &FitOptions,
     observer: &dyn Observer,
-) -> Result<RankedStudy, Failure> {
+) -> Result<RankedStudy, RunFailure> {
     let DistributedStudy { by, items, graph, input } = study;
     let input = InputSummary { rejected, ..input };
     let solve = || RankedStudy::of_graph(by, items, graph, input, options);

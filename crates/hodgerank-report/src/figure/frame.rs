@@ -9,7 +9,7 @@ use kuva::render::render_utils::wrap_text;
 use kuva::render::theme::Theme;
 
 use super::legend::LegendPlan;
-use super::position::Position;
+use super::position::Point;
 use super::scale::{Scale, TICK_ANGLE, TickPlan, plan};
 use super::text::widest;
 use super::{FONTS, LABEL_SIZE, NOTE_SIZE, TEXT_SIZE, TICK_SIZE, TITLE_SIZE, WIDTH};
@@ -208,7 +208,7 @@ impl Frame {
     }
 
     /// Converts values of the axes to pixels; `None` if the result is not finite.
-    pub(super) fn position(&self, x: f64, y: f64) -> Option<Position> {
+    pub(super) fn position(&self, x: f64, y: f64) -> Option<Point> {
         let x = self.computed.map_x(self.x.position(x));
         let y = self.computed.map_y(self.y.position(y));
         let finite = x.is_finite() && y.is_finite();
@@ -221,12 +221,12 @@ impl Frame {
         &'a self,
         x: &'a [f64],
         y: &'a [f64],
-    ) -> impl Iterator<Item = Option<Position>> + 'a {
+    ) -> impl Iterator<Item = Option<Point>> + 'a {
         x.iter().zip(y).map(|(&x, &y)| self.position(x, y))
     }
 
     /// Returns the upper left and lower right corners of the plotting area.
-    pub(super) fn plot_area(&self) -> (Position, Position) {
+    pub(super) fn plot_area(&self) -> (Point, Point) {
         let computed = &self.computed;
         let corner = (computed.margin_left, computed.margin_top);
         (corner, (corner.0 + computed.plot_width(), corner.1 + computed.plot_height()))

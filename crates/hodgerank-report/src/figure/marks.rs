@@ -12,7 +12,7 @@ use kuva::render::render::{PathData, Primitive, Scene, TextAnchor};
 use kuva::render::render_utils::arrow_head_path;
 
 use super::frame::Frame;
-use super::position::Position;
+use super::position::Point;
 use super::svg_path::{SvgPath, add_line, add_shape};
 use super::{TEXT_SIZE, kuva_colour};
 use crate::chart::{Anchor, Colour, Mark, PointShape, Ramp};
@@ -32,9 +32,9 @@ pub(super) fn draw(mark: &Mark, frame: &Frame, scene: &mut Scene) {
         }
         Mark::Line { colour, width, dashed, curve, x, y, .. } => {
             let mut path = SvgPath::default();
-            let positions: Vec<Option<Position>> = frame.positions(x, y).collect();
+            let positions: Vec<Option<Point>> = frame.positions(x, y).collect();
             for segment in positions.split(Option::is_none) {
-                let segment: Vec<Position> = segment.iter().copied().flatten().collect();
+                let segment: Vec<Point> = segment.iter().copied().flatten().collect();
                 add_line(&mut path, &segment, *curve);
             }
             stroke(path, *colour, PRINT_SCALE * width, *dashed, scene);
@@ -89,7 +89,7 @@ fn points(
     colour: Colour,
     shape: PointShape,
     size: f64,
-    positions: impl Iterator<Item = Option<Position>>,
+    positions: impl Iterator<Item = Option<Point>>,
     scene: &mut Scene,
 ) {
     let mut seen = HashSet::new();
@@ -127,7 +127,7 @@ fn segments(
     colour: Colour,
     width: f64,
     arrow: bool,
-    ends: impl Iterator<Item = (Position, Position)>,
+    ends: impl Iterator<Item = (Point, Point)>,
     scene: &mut Scene,
 ) {
     let mut shafts = SvgPath::default();
@@ -151,7 +151,7 @@ fn segments(
     }
 }
 
-fn bars(colour: Colour, corners: impl Iterator<Item = (Position, Position)>, scene: &mut Scene) {
+fn bars(colour: Colour, corners: impl Iterator<Item = (Point, Point)>, scene: &mut Scene) {
     let mut path = SvgPath::default();
     let mut narrowest = f64::INFINITY;
     for (first, second) in corners {
@@ -164,13 +164,13 @@ fn bars(colour: Colour, corners: impl Iterator<Item = (Position, Position)>, sce
 }
 
 /// The corners of a cell and its value.
-type ShadedCell = ((Position, Position), f64);
+type ShadedCell = ((Point, Point), f64);
 
 /// Draws cells of one colour as one element, and adjacent cells of one colour as one rectangle.
 fn cells(ramp: Ramp, boxes: impl Iterator<Item = ShadedCell>, scene: &mut Scene) {
     let mut paths: BTreeMap<u8, SvgPath> = BTreeMap::new();
-    let mut open: Option<(u8, Position, Position)> = None;
-    let mut close = |run: Option<(u8, Position, Position)>| {
+    let mut open: Option<(u8, Point, Point)> = None;
+    let mut close = |run: Option<(u8, Point, Point)>| {
         if let Some((level, low, high)) = run {
             paths.entry(level).or_default().rectangle(low, high);
         }
@@ -201,7 +201,7 @@ fn cells(ramp: Ramp, boxes: impl Iterator<Item = ShadedCell>, scene: &mut Scene)
 }
 
 /// Returns the upper left and the lower right corner.
-fn ordered(first: Position, second: Position) -> (Position, Position) {
+fn ordered(first: Point, second: Point) -> (Point, Point) {
     let low = (first.0.min(second.0), first.1.min(second.1));
     (low, (first.0.max(second.0), first.1.max(second.1)))
 }

@@ -1,10 +1,10 @@
 //! Line simplification: removes points that make no visible difference, in linear time.
 
-use super::position::Position;
+use super::position::Point;
 use crate::chart::LineCurve;
 
 /// Returns the points of a line that affect how it looks.
-pub(super) fn line(positions: &[Position], curve: LineCurve) -> Vec<Position> {
+pub(super) fn line(positions: &[Point], curve: LineCurve) -> Vec<Point> {
     match curve {
         LineCurve::Straight => merge_collinear(&decimate(positions)),
         LineCurve::Step => decimate(positions),
@@ -19,8 +19,8 @@ const COLUMN_WIDTH: f64 = 0.5;
 /// Keeps at most four points in each narrow column: the first, lowest, highest and last.
 ///
 /// Peaks are kept. A line that goes back and forth may pass a column more than once.
-fn decimate(positions: &[Position]) -> Vec<Position> {
-    let column = |position: &Position| (position.0 / COLUMN_WIDTH).floor();
+fn decimate(positions: &[Point]) -> Vec<Point> {
+    let column = |position: &Point| (position.0 / COLUMN_WIDTH).floor();
     let mut kept = Vec::new();
     for group in positions.chunk_by(|one, next| column(one) == column(next)) {
         if group.len() <= 4 {
@@ -49,11 +49,11 @@ const MAX_DEVIATION: f64 = 0.05;
 /// The directions from the last kept point that pass all later points within [`MAX_DEVIATION`] form
 /// a wedge. When the next point lies outside the wedge, the point before it is kept and a new wedge
 /// starts there.
-fn merge_collinear(positions: &[Position]) -> Vec<Position> {
+fn merge_collinear(positions: &[Point]) -> Vec<Point> {
     let [first, rest @ ..] = positions else { return Vec::new() };
     let mut kept = vec![*first];
     let mut from = *first;
-    let mut before: Option<Position> = None;
+    let mut before: Option<Point> = None;
     let mut wedge = Wedge::default();
     for &position in rest {
         if let Some(previous) = before
@@ -75,7 +75,7 @@ fn merge_collinear(positions: &[Position]) -> Vec<Position> {
 /// A range of directions, as the sines of their angles to the first one.
 #[derive(Default)]
 struct Wedge {
-    first: Option<Position>,
+    first: Option<Point>,
     low: f64,
     high: f64,
     reached: f64,
@@ -84,7 +84,7 @@ struct Wedge {
 impl Wedge {
     /// Narrows the wedge to the directions that pass `position`. Returns false if the position lies
     /// outside the wedge or behind an earlier one.
-    fn narrow(&mut self, from: Position, position: Position) -> bool {
+    fn narrow(&mut self, from: Point, position: Point) -> bool {
         let (x, y) = (position.0 - from.0, position.1 - from.1);
         let length = x.hypot(y);
         if length <= MAX_DEVIATION {
@@ -118,7 +118,7 @@ mod tests {
 
     #[test]
     fn decimation_keeps_peaks() {
-        let mut positions: Vec<Position> =
+        let mut positions: Vec<Point> =
             (0..10_000).map(|k| (f64::from(k) / 100.0, f64::from(k % 7))).collect();
         positions[5005].1 = 99.0;
         let kept = decimate(&positions);
@@ -129,9 +129,9 @@ mod tests {
 
     #[test]
     fn only_collinear_points_are_removed() {
-        let level: Vec<Position> = (0..1000).map(|k| (f64::from(k), 3.0)).collect();
+        let level: Vec<Point> = (0..1000).map(|k| (f64::from(k), 3.0)).collect();
         assert_eq!(merge_collinear(&level), [level[0], level[999]]);
-        let arc: Vec<Position> = (0..2000)
+        let arc: Vec<Point> = (0..2000)
             .map(|k| (f64::from(k) / 2000.0 * 3.0).sin_cos())
             .map(|(sine, cosine)| (300.0 * sine, 300.0 * cosine))
             .collect();

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::position::Position;
+use super::position::Point;
 use super::simplify;
 use crate::chart::{LineCurve, PointShape};
 
@@ -12,23 +12,23 @@ pub(super) struct SvgPath(String);
 
 impl SvgPath {
     /// Starts a new subpath.
-    pub(super) fn start(&mut self, at: Position) {
+    pub(super) fn start(&mut self, at: Point) {
         self.command('M', &[at]);
     }
 
     /// Adds a straight line.
-    pub(super) fn line(&mut self, to: Position) {
+    pub(super) fn line(&mut self, to: Point) {
         self.command('L', &[to]);
     }
 
     /// Adds a Bézier curve with horizontal tangents at both ends.
-    pub(super) fn level_curve(&mut self, from: Position, to: Position) {
+    pub(super) fn level_curve(&mut self, from: Point, to: Point) {
         let middle = f64::midpoint(from.0, to.0);
         self.command('C', &[(middle, from.1), (middle, to.1), to]);
     }
 
     /// Adds a closed polygon.
-    pub(super) fn polygon(&mut self, corners: &[Position]) {
+    pub(super) fn polygon(&mut self, corners: &[Point]) {
         for (k, &corner) in corners.iter().enumerate() {
             self.command(if k == 0 { 'M' } else { 'L' }, &[corner]);
         }
@@ -36,7 +36,7 @@ impl SvgPath {
     }
 
     /// Adds a rectangle between two opposite corners.
-    pub(super) fn rectangle(&mut self, (x0, y0): Position, (x1, y1): Position) {
+    pub(super) fn rectangle(&mut self, (x0, y0): Point, (x1, y1): Point) {
         self.command('M', &[(x0, y0)]);
         self.0.push('H');
         self.number(x1);
@@ -52,7 +52,7 @@ impl SvgPath {
         (!self.0.is_empty()).then_some(self.0)
     }
 
-    fn command(&mut self, letter: char, positions: &[Position]) {
+    fn command(&mut self, letter: char, positions: &[Point]) {
         self.0.push(letter);
         for (k, &(x, y)) in positions.iter().enumerate() {
             if k > 0 {
@@ -78,7 +78,7 @@ impl SvgPath {
 }
 
 /// Adds a line through `positions`, simplified where the difference cannot be seen.
-pub(super) fn add_line(path: &mut SvgPath, positions: &[Position], curve: LineCurve) {
+pub(super) fn add_line(path: &mut SvgPath, positions: &[Point], curve: LineCurve) {
     let positions = simplify::line(positions, curve);
     for (k, &position) in positions.iter().enumerate() {
         match (k.checked_sub(1).map(|before| positions[before]), curve) {
@@ -94,7 +94,7 @@ pub(super) fn add_line(path: &mut SvgPath, positions: &[Position], curve: LineCu
 }
 
 /// Adds a point of radius `r`. Shapes are scaled to look equally large.
-pub(super) fn add_shape(path: &mut SvgPath, shape: PointShape, (x, y): Position, r: f64) {
+pub(super) fn add_shape(path: &mut SvgPath, shape: PointShape, (x, y): Point, r: f64) {
     match shape {
         // Circles are drawn as SVG circles and never reach this function.
         PointShape::Circle | PointShape::Square => {

@@ -2,7 +2,7 @@
 
 use std::io::Write as _;
 
-use hodgerank_cli::{Failure, OutputOptions};
+use hodgerank_cli::{OutputOptions, RunFailure};
 use hodgerank_commands::RejectedSummary;
 use hodgerank_commands::listing::{Listing, Listings, SuspectVote};
 use hodgerank_io::write::Output;
@@ -39,7 +39,7 @@ fn print_list(
     mut list: Listing<SuspectVote>,
     rejected: &RejectedSummary,
     total: u64,
-) -> Result<(), Failure> {
+) -> Result<(), RunFailure> {
     list.rows.sort_by_key(|row| row.order);
     let more = total - list.rows.len() as u64;
     let document = Listings { lists: vec![list], rejected: rejected.clone() };
