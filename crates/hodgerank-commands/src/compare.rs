@@ -27,7 +27,7 @@ pub struct CompareArgs {
         value_enum,
         value_delimiter = ',',
         value_name = "METHOD,…",
-        default_values_t = all_methods()
+        default_values_t = Method::ALL.to_vec()
     )]
     pub methods: Vec<Method>,
     /// Method that the others are compared with
@@ -36,13 +36,6 @@ pub struct CompareArgs {
     /// Options that the methods share.
     #[command(flatten)]
     pub method: FitOptions,
-}
-
-/// All methods, the default reference first.
-fn all_methods() -> Vec<Method> {
-    let mut methods = Method::ALL.to_vec();
-    methods.sort_by_key(|&method| method != DEFAULT_REFERENCE);
-    methods
 }
 
 /// Comparisons of methods, one per study.

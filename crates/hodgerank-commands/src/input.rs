@@ -1,4 +1,4 @@
-//! Where votes come from, and how they are read.
+//! Where votes are read from, and how.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::failure::Failure;
 use crate::observer::{Observer, Task};
 use crate::places;
 
-/// Votes to read.
+/// Where votes are read from.
 #[derive(Debug, Clone)]
 pub enum VoteSource {
     /// Files, read as one study; `-` is standard input.
@@ -20,7 +20,7 @@ pub enum VoteSource {
 }
 
 impl VoteSource {
-    /// The files; none where the votes are in memory.
+    /// The files; empty if the votes are in memory.
     #[must_use]
     pub fn files(&self) -> &[String] {
         match self {
@@ -29,13 +29,13 @@ impl VoteSource {
         }
     }
 
-    /// Bytes to read, as far as that is known.
+    /// Bytes to read, as far as known.
     pub(crate) fn bytes(&self) -> u64 {
         let size = |file: &String| std::fs::metadata(file).map_or(0, |metadata| metadata.len());
         self.files().iter().map(size).sum()
     }
 
-    /// To be read once.
+    /// The sources, for one pass.
     pub(crate) fn once(&self, observer: &dyn Observer) -> Result<Sources, Failure> {
         places::check_inputs(self.files(), observer)?;
         Ok(match self {
@@ -44,7 +44,7 @@ impl VoteSource {
         })
     }
 
-    /// To be read more than once.
+    /// The sources, for several passes.
     pub(crate) fn again(&self, observer: &dyn Observer) -> Result<Sources, Failure> {
         places::check_inputs(self.files(), observer)?;
         Ok(match self {
@@ -70,7 +70,7 @@ impl VoteSource {
     }
 }
 
-/// What to read, and how.
+/// How votes are read.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Input")]
 pub struct InputOptions {
@@ -86,28 +86,28 @@ pub struct InputOptions {
     /// Column of the item on the right
     #[arg(long, value_name = "COLUMN", requires = "left")]
     right: Option<String>,
-    /// Column that says who won: a word, an item's label or a number (positive: left preferred)
+    /// Column of the outcome: a word, an item's label or a number (positive: left preferred)
     #[arg(long, value_name = "COLUMN")]
     outcome: Option<String>,
-    /// How to read the outcome, where its column could be understood in several ways
+    /// How to read the outcome if its column is ambiguous
     #[arg(long, value_enum, value_name = "KIND")]
     outcome_as: Option<OutcomeAs>,
-    /// Column of who cast the vote
+    /// Column of the annotator
     #[arg(long, value_name = "COLUMN")]
     annotator: Option<String>,
-    /// Column of how many times the vote was cast
+    /// Column of the number of times that the vote was cast
     #[arg(long, value_name = "COLUMN")]
     count: Option<String>,
-    /// Rank each value of this column on its own
+    /// Rank each value of this column separately
     #[arg(long, value_name = "COLUMN")]
     by: Option<String>,
-    /// What the files are, where name and content do not tell
+    /// Format of the files [default: from their names and contents]
     #[arg(long, value_enum, value_name = "FORMAT")]
     input_format: Option<Format>,
     /// Field separator of CSV files [default: comma; semicolon or tab if the header has no comma]
     #[arg(long, value_name = "CHARACTER", value_parser = parse_delimiter)]
     delimiter: Option<u8>,
-    /// What to do with a row that makes no sense
+    /// What to do with an invalid row
     #[arg(long, value_enum, default_value_t = OnError::Stop, value_name = "WHAT")]
     on_error: OnError,
     /// How to read the outcome if the flag is not given; not a flag.
@@ -121,7 +121,7 @@ impl InputOptions {
         self.outcome_default = self.outcome_default.or(Some(how));
     }
 
-    /// How to read, with this many threads.
+    /// The options of the reader, with this many threads.
     #[must_use]
     pub fn read_options(&self, threads: usize) -> ReadOptions {
         ReadOptions {

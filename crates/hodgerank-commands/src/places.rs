@@ -1,20 +1,20 @@
-//! Which names lead to the same file: two spellings of a path, a link and what it points to, a
-//! standard stream and the file that the shell gave for it.
+//! Detects file names that lead to the same file: two spellings of a path, a link and its target, a
+//! standard stream and the file that it is redirected to.
 //!
-//! Failure modes: hard links are different files here. An output takes the place of one name and
-//! leaves the other alone, so nothing is lost by that.
+//! Hard links count as different files. An output replaces one name and leaves the other alone, so
+//! no data is lost.
 
 use std::path::{Path, PathBuf};
 
 use crate::failure::Failure;
 use crate::observer::Observer;
 
-/// Where an output's name leads.
+/// The file that an output is written to.
 fn of_output(name: &str) -> PathBuf {
     resolve(if name == "-" { "/dev/stdout" } else { name })
 }
 
-/// Where an input's name leads, if that is a file: pipes and terminals can be shared.
+/// The file that an input is read from; `None` for pipes and terminals, which can be shared.
 fn of_input(name: &str) -> Option<PathBuf> {
     let place = resolve(if name == "-" { "/dev/stdin" } else { name });
     place.is_file().then_some(place)
@@ -25,7 +25,7 @@ fn resolve(name: &str) -> PathBuf {
     if let Ok(place) = path.canonicalize() {
         return place;
     }
-    // It is not there yet, but its folder is.
+    // A file that does not exist yet, in a folder that does.
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     let folder = folder.unwrap_or(Path::new("."));
     match (folder.canonicalize(), path.file_name()) {
@@ -34,7 +34,7 @@ fn resolve(name: &str) -> PathBuf {
     }
 }
 
-/// Refuses outputs (each with its flag) that share a place, or would take that of an input.
+/// Refuses outputs (each with its flag) that would replace each other or an input.
 ///
 /// # Errors
 /// [`Failure::Usage`] that names the outputs, or the output and the input.
@@ -44,7 +44,9 @@ pub fn check_outputs(outputs: &[(&str, &str)], inputs: &[String]) -> Result<(), 
         if let Some(before) = places[..k].iter().position(|place| *place == places[k]) {
             let (other_flag, other) = outputs[before];
             return Err(Failure::usage(
-                format!("{other_flag} {other} and {flag} {name} cannot go to the same place"),
+                format!(
+                    "{other_flag} {other} and {flag} {name} cannot be written to the same file"
+                ),
                 format!("give {other_flag} and {flag} different names"),
             ));
         }
@@ -53,7 +55,7 @@ pub fn check_outputs(outputs: &[(&str, &str)], inputs: &[String]) -> Result<(), 
             return Err(Failure::usage(
                 format!("{flag} {name} would replace the input {input}"),
                 format!(
-                    "give {flag} another name; replace the input yourself once you are content"
+                    "choose another name for {flag}; replace the input after you have checked the result"
                 ),
             ));
         }
@@ -61,7 +63,7 @@ pub fn check_outputs(outputs: &[(&str, &str)], inputs: &[String]) -> Result<(), 
     Ok(())
 }
 
-/// Refuses to read standard input twice, and says so where a file is: its votes count twice.
+/// Refuses to read standard input twice; warns about files that are named twice.
 ///
 /// # Errors
 /// [`Failure::Usage`] if standard input is named twice.
@@ -69,7 +71,7 @@ pub fn check_inputs(inputs: &[String], observer: &dyn Observer) -> Result<(), Fa
     if inputs.iter().filter(|name| *name == "-").count() > 1 {
         return Err(Failure::usage(
             "standard input can be read only once",
-            "give `-` once; several inputs can be put together before: their rows under one header",
+            "name `-` once; combine several inputs first, with their rows under one header",
         ));
     }
     let places: Vec<Option<PathBuf>> = inputs.iter().map(|name| of_input(name)).collect();

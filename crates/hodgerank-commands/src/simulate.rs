@@ -1,4 +1,4 @@
-//! `simulate`: synthetic studies with known truth.
+//! `simulate`: synthetic studies with known true scores.
 
 use std::io;
 
@@ -20,16 +20,16 @@ pub struct SimulateArgs {
     /// Number of votes
     #[arg(long, value_name = "M", default_value_t = 2000)]
     pub votes: u64,
-    /// Share of votes turned round at random, such as 5%
+    /// Share of votes that are reversed at random, such as 5%
     #[arg(long, value_name = "SHARE", default_value = "0%", value_parser = parse_share)]
     pub flips: f64,
-    /// Share of votes answered with a tie
+    /// Share of ties
     #[arg(long, value_name = "SHARE", default_value = "0%", value_parser = parse_share)]
     pub ties: f64,
-    /// How careful annotators err
+    /// Noise of careful annotators
     #[arg(long, value_enum, default_value_t = NoiseKind::None)]
     pub noise: NoiseKind,
-    /// Score difference at which Bradley–Terry votes go 73 to 27 [default: 0.2]
+    /// Score difference at which 73% of Bradley–Terry votes prefer the better item [default: 0.2]
     #[arg(long, value_name = "S", allow_negative_numbers = true)]
     pub noise_scale: Option<f64>,
     /// Standard deviation of Gaussian noise on score differences [default: 0.1]
@@ -41,31 +41,31 @@ pub struct SimulateArgs {
     /// Annotators by kind, such as careful=20,careless=3,malicious=2,always-left=1
     #[arg(long, value_name = "KIND=N,…", value_delimiter = ',', value_parser = parse_annotators)]
     pub annotators: Vec<(AnnotatorKind, u32)>,
-    /// Same seed, same study
+    /// Seed of the study
     #[arg(long, value_name = "SEED", default_value_t = 0)]
     pub seed: u64,
-    /// Adds a column that marks the bad votes
+    /// Add a column that marks the bad votes
     #[arg(long)]
     pub mark_bad: bool,
 }
 
-/// How careful annotators err.
+/// Noise of careful annotators.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum NoiseKind {
     /// The better item always wins
     None,
     /// The better item wins with a probability that grows with the difference of scores
     BradleyTerry,
-    /// The sign of the difference of scores plus normal noise
+    /// The sign of the difference of scores plus Gaussian noise
     Gaussian,
 }
 
-/// A study about to be made.
+/// A study that is ready to be generated.
 #[derive(Debug)]
 pub struct SyntheticStudy {
-    /// The votes to come, and the truth behind them.
+    /// The votes and the true scores.
     pub simulation: Simulation,
-    /// Names of the items.
+    /// Labels of the items.
     pub items: Vec<String>,
     columns: VoteColumns,
 }

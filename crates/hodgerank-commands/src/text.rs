@@ -1,15 +1,15 @@
-//! Text for people, and from people.
+//! Text that users read and write.
 
 /// A label as one readable line: control characters must not reach a terminal.
 #[must_use]
 pub fn visible(label: &str) -> String {
-    const MOST: usize = 60;
+    const MAX_CHARACTERS: usize = 60;
     let mut text: String = label
         .chars()
-        .take(MOST)
+        .take(MAX_CHARACTERS)
         .map(|c| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c })
         .collect();
-    if label.chars().nth(MOST).is_some() {
+    if label.chars().nth(MAX_CHARACTERS).is_some() {
         text.push('…');
     }
     text
@@ -18,7 +18,7 @@ pub fn visible(label: &str) -> String {
 /// A share of a whole: `5%` or `0.05`.
 ///
 /// # Errors
-/// What was expected, if it is none.
+/// What was expected, if the text is not a share.
 pub fn parse_share(text: &str) -> Result<f64, String> {
     hodgerank::select::share(text)
         .ok_or_else(|| "expected a share from 0 to 1 or from 0% to 100%, such as 5%".to_owned())

@@ -13,6 +13,7 @@
 use hodgerank::decompose::{DecomposeOptions, Decomposition, decompose};
 use hodgerank::diagnose::{DiagnoseOptions, Diagnosis, diagnose};
 use hodgerank::fit::{self, Fit};
+use hodgerank::path::Parameter;
 use hodgerank::select::OutlierRule;
 use hodgerank::solve::inverse_scale_space;
 use hodgerank::{
@@ -118,6 +119,17 @@ impl<'a> StudyFindings<'a> {
     }
 }
 
+/// All methods in the order of the chart that compares them: those without a path first.
+fn methods_in_order() -> Vec<Method> {
+    let mut methods = Method::ALL.to_vec();
+    // `lasso-l2` refits what `hlasso` flags, so it follows `hlasso`.
+    methods.sort_by_key(|&method| {
+        let path = method.info().path;
+        (path.is_some(), path == Some(Parameter::Time), method == Method::LassoL2)
+    });
+    methods
+}
+
 /// Fits all methods, with as many votes flagged as in the ranking.
 fn compare(ranked: ReportInput<'_>) -> Result<(Vec<Fit>, Vec<Method>)> {
     let ReportInput { graph, fit, .. } = ranked;
@@ -129,9 +141,9 @@ fn compare(ranked: ReportInput<'_>) -> Result<(Vec<Fit>, Vec<Method>)> {
         }
         _ => graph.groups().len() <= MAX_GROUPS,
     };
-    let fits: Vec<(Method, Option<Fit>)> = Method::ALL
-        .par_iter()
-        .map(|&method| {
+    let fits: Vec<(Method, Option<Fit>)> = methods_in_order()
+        .into_par_iter()
+        .map(|method| {
             if method == fit.method {
                 return Ok((method, Some(fit.clone())));
             }

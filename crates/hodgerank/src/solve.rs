@@ -77,7 +77,7 @@ macro_rules! methods {
         }
 
         impl Method {
-            /// Every method, in the order in which they are shown.
+            /// Every method, in the order of the paper's tables.
             pub const ALL: &'static [Self] = &[$(Self::$variant),*];
 
             /// What [`Method::from_str`] accepts.
@@ -102,6 +102,8 @@ macro_rules! methods {
 }
 
 methods! {
+    LassoL2: "lasso-l2", "Least squares without the votes that Huber-LASSO flags",
+        path Some(Parameter::Lambda), flags_votes true, distributable false;
     L2: "l2", "Least squares (HodgeRank); every vote counts",
         path None, flags_votes false, distributable true;
     Ridge: "ridge", "Least squares with scores shrunk towards zero; every vote counts",
@@ -114,8 +116,6 @@ methods! {
         path None, flags_votes true, distributable false;
     HuberLasso: "hlasso", "Huber-LASSO: the influence of votes that fit badly is bounded",
         path Some(Parameter::Lambda), flags_votes true, distributable true;
-    LassoL2: "lasso-l2", "Least squares without the votes that Huber-LASSO flags",
-        path Some(Parameter::Lambda), flags_votes true, distributable false;
     Bregman: "lbi", "Linearised Bregman iteration: flags votes one after another, with little bias",
         path Some(Parameter::Time), flags_votes true, distributable true;
     InverseScaleSpace: "iss", "Inverse scale space: the exact limit of lbi, without tuning parameters",

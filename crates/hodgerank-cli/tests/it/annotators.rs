@@ -135,7 +135,7 @@ fn annotators_need_a_column() {
     dir.write("nobody.csv", "winner,loser,annotator\na,b,\na,b,\n");
     let run = dir.run(&["rank", "nobody.csv", "--format", "json"]).success();
     assert_eq!(run.json()["annotators"], Value::Array(Vec::new()));
-    assert!(run.stderr.contains("2 votes do not say who cast them"), "{}", run.stderr);
+    assert!(run.stderr.contains("2 votes have no annotator"), "{}", run.stderr);
 }
 
 /// Standard input is copied to a temporary file only if it has to be read twice.

@@ -277,8 +277,12 @@ fn unknown_output_endings_are_rejected() {
     for name in ["out.xlsx", "out", "out.gz"] {
         let run = dir.run(&["rank", "v.csv", "-o", name]);
         assert_eq!(run.code, Some(2), "{}", run.stderr);
-        assert!(run.stderr.contains(&format!("{name}: the ending does not say")), "{}", run.stderr);
-        assert!(run.stderr.contains("help: end the name in .csv"), "{}", run.stderr);
+        assert!(
+            run.stderr.contains(&format!("{name}: the extension does not determine")),
+            "{}",
+            run.stderr
+        );
+        assert!(run.stderr.contains("help: use the extension .csv"), "{}", run.stderr);
         assert_eq!(dir.file_names(), ["v.csv"]);
     }
 }

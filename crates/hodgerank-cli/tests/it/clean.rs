@@ -257,12 +257,12 @@ fn partly_flagged_groups_and_counts() {
     );
     let run = clean(&dir, "csv", &[&["v.csv"], &iht[..]].concat());
     assert_eq!(text(&dir, "flagged.csv"), "left,right,winner,count\nc,a,left,2\na,c,right,1\n");
-    assert!(!run.stderr.contains("kept whole"), "{}", run.stderr);
+    assert!(!run.stderr.contains("these rows were kept"), "{}", run.stderr);
     dir.write("v.csv", format!("left,right,winner,count\n{good}c,a,left,4\n"));
     let run = clean(&dir, "csv", &[&["v.csv"], &iht[..]].concat());
     assert_eq!(text(&dir, "flagged.csv"), "left,right,winner,count\n");
     assert_eq!(text(&dir, "kept.csv"), text(&dir, "v.csv"));
-    assert!(run.stderr.contains("3 flagged votes stand in rows with a count"), "{}", run.stderr);
+    assert!(run.stderr.contains("3 flagged votes are in rows with a count"), "{}", run.stderr);
 }
 
 #[test]
@@ -274,7 +274,7 @@ fn rejected_rows_are_in_no_output_and_reported() {
         let name = format!("v.{ending}");
         dir.write(&name, bytes);
         let run = clean(&dir, ending, &[&name, "--on-error", "skip"]);
-        assert!(run.stderr.contains("2 rejected rows are in no output"), "{}", run.stderr);
+        assert!(run.stderr.contains("2 rejected rows were not written"), "{}", run.stderr);
         let rows =
             |part: &str| dir.rank_json(&[&format!("{part}.{ending}")])["input"]["rows"].clone();
         (rows("kept").as_u64().unwrap(), rows("flagged").as_u64().unwrap())

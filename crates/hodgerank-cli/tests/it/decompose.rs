@@ -201,7 +201,7 @@ fn a_budget_too_small_for_the_shares_is_an_error() {
     dir.write("v.csv", files::separated(&files::votes(60, 500), ","));
     let run = dir.run(&["decompose", "v.csv", "--max-triangles", "1"]);
     assert_eq!((run.code, run.text()), (Some(2), ""), "{}", run.stderr);
-    assert!(run.stderr.contains("raise max-triangles"), "{}", run.stderr);
+    assert!(run.stderr.contains("help: raise --max-triangles"), "{}", run.stderr);
 }
 
 #[test]

@@ -125,7 +125,7 @@ fn check(votes: &Votes, options: &[&str]) {
     } else {
         let run = TestDir::new().run(&["outliers", "--annotators", path]);
         assert_eq!(run.code, Some(2), "{path}: {}", run.stderr);
-        assert!(run.stderr.contains("no column says who cast the votes"), "{}", run.stderr);
+        assert!(run.stderr.contains("there is no column of annotators"), "{}", run.stderr);
         assert!(ranked.get("annotators").is_none(), "{path}");
     }
 

@@ -158,11 +158,11 @@ fn invalid_options_are_rejected() {
     dir.write("bad.csv", "left,right,winner\na,b,lft\n");
     let before = dir.file_names();
     for (arguments, part) in [
-        (&["v.csv", "--annotators"][..], "no column says who cast the votes"),
+        (&["v.csv", "--annotators"][..], "there is no column of annotators"),
         (&["v.csv", "--annotators", "--all"], "cannot be used with"),
         (&["bad.csv", "-o", "x.csv"], "unknown outcome"),
         (&["none.csv", "-o", "x.csv"], "cannot be opened"),
-        (&["v.csv", "-o", "x.xls"], "the ending does not say"),
+        (&["v.csv", "-o", "x.xls"], "the extension does not determine"),
     ] {
         let run = dir.run(&[&["outliers"], arguments].concat());
         assert_eq!(run.code, Some(2), "{arguments:?}: {}", run.stderr);

@@ -214,7 +214,7 @@ fn disconnected_votes_are_reported() {
         [row(1, "a", 1), row(1, "x", 2), row(2, "b", 1), row(2, "y", 2), row(3, "c", 1)]
     );
     let table = dir.run(&["rank", "v.csv"]).success();
-    assert!(table.text().contains("component 2: 2 items, 1 votes, a scale of its own"));
+    assert!(table.text().contains("component 2: 2 items, 1 votes (ranked separately)"));
 }
 
 #[test]

@@ -130,7 +130,7 @@ fn bad_votes_are_marked_and_counted() {
 fn invalid_options_are_rejected() {
     let dir = TestDir::new();
     for (arguments, part) in [
-        (&["-o", "v.txt"][..], "v.txt: the ending does not say what to write"),
+        (&["-o", "v.txt"][..], "v.txt: the extension does not determine the format"),
         (&["--sigma", "1"], "--sigma is an option of --noise gaussian"),
         (&["--noise-scale", "1", "--noise", "gaussian"], "--noise-scale is an option of"),
         (&["--noise", "gaussian", "--sigma", "-1"], "sigma"),

@@ -177,7 +177,7 @@ fn a_table_of_the_first_rows() {
         String::from_utf8(folder.run(size, &words).good().stdout).unwrap()
     };
     let single = run(1, "--top=7");
-    assert!(single.contains(" more (--top 0 shows all; --output DIR has all)"), "{single}");
+    assert!(single.contains(" more (--top 0 shows all; --output DIR contains all)"), "{single}");
     assert_eq!(single.lines().count(), 2 + 7 + 1, "{single}");
     assert_eq!(run(3, "--top=7").lines().last(), single.lines().last());
     let orders = |text: &str| -> Vec<String> {
@@ -248,6 +248,6 @@ fn invalid_arguments_are_refused() {
     };
     fails(&["--format=csv"], "add --output DIR");
     fails(&["--format=table", "--output=lists"], "leave out --output");
-    fails(&["--annotators"], "no column says who cast the votes");
+    fails(&["--annotators"], "there is no column of annotators");
     fails(&["--method=ilts", "--output=lists"], "needs all votes on one machine");
 }

@@ -1,6 +1,7 @@
 //! Integration tests of the library, in one binary.
 
 mod annotators;
+mod api;
 mod bregman;
 mod communicator;
 mod concomitant;

@@ -18,6 +18,8 @@ const MIN_BAR: usize = 10;
 const DESCRIPTION_COLUMN: usize = 22;
 /// Minimum width of a line, also if the terminal reports less.
 const MIN_WIDTH: usize = 40;
+/// Narrower tables do not show the annotators of triangles.
+const MIN_WIDTH_FOR_ANNOTATORS: u16 = 60;
 /// Maximum number of annotators shown per triangle.
 const MAX_ANNOTATORS: usize = 3;
 
@@ -41,6 +43,13 @@ pub(super) fn write(
             out,
         )?;
         writeln!(out, "{}", triangles(&figures.triangles, style))?;
+        if has_annotators(&figures.triangles) && style.width < MIN_WIDTH_FOR_ANNOTATORS {
+            paragraph(
+                "columns left out: annotators (use a wider terminal or --format json)",
+                style,
+                out,
+            )?;
+        }
     }
     if !figures.loops.is_empty() {
         writeln!(out)?;
@@ -141,9 +150,13 @@ fn width(style: Style) -> usize {
     usize::from(style.width).max(MIN_WIDTH)
 }
 
+fn has_annotators(list: &[ListedTriangle]) -> bool {
+    list.iter().any(|triangle| !triangle.annotators.is_empty())
+}
+
 fn triangles(list: &[ListedTriangle], style: Style) -> Table {
     let mut table = style.table();
-    let with_annotators = list.iter().any(|triangle| !triangle.annotators.is_empty());
+    let with_annotators = has_annotators(list) && style.width >= MIN_WIDTH_FOR_ANNOTATORS;
     let mut header = vec!["curl", "items", "votes"];
     if with_annotators {
         header.push("annotators");
