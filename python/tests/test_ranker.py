@@ -50,7 +50,7 @@ def test_parameters_equal_options():
     assert set(RobustRanker().get_params()) == known
     with pytest.raises(hodgerank.UsageError, match="no parameter `magic`"):
         RobustRanker().set_params(magic=1)
-    with pytest.raises(hodgerank.UsageError, match="seen no votes"):
+    with pytest.raises(hodgerank.UsageError, match="not fitted"):
         RobustRanker().score([("a", "b")])
 
 

@@ -182,7 +182,7 @@ const OPTIONS: &[(&[&str], &[&str])] = &[
         &["cannot be used"],
     ),
     (&["v.csv", "--delimiter", "ab"], &["expected one ASCII character"]),
-    (&["v.csv", "--method", "magic"], &["invalid value 'magic'", "possible values: l2"]),
+    (&["v.csv", "--method", "magic"], &["invalid value 'magic'", "possible values: lasso-l2, l2"]),
     (&["v.csv", "--outcome-as", "luck"], &["invalid value 'luck'"]),
     (&["v.csv", "--nonsense"], &["unexpected argument '--nonsense'"]),
     (&[], &["<FILE>"]),

@@ -21,10 +21,10 @@ fn conflicting_inputs_and_outputs_are_rejected() {
         (&["v.parquet", "v.csv"], "one is Parquet, the other CSV"),
         (&["v.csv", "-o", "out.parquet"], "the format of the input"),
         (&["v.csv", "--flagged", "out.jsonl.gz"], "the format of the input"),
-        (&["v.csv", "-o", "x.csv", "--flagged", "x.csv"], "cannot go to the same place"),
-        (&["v.csv", "-o", "x.csv", "--flagged", "./x.csv"], "cannot go to the same place"),
-        (&["v.csv", "--flagged", "-"], "cannot go to the same place"),
-        (&["none.csv", "-o", "x.csv", "--flagged", "./x.csv"], "cannot go to the same place"),
+        (&["v.csv", "-o", "x.csv", "--flagged", "x.csv"], "cannot be written to the same file"),
+        (&["v.csv", "-o", "x.csv", "--flagged", "./x.csv"], "cannot be written to the same file"),
+        (&["v.csv", "--flagged", "-"], "cannot be written to the same file"),
+        (&["none.csv", "-o", "x.csv", "--flagged", "./x.csv"], "cannot be written to the same file"),
         (&["v.csv", "-o", "v.csv"], "--output v.csv would replace the input v.csv"),
         (&["v.csv", "--flagged", "./v.csv"], "--flagged ./v.csv would replace the input v.csv"),
         (&["bad.csv", "-o", "x.csv", "--flagged", "y.csv"], "unknown outcome"),
@@ -49,7 +49,7 @@ fn symbolic_links_are_resolved() {
     symlink("old.csv", dir.path().join("link.csv")).unwrap();
     let before = dir.file_names();
     for (arguments, part) in [
-        (["v.csv", "-o", "old.csv", "--flagged", "link.csv"], "cannot go to the same place"),
+        (["v.csv", "-o", "old.csv", "--flagged", "link.csv"], "cannot be written to the same file"),
         (["v.csv", "-o", "input.csv", "--flagged", "f.csv"], "would replace the input v.csv"),
         (["input.csv", "-o", "x.csv", "--flagged", "v.csv"], "would replace the input input.csv"),
     ] {

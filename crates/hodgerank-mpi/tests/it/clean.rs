@@ -179,7 +179,7 @@ fn a_folder_appears_complete_or_not_at_all() {
     let output = "--output=new";
     fails(&["clean", output, a, "bad.csv", b], 2, "bad.csv, line 2");
     fails(&["clean", "--output=no/such/folder", a, b], 1, "no/such/folder");
-    fails(&["clean", output, "--flagged=new", a, b], 2, "cannot go to the same place");
+    fails(&["clean", output, "--flagged=new", a, b], 2, "cannot be written to the same file");
     fails(&["clean", output, "--method=iss", a, b], 2, "needs all votes on one machine");
     // The second folder cannot be created; the first must be removed.
     fails(&["clean", output, "--flagged=no/such", a, b], 1, "no/such");
