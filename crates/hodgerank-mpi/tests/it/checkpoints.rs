@@ -102,9 +102,11 @@ fn another_run_is_refused() {
     refused(2, &resume, &files[..2], "file 3: ");
     let other = ["--checkpoint=saved", "--resume", "--tolerance=1e-8"];
     refused(2, &other, &files, "--tolerance: 0.0000000001 then, 1e-8 now");
-    let states: Vec<_> = std::fs::read_dir(folder.at("saved")).unwrap().flatten().collect();
-    let generation = states.iter().find(|entry| entry.path().is_dir()).unwrap().path();
-    let state = generation.join("process-00001");
+    // The killed run may have left a newer, incomplete generation, which the manifest does not name.
+    let manifest = std::fs::read(folder.at("saved/manifest.json")).unwrap();
+    let manifest: serde_json::Value = serde_json::from_slice(&manifest).unwrap();
+    let generation = format!("generation-{:08}", manifest["generation"].as_u64().unwrap());
+    let state = folder.path().join("saved").join(generation).join("process-00001");
     let mut bytes = std::fs::read(&state).unwrap();
     let middle = bytes.len() / 2;
     bytes[middle] ^= 1;
