@@ -426,7 +426,7 @@ fn huge_and_tiny_outcomes_keep_their_shares() {
         let scaled: Vec<_> = votes.iter().map(|v| Comparison { y: v.y * factor, ..*v }).collect();
         let found = decompose(&shapes::graph(25, &scaled));
         assert_eq!(found.shares, before.shares);
-        assert_eq!(found.triangles.worst[0].items, before.triangles.worst[0].items);
+        assert_eq!(found.triangles[0].items, before.triangles[0].items);
         assert_eq!(found.loops[0].items, before.loops[0].items);
     }
     let votes = [Comparison::new(0, 1, 1e200)];
@@ -485,9 +485,9 @@ fn close(a: &Decomposition, b: &Decomposition) -> bool {
     };
     largest_difference(&shares(a), &shares(b)) < 1e-9 * (1.0 + a.energy)
         && a.betti == b.betti
-        && a.triangles.seen == b.triangles.seen
-        && a.triangles.decided == b.triangles.decided
-        && a.triangles.cyclic == b.triangles.cyclic
+        && a.transitivity.triangles == b.transitivity.triangles
+        && a.transitivity.decided == b.transitivity.decided
+        && a.transitivity.cyclic == b.transitivity.cyclic
 }
 
 proptest! {
