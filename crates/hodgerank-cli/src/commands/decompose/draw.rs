@@ -129,7 +129,7 @@ fn transitivity(figures: &StudyDecomposition, style: Style, out: &mut dyn Write)
     };
     paragraph(&rate, style, out)?;
     let betti = match (figures.betti.number, figures.betti.reason) {
-        (Some(0), _) => "Betti number: 0 (triangles fill every cycle)".to_owned(),
+        (Some(0), _) => "Betti number: 0 (no harmonic part is possible)".to_owned(),
         (Some(number), _) => format!(
             "Betti number: {} (independent cycles that triangles do not fill)",
             thousands(number)

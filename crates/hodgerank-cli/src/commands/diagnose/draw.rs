@@ -105,7 +105,7 @@ fn rows(figures: &StudyDiagnosis) -> Vec<(&'static str, String)> {
     }
     let found = &figures.identifiability;
     rows.push(("wrong votes identifiable in any position", thousands(found.certain_outliers)));
-    rows.push(("wrong votes identifiable at random", percent(found.share)));
+    rows.push(("wrong votes identifiable at random positions", percent(found.share)));
     if let Some(share) = found.share_if_doubled {
         rows.push(("the same with twice the votes", percent(share)));
     }
