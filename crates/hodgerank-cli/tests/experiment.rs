@@ -12,7 +12,8 @@ fn findings_are_printed_and_written() {
     assert!(text.contains("── shoes ──") && text.contains("claims hold; seed 7"), "{text}");
     let claims = String::from_utf8(place.get("new/folder/shoes-claims.csv")).unwrap();
     assert!(
-        claims.starts_with("claim,paper,found,holds\n") && claims.contains("iss: one score per cluster")
+        claims.starts_with("claim,paper,found,holds\n")
+            && claims.contains("iss: one score per cluster")
     );
     let scores = String::from_utf8(place.get("new/folder/shoes-scores.csv")).unwrap();
     assert_eq!(scores.lines().count(), 41);
@@ -33,5 +34,9 @@ fn what_is_missing_is_named() {
     place.put("picture.pgm", "P2 2 2 9 1 2");
     let run = place.run(&["experiment", "image", "--image", "picture.pgm", "--out", "out"]);
     assert_eq!(run.code, Some(2));
-    assert!(run.stderr.contains("picture.pgm: the file ends before the last pixel"), "{}", run.stderr);
+    assert!(
+        run.stderr.contains("picture.pgm: the file ends before the last pixel"),
+        "{}",
+        run.stderr
+    );
 }

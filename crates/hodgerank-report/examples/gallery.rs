@@ -115,8 +115,9 @@ fn ranking() -> Chart {
     let position = |k: usize| k as f64;
     let score = |k: usize| 2.4 - 0.17 * k as f64 + 0.1 * noise(k, 1.0);
     let half = |k: usize| 0.15 + 0.3 * noise(k, 2.0);
-    let ends: Vec<[f64; 4]> =
-        (0..n).map(|k| [score(k) - half(k), position(k), score(k) + half(k), position(k)]).collect();
+    let ends: Vec<[f64; 4]> = (0..n)
+        .map(|k| [score(k) - half(k), position(k), score(k) + half(k), position(k)])
+        .collect();
     let shown = (0..n).map(|k| format!("{} {}", names[k % names.len()], k + 1));
     let mut chart = chart(
         "ranking",
