@@ -14,7 +14,7 @@
 //! | [`concomitant`] | σ Σ w ρ_M((y − Xθ)/σ) + ½ a σ over θ and σ |
 //!
 //! [`Method`] is the table of methods. To add one: write its solver in this folder, add its row to
-//! the table below, and call it in [`crate::fit`].
+//! the table below, and call it in [`mod@crate::fit`].
 
 pub mod bregman;
 pub mod concomitant;

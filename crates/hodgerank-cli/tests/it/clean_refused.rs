@@ -24,7 +24,10 @@ fn conflicting_inputs_and_outputs_are_rejected() {
         (&["v.csv", "-o", "x.csv", "--flagged", "x.csv"], "cannot be written to the same file"),
         (&["v.csv", "-o", "x.csv", "--flagged", "./x.csv"], "cannot be written to the same file"),
         (&["v.csv", "--flagged", "-"], "cannot be written to the same file"),
-        (&["none.csv", "-o", "x.csv", "--flagged", "./x.csv"], "cannot be written to the same file"),
+        (
+            &["none.csv", "-o", "x.csv", "--flagged", "./x.csv"],
+            "cannot be written to the same file",
+        ),
         (&["v.csv", "-o", "v.csv"], "--output v.csv would replace the input v.csv"),
         (&["v.csv", "--flagged", "./v.csv"], "--flagged ./v.csv would replace the input v.csv"),
         (&["bad.csv", "-o", "x.csv", "--flagged", "y.csv"], "unknown outcome"),

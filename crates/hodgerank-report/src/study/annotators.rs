@@ -157,8 +157,8 @@ fn flagged_chart(findings: &StudyFindings<'_>, rows: &[AnnotatorReport<String>])
         title: "Share of each annotator's votes that are flagged".to_owned(),
         alt: format!(
             "One row per annotator, most suspicious at the top: the share of flagged votes with its \
-             95% interval. {suspicious} of the {} shown have more flagged votes than chance \
-             explains. The dashed line is the share among all votes, {}.",
+             95% interval. Significantly many flagged votes: {suspicious} of the {} shown. The \
+             dashed line is the share among all votes, {}.",
             shown.len(),
             percent(overall)
         ),
@@ -225,8 +225,8 @@ fn left_chart(rows: &[AnnotatorReport<String>]) -> Chart {
         id: "left-bias".to_owned(),
         title: "Share of each annotator's votes for the left side".to_owned(),
         alt: format!(
-            "One row per annotator, the strongest side bias at the top. {biased} of the {} shown \
-             favour one side more than chance explains. The dashed line is one half.",
+            "One row per annotator, the strongest side bias at the top. Significant side bias: \
+             {biased} of the {} shown. The dashed line is one half.",
             shown.len()
         ),
         note: drawn_note(shown.len(), all),

@@ -147,8 +147,8 @@ fn bump(findings: &StudyFindings<'_>, order: &ItemOrder) -> Chart {
         id: "bump".to_owned(),
         title: "Position of the items by method".to_owned(),
         alt: format!(
-            "One line per item, at the height of its position by each method. {moving} of the \
-             {drawn} items shown change position between methods; the others do not."
+            "One line per item, at the height of its position by each method. Items that change \
+             position between methods: {moving} of the {drawn} shown."
         ),
         note: (drawn < order.ranking.items.len()).then(|| {
             let all = thousands(order.ranking.items.len() as u64);
