@@ -4,6 +4,8 @@ use hodgerank::Method;
 use hodgerank::path::Parameter;
 use hodgerank_io::{ColumnProblem, Error, Format, Problem, WrongEncoding};
 
+use crate::text::or_list;
+
 /// What the user can do about an error, unless its message says it already.
 pub(crate) fn file_advice(error: &Error) -> Option<String> {
     let text = match error {
@@ -98,7 +100,7 @@ pub(crate) fn library_advice(error: &hodgerank::Error) -> Option<String> {
             (own, wanted) => own == wanted,
         };
         let names = Method::ALL.iter().filter(has_it).map(|method| method.as_str());
-        names.collect::<Vec<_>>().join(" or ")
+        or_list(&names.collect::<Vec<_>>())
     };
     match error {
         hodgerank::Error::BadOption { option: "method", expected, .. }

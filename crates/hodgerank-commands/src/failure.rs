@@ -3,6 +3,7 @@
 use hodgerank_report::figure::FigureError;
 
 use crate::advice::{file_advice, library_advice};
+use crate::text::or_list;
 
 /// A command's failure: what is wrong, and in [`Failure::help`] what to do.
 #[derive(Debug, thiserror::Error)]
@@ -54,7 +55,7 @@ impl From<hodgerank::Error> for Failure {
             hodgerank::Error::UnusedOption { option, methods } => {
                 let flag = option.replace('_', "-");
                 Self::usage(
-                    format!("--{flag} is an option of --method {}", methods.join(" or ")),
+                    format!("--{flag} is an option of --method {}", or_list(&methods)),
                     format!("add --method {}, or leave --{flag} out", methods[0]),
                 )
             }

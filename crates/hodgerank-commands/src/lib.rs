@@ -37,5 +37,5 @@ pub use failure::Failure;
 pub use input::{InputOptions, VoteSource};
 pub use observer::{Observer, Task};
 pub use ranked::{CrossValidationSummary, CurveRow, MethodSummary, announce, rank_study, warnings};
-pub use text::{parse_share, visible};
+pub use text::{or_list, parse_share, visible};
 pub use two_pass::TwoPass;

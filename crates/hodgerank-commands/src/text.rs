@@ -24,6 +24,15 @@ pub fn parse_share(text: &str) -> Result<f64, String> {
         .ok_or_else(|| "expected a share from 0 to 1 or from 0% to 100%, such as 5%".to_owned())
 }
 
+/// A list in a sentence: `a, b or c`.
+#[must_use]
+pub fn or_list(names: &[&str]) -> String {
+    match names.split_last() {
+        Some((last, rest)) if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),
+        _ => names.concat(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -32,6 +41,14 @@ mod tests {
     fn labels_cannot_move_the_cursor() {
         assert_eq!(visible("a\x1b[2Jb\n"), "a\u{fffd}[2Jb\u{fffd}");
         assert_eq!(visible(&"x".repeat(100)).chars().count(), 61);
+    }
+
+    #[test]
+    fn lists_end_with_or() {
+        assert_eq!(or_list(&[]), "");
+        assert_eq!(or_list(&["a"]), "a");
+        assert_eq!(or_list(&["a", "b"]), "a or b");
+        assert_eq!(or_list(&["a", "b", "c"]), "a, b or c");
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use hodgerank::{FitOptions, Method, OutlierRule};
 use hodgerank_cli::RunFailure;
+use hodgerank_commands::or_list;
 
 /// The method without --method.
 const DEFAULT_METHOD: Method = Method::Bregman;
@@ -15,10 +16,7 @@ pub(super) fn help() -> String {
 fn distributable_methods() -> String {
     let distributable = Method::ALL.iter().filter(|method| method.info().is_distributable);
     let names: Vec<&str> = distributable.map(|method| method.as_str()).collect();
-    match names.split_last() {
-        Some((last, rest)) if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),
-        _ => names.concat(),
-    }
+    or_list(&names)
 }
 
 /// Returns the options of the fit.
