@@ -1,4 +1,4 @@
-//! Who is told about a running command: a terminal, a notebook, nobody.
+//! Messages and progress of a running command, for a terminal or a notebook.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;

@@ -42,7 +42,7 @@ fn place(failure: &Failure, facts: &Bound<'_, PyDict>) -> PyResult<()> {
     facts.set_item("column", bad.column.as_ref().map(|(_, name)| name))
 }
 
-/// Options or arguments that make no sense.
+/// The exception for invalid options or arguments.
 pub(crate) fn usage(py: Python<'_>, problem: &str, help: &str) -> PyErr {
     exception(py, &Failure::usage(problem, help))
 }

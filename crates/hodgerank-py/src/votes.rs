@@ -60,7 +60,7 @@ impl PyVotes {
             VoteSource::Files(_) => Err(usage(
                 py,
                 "files are cleaned into files",
-                "name the file for the trusted votes with output=…, or hand over a table",
+                "name the file for the trusted votes with output=…, or pass a table",
             )),
         }
     }
@@ -112,7 +112,7 @@ pub(crate) fn table(py: Python<'_>, table: &Bound<'_, PyAny>) -> PyResult<PyVote
 /// `y` the left item is the preferred one.
 #[pyfunction]
 #[pyo3(signature = (left, right, y = None, items = None))]
-#[expect(clippy::needless_pass_by_value, reason = "PyO3 hands over borrowed arrays so")]
+#[expect(clippy::needless_pass_by_value, reason = "PyO3 passes borrowed arrays by value")]
 pub(crate) fn arrays(
     py: Python<'_>,
     left: PyReadonlyArray1<'_, i64>,
@@ -215,7 +215,7 @@ pub(crate) fn tuples(py: Python<'_>, rows: &Bound<'_, PyAny>) -> PyResult<PyVote
                  every row",
                 row + 1
             );
-            return Err(usage(py, &problem, "hand over a table for votes with more columns"));
+            return Err(usage(py, &problem, "pass a table for votes with more columns"));
         }
         for (place, (side, cell)) in sides.iter_mut().zip(&cells).enumerate() {
             side.append_option(label(cell, row, place, names(found)[place])?);
@@ -233,7 +233,7 @@ pub(crate) fn tuples(py: Python<'_>, rows: &Bound<'_, PyAny>) -> PyResult<PyVote
         outcome_as = how;
     }
     let votes = PyVotes::columns(columns);
-    let votes = votes.map_err(|error| usage(py, &error.to_string(), "hand over a table"))?;
+    let votes = votes.map_err(|error| usage(py, &error.to_string(), "pass a table"))?;
     Ok(PyVotes { outcome_as, ..votes })
 }
 

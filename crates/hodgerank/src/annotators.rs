@@ -275,7 +275,7 @@ impl AnnotatorReport {
 }
 
 impl AnnotatorReport<&str> {
-    /// The report with a label of its own.
+    /// The report with an owned label.
     #[must_use]
     pub fn into_owned(self) -> AnnotatorReport<String> {
         self.with_annotator(str::to_owned)

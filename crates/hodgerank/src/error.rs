@@ -46,7 +46,7 @@ pub enum Error {
         /// How many there may be.
         max: u64,
     },
-    /// An option has a value that makes no sense.
+    /// An option has an invalid value.
     #[error("{option} = {value}: expected {expected}")]
     BadOption {
         /// The option's name, as on the command line without its dashes.
@@ -67,7 +67,7 @@ pub enum Error {
     /// A seed for a computation that is not random.
     #[error("seed has no effect: only cross-validation is random")]
     UnusedSeed,
-    /// Votes with too few cycles to be shared out among folds.
+    /// Too few cycles for the number of folds.
     #[error(
         "cross-validation with {folds} folds needs votes with at least {needed} independent cycles, \
          and these have {cycles}"
@@ -75,14 +75,14 @@ pub enum Error {
     TooFewCycles {
         /// Independent cycles: distinct votes less items plus components.
         cycles: usize,
-        /// Folds asked for.
+        /// Requested folds.
         folds: usize,
-        /// Cycles that so many folds need.
+        /// Cycles that this many folds need.
         needed: usize,
     },
-    /// A step so long that the iteration would not converge.
+    /// A time step with which the iteration would not converge.
     #[error(
-        "dt = {dt}: expected a positive number below {largest}, beyond which nothing converges"
+        "dt = {dt}: expected a positive number below {largest}, above which the iteration diverges"
     )]
     StepTooLarge {
         /// The step given.
@@ -97,7 +97,7 @@ pub enum Error {
         backend: &'static str,
         /// Size of the component.
         items: usize,
-        /// The linear-algebra library's own words.
+        /// The message of the linear-algebra library.
         reason: String,
     },
     /// Outcomes so large that their sum leaves the range of 64-bit numbers.
@@ -105,7 +105,7 @@ pub enum Error {
     Overflow {
         /// The item.
         item: u32,
-        /// What the sum came to.
+        /// The sum.
         value: f64,
     },
     /// Outcomes whose squares leave the range of 64-bit numbers.
@@ -117,21 +117,21 @@ pub enum Error {
         /// The largest outcome, without its sign.
         largest: f64,
     },
-    /// A kept state that does not belong to this work on these votes.
+    /// A saved state that belongs to another computation or to other votes.
     #[error(
         "the saved state of {work} does not match these votes and options: start again without resuming"
     )]
     UnusableState {
-        /// What the state should have been of.
+        /// The computation that was to be resumed.
         work: &'static str,
     },
-    /// More triangles than the budget lets us visit, and the answer needs all of them.
+    /// The budget is too small for all triangles, and an exact result needs all of them.
     #[error(
         "up to {count} triangles, and the budget is {max}: the curl and harmonic parts of this \
          graph cannot be separated without visiting all of them"
     )]
     TooManyTriangles {
-        /// Places to look at: at least as many as there are triangles.
+        /// Candidates to visit: an upper bound of the number of triangles.
         count: u64,
         /// The budget.
         max: u64,

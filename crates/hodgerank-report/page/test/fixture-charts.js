@@ -85,7 +85,7 @@ export function charts({ names, pairs, slider, random }) {
     ...base(
       "path",
       "Scores along the path",
-      axis("share of votes set aside", 0, Math.max(...slider.share), shares),
+      axis("share of votes flagged", 0, Math.max(...slider.share), shares),
       scoreAxis,
       0.5,
       all.slice(0, 100).map((item) => ({

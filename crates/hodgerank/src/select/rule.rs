@@ -74,7 +74,7 @@ fn percent(share: f64) -> f64 {
     if rounded * 0.01 == share { rounded } else { exact }
 }
 
-/// The seed is an option of its own.
+/// The seed is a separate option.
 fn cross_validation(folds: usize) -> OutlierRule {
     OutlierRule::CrossValidation(CrossValidationOptions { folds, ..Default::default() })
 }
