@@ -36,6 +36,6 @@ pub use document::{
 pub use failure::Failure;
 pub use input::{InputOptions, VoteSource};
 pub use observer::{Observer, Task};
-pub use ranked::{CrossValidationSummary, CurveRow, MethodSummary, announce, rank_study, warnings};
+pub use ranked::{MethodSummary, announce, rank_study, warnings};
 pub use text::{or_list, parse_share, visible};
 pub use two_pass::TwoPass;

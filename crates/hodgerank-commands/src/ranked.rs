@@ -1,7 +1,7 @@
 //! Ranks one study, and describes how it was ranked.
 
 use hodgerank::path::Parameter;
-use hodgerank::select::cross_validation::{CrossValidation, CurvePoint};
+use hodgerank::select::cross_validation::CrossValidation;
 use hodgerank::solve::RidgeOptions;
 use hodgerank::{FitOptions, Method, OutlierSummary, RankedStudy, Status, Study};
 use hodgerank_report::words::thousands;
@@ -114,7 +114,7 @@ pub struct MethodSummary {
     pub dt: Option<f64>,
     /// The cross-validation of λ, with `--outliers cv`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub cv: Option<CrossValidationSummary>,
+    pub cv: Option<CrossValidation>,
     /// The linear solver (of the largest component).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub backend: Option<&'static str>,
@@ -141,59 +141,10 @@ impl MethodSummary {
             time: at(Parameter::Time),
             kappa: options.kappa,
             dt: options.dt,
-            cv: fit.cross_validation.as_ref().map(Into::into),
+            cv: fit.cross_validation.clone(),
             backend: fit.linear.map(|linear| linear.backend),
             iterations: fit.linear.map(|linear| linear.iterations),
             residual: fit.linear.map(|linear| linear.residual),
-        }
-    }
-}
-
-/// The folds, the chosen λ and the curve that it was chosen from.
-#[derive(Debug, Clone, Serialize)]
-pub struct CrossValidationSummary {
-    /// Parts of the cycle space, each left out once.
-    pub folds: usize,
-    /// Seed of the random basis.
-    pub seed: u64,
-    /// The chosen λ; null if no vote should be flagged.
-    pub lambda: Option<f64>,
-    /// Whether λ minimises `refit_error`; otherwise it minimises `error`.
-    pub refitted: bool,
-    /// One point per λ, in decreasing order.
-    pub curve: Vec<CurveRow>,
-}
-
-/// The prediction error of one λ on the folds left out.
-#[derive(Debug, Clone, Copy, Serialize)]
-pub struct CurveRow {
-    /// λ.
-    pub lambda: f64,
-    /// Mean square error with the outliers as the LASSO has them.
-    pub error: f64,
-    /// Its standard error over folds.
-    pub standard_error: f64,
-    /// Mean square error with the outliers refitted without the penalty.
-    pub refit_error: f64,
-    /// Its standard error over folds.
-    pub refit_standard_error: f64,
-}
-
-impl From<&CrossValidation> for CrossValidationSummary {
-    fn from(found: &CrossValidation) -> Self {
-        let row = |point: &CurvePoint| CurveRow {
-            lambda: point.lambda,
-            error: point.shrunk.mean,
-            standard_error: point.shrunk.standard_error,
-            refit_error: point.refitted.mean,
-            refit_standard_error: point.refitted.standard_error,
-        };
-        Self {
-            folds: found.options.folds,
-            seed: found.options.seed,
-            lambda: found.lambda(),
-            refitted: found.refitted,
-            curve: found.curve.iter().map(row).collect(),
         }
     }
 }

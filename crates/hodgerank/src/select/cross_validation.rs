@@ -111,6 +111,34 @@ pub struct CurvePoint {
     pub refitted: PredictionError,
 }
 
+#[cfg(feature = "serde")]
+impl serde::Serialize for CrossValidation {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        use serde::ser::SerializeStruct as _;
+        let mut fields = serializer.serialize_struct("CrossValidation", 5)?;
+        fields.serialize_field("folds", &self.options.folds)?;
+        fields.serialize_field("seed", &self.options.seed)?;
+        fields.serialize_field("lambda", &self.lambda())?;
+        fields.serialize_field("refitted", &self.refitted)?;
+        fields.serialize_field("curve", &self.curve)?;
+        fields.end()
+    }
+}
+
+#[cfg(feature = "serde")]
+impl serde::Serialize for CurvePoint {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        use serde::ser::SerializeStruct as _;
+        let mut fields = serializer.serialize_struct("CurvePoint", 5)?;
+        fields.serialize_field("lambda", &self.lambda)?;
+        fields.serialize_field("error", &self.shrunk.mean)?;
+        fields.serialize_field("standard_error", &self.shrunk.standard_error)?;
+        fields.serialize_field("refit_error", &self.refitted.mean)?;
+        fields.serialize_field("refit_standard_error", &self.refitted.standard_error)?;
+        fields.end()
+    }
+}
+
 /// Mean square of the rows left out.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PredictionError {
