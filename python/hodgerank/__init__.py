@@ -5,6 +5,9 @@
 ['cat', 'dog', 'cow']
 """
 
+import atexit as _atexit
+
+from . import _core
 from ._commands import (
     clean,
     compare,
@@ -68,3 +71,6 @@ __all__ = [
     "report",
     "simulate",
 ]
+
+# After Ctrl-C, a command may still be writing when the interpreter ends.
+_atexit.register(_core.remove_unfinished)

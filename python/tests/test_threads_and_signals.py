@@ -58,6 +58,32 @@ except KeyboardInterrupt:
     assert process.wait(timeout=20) == 0
 
 
+def test_interrupt_leaves_no_file(tmp_path):
+    code = """
+import signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)
+import hodgerank
+votes = hodgerank.simulate(items=3000, votes=3_000_000, flips=0.2, noise="bradley-terry").to_arrow()
+print("ready", flush=True)
+hodgerank.report(votes, output="report.html")
+"""
+    process = subprocess.Popen(
+        [sys.executable, "-c", code],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+    assert process.stdout.readline() == "ready\n"
+    deadline = time.perf_counter() + 20
+    while not list(tmp_path.iterdir()):
+        assert process.poll() is None and time.perf_counter() < deadline
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    assert process.wait(timeout=20) != 0
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_reference_is_current():
     script = ROOT / "scripts" / "python-docs"
     subprocess.run([sys.executable, script, "--check"], check=True)

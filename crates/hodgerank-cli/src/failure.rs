@@ -1,6 +1,5 @@
 //! Why a run failed, and with which exit code.
 
-use std::error::Error;
 use std::io;
 
 use hodgerank_commands as commands;
@@ -15,6 +14,9 @@ pub enum RunFailure {
     /// The threads could not be started.
     #[error("the threads could not be started: {0}")]
     Threads(#[from] rayon::ThreadPoolBuildError),
+    /// The signals that end the program cannot be handled.
+    #[error("signals cannot be handled: {0}")]
+    Signals(io::Error),
 }
 
 impl From<commands::Failure> for RunFailure {
@@ -72,11 +74,15 @@ impl RunFailure {
     pub fn exit_code(&self) -> u8 {
         use commands::Failure::{File, Model, Unanswerable, Usage};
         match self {
-            Self::Command(File(hodgerank_io::Error::Write { .. })) => 1,
+            Self::Command(File(
+                hodgerank_io::Error::Write { .. }
+                | hodgerank_io::Error::Memory { .. }
+                | hodgerank_io::Error::Spool { .. },
+            )) => 1,
             Self::Command(Model(hodgerank::Error::Factorisation { .. })) => 1,
             Self::Command(File(_) | Model(_) | Usage { .. }) => 2,
             Self::Command(Unanswerable { .. }) => 3,
-            Self::Command(_) | Self::Threads(_) => 1,
+            Self::Command(_) | Self::Threads(_) | Self::Signals(_) => 1,
         }
     }
 
@@ -85,7 +91,7 @@ impl RunFailure {
     pub fn help(&self) -> Option<String> {
         match self {
             Self::Command(failure) => failure.help(),
-            Self::Threads(_) => None,
+            Self::Threads(_) | Self::Signals(_) => None,
         }
     }
 
@@ -105,15 +111,6 @@ impl RunFailure {
         else {
             return false;
         };
-        // Writers of CSV, Parquet and Arrow wrap the system's error in their own.
-        let mut error: Option<&(dyn Error + 'static)> = Some(source);
-        while let Some(this) = error {
-            let system = this.downcast_ref::<io::Error>();
-            if system.is_some_and(|system| system.kind() == io::ErrorKind::BrokenPipe) {
-                return true;
-            }
-            error = this.source();
-        }
-        false
+        source.kind() == io::ErrorKind::BrokenPipe
     }
 }

@@ -2,6 +2,7 @@
 
 use clap::Args;
 use hodgerank_commands::VoteSource;
+use hodgerank_io::write::Outputs;
 
 use crate::failure::RunFailure;
 use crate::output::{FormattedText, OutputFormat, OutputOptions};
@@ -82,8 +83,9 @@ impl<A: Args> DocumentCommand<A> {
         &self,
         compute: impl FnOnce(&VoteSource, &A, OutputFormat) -> Result<D, hodgerank_commands::Failure>,
     ) -> Result<D, RunFailure> {
-        let output = self.output.open()?;
-        let document = compute(&self.files.votes(), &self.args, output.format)?;
+        let votes = self.files.votes();
+        let output = self.output.open(&mut Outputs::new(votes.files()))?;
+        let document = compute(&votes, &self.args, output.format)?;
         output.write(&document)?;
         Ok(document)
     }

@@ -11,11 +11,12 @@ mod failure;
 mod flags;
 mod output;
 mod ranking_table;
+mod signals;
 mod terminal;
 
 use std::process::ExitCode;
 
-use clap::Parser as _;
+use clap::{CommandFactory as _, Parser as _};
 use hodgerank_commands::clean::clean;
 use hodgerank_commands::compare::compare;
 use hodgerank_commands::decompose::decompose;
@@ -30,15 +31,21 @@ use args::{Command, ProgramArgs};
 pub use failure::RunFailure;
 pub use flags::{DocumentCommand, FileCommand, Files, RunOptions};
 pub use output::{DocumentOutput, FormattedText, OutputFormat, OutputOptions, Style};
-pub use terminal::Terminal;
+pub use signals::watch as watch_signals;
+pub use terminal::{Terminal, end_parsing};
 
 /// Runs the program with the arguments of the command line.
 #[must_use]
 pub fn run() -> ExitCode {
-    let program = ProgramArgs::parse();
+    let program = match ProgramArgs::try_parse() {
+        Ok(program) => program,
+        Err(error) => return terminal::end_parsing(&ProgramArgs::command(), &error),
+    };
     let terminal = Terminal::new(program.run.quiet);
-    let result =
-        program.run.start_threads(0).and_then(|threads| run_command(&program, threads, &terminal));
+    let result = signals::watch()
+        .map_err(RunFailure::Signals)
+        .and_then(|()| program.run.start_threads(0))
+        .and_then(|threads| run_command(&program, threads, &terminal));
     terminal.end(result)
 }
 

@@ -4,8 +4,9 @@ use std::io::{self, IsTerminal as _, Write};
 
 use clap::{Args, ValueEnum};
 use comfy_table::{ContentArrangement, LineStyle, Table, TableStyle};
-use hodgerank_commands::Document;
-use hodgerank_io::write::Output;
+use hodgerank_commands::{Document, LabelOptions};
+use hodgerank_io::text::visible_name;
+use hodgerank_io::write::{Output, Outputs};
 
 use crate::failure::RunFailure;
 
@@ -22,6 +23,9 @@ pub struct OutputOptions {
     /// Maximum number of rows in a formatted table, 0 for all; other formats contain all rows
     #[arg(long, value_name = "N", default_value_t = 1000)]
     pub top: usize,
+    /// How labels are written.
+    #[command(flatten)]
+    pub labels: LabelOptions,
     /// Plain text even if standard output looks like a terminal; not a flag.
     #[arg(skip)]
     pub plain: bool,
@@ -41,6 +45,15 @@ pub enum OutputFormat {
 }
 
 impl OutputFormat {
+    fn title(self) -> &'static str {
+        match self {
+            Self::Table => "a formatted table",
+            Self::Csv => "CSV",
+            Self::Json => "JSON",
+            Self::Parquet => "Parquet",
+        }
+    }
+
     /// The format of a file name, by its extension.
     fn of_name(path: &str) -> Result<Self, RunFailure> {
         let lower = path.to_ascii_lowercase();
@@ -51,7 +64,10 @@ impl OutputFormat {
             Some("parquet") => Ok(Self::Parquet),
             Some("txt") => Ok(Self::Table),
             _ => Err(RunFailure::usage(
-                format!("{path}: the extension does not determine the output format"),
+                format!(
+                    "{}: the extension does not determine the output format",
+                    visible_name(path)
+                ),
                 "use the extension .csv, .json, .parquet or .txt, or add --format \
                  table|csv|json|parquet",
             )),
@@ -116,22 +132,43 @@ pub struct DocumentOutput {
     /// The format in which the document will be written.
     pub format: OutputFormat,
     style: Style,
+    labels: LabelOptions,
     output: Output,
 }
 
 impl OutputOptions {
     /// Opens the output before any work is done, so that what cannot be written is refused early.
+    /// `outputs` knows the other files of the command: the output cannot be one of them.
     ///
     /// # Errors
     /// If the format is unknown or the file cannot be written.
-    pub fn open(&self) -> Result<DocumentOutput, RunFailure> {
+    pub fn open(&self, outputs: &mut Outputs) -> Result<DocumentOutput, RunFailure> {
+        let format = self.check_format()?;
+        let name = self.output.as_deref().unwrap_or("-");
+        let output = outputs.claim("--output", name)?.open()?;
+        Ok(self.with_output(format, output))
+    }
+
+    /// Uses an output that is already open.
+    ///
+    /// # Errors
+    /// If the format is unknown.
+    pub fn to_output(&self, output: Output) -> Result<DocumentOutput, RunFailure> {
+        Ok(self.with_output(self.check_format()?, output))
+    }
+
+    fn with_output(&self, format: OutputFormat, output: Output) -> DocumentOutput {
+        DocumentOutput { format, style: Style::new(self), labels: self.labels, output }
+    }
+
+    fn check_format(&self) -> Result<OutputFormat, RunFailure> {
         let format = match (self.format, &self.output) {
             (Some(format), _) => format,
             (None, None) => OutputFormat::Table,
             (None, Some(path)) => OutputFormat::of_name(path)?,
         };
-        let output = Output::create(self.output.as_deref().unwrap_or("-"))?;
-        Ok(DocumentOutput { format, style: Style::new(self), output })
+        self.labels.refuse_unless(format == OutputFormat::Csv, format.title())?;
+        Ok(format)
     }
 }
 
@@ -145,7 +182,9 @@ impl DocumentOutput {
         let written = match self.format {
             OutputFormat::Table => document.write_text(self.style, out),
             OutputFormat::Json => document.write_json(out),
-            OutputFormat::Csv => document.table().and_then(|table| table.write_csv(out)),
+            OutputFormat::Csv => {
+                document.table().and_then(|table| table.write_csv(self.labels.style(), out))
+            }
             OutputFormat::Parquet => document.table().and_then(|table| {
                 // Parquet needs a writer that can be sent to other threads.
                 let mut bytes = Vec::new();

@@ -1,5 +1,6 @@
 //! Messages, errors and progress on standard error.
 
+use std::borrow::Cow;
 use std::io::{IsTerminal as _, Write as _};
 use std::process::ExitCode;
 use std::sync::atomic::Ordering;
@@ -8,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use hodgerank_commands::Observer;
 use hodgerank_io::BadRow;
+use hodgerank_io::text::{visible_message, visible_name};
 use indicatif::{ProgressBar, ProgressStyle};
 
 pub(crate) use hodgerank_commands::Task;
@@ -39,26 +41,30 @@ impl Terminal {
     /// Prints a message unless `quiet`.
     pub(crate) fn note(&self, text: &str) {
         if !self.quiet {
-            print(&self.wrap(text));
+            print(&self.wrap(&visible_message(text)));
         }
     }
 
     /// Prints a warning unless `quiet`.
     pub(crate) fn warn(&self, text: &str) {
         if !self.quiet {
-            print(&self.wrap(&format!("{} {text}", self.paint("warning:", "33;1"))));
+            self.print_marked("warning:", "33;1", text);
         }
     }
 
     /// Prints why the run failed and what to do.
     pub fn report_failure(&self, failure: &RunFailure) {
-        print(&self.wrap(&format!("{} {failure}", self.paint("error:", "31;1"))));
+        self.print_marked("error:", "31;1", &failure.to_string());
         if let Some(row) = failure.bad_row() {
             self.point_at(row);
         }
         if let Some(help) = failure.help() {
-            print(&self.wrap(&format!("{} {help}", self.paint("help:", "36;1"))));
+            self.print_marked("help:", "36;1", &help);
         }
+    }
+
+    fn print_marked(&self, mark: &str, code: &str, text: &str) {
+        print(&self.wrap(&format!("{} {}", self.paint(mark, code), visible_message(text))));
     }
 
     /// Reports a failure, if any, and returns the exit code.
@@ -79,11 +85,11 @@ impl Terminal {
         let Some((text, fault)) = &row.snippet else { return };
         let gutter = row.position.number().to_string();
         let blank = " ".repeat(gutter.len());
-        let shown = |part: &str| part.replace(char::is_control, " ");
-        let before = shown(&text[..fault.start]).chars().count();
+        let before = text[..fault.start].chars().count();
         let width = text[fault.clone()].chars().count().max(1);
         let marks = self.paint(&"^".repeat(width), "31;1");
-        print(&format!("  {gutter} | {}\n  {blank} | {}{marks}", shown(text), " ".repeat(before)));
+        let text = visible_name(text);
+        print(&format!("  {gutter} | {text}\n  {blank} | {}{marks}", " ".repeat(before)));
     }
 
     /// Runs `work`, with a progress bar once it has taken longer than a second.
@@ -147,6 +153,23 @@ impl Observer for Terminal {
 /// Prints a line to standard error. A closed pipe (`2>&1 | head`) is not an error.
 fn print(text: &str) {
     let _ = writeln!(std::io::stderr(), "{text}");
+}
+
+/// Prints what clap has to say about the arguments (an error, the help, the version) and returns the
+/// exit code. Arguments can be names of files, which a pattern such as `*` expands to.
+#[must_use]
+pub fn end_parsing(definition: &clap::Command, error: &clap::Error) -> ExitCode {
+    let given: Vec<String> =
+        std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect();
+    let shown: Vec<Cow<'_, str>> = given.iter().map(|argument| visible_name(argument)).collect();
+    // The message for the arguments as they may be shown.
+    let visible = match shown.iter().all(|argument| matches!(argument, Cow::Borrowed(_))) {
+        true => None,
+        false => definition.clone().try_get_matches_from(shown.iter().map(|s| &**s)).err(),
+    };
+    // If it cannot be printed, the exit code is all that is left.
+    let _ = visible.as_ref().unwrap_or(error).print();
+    ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
 }
 
 fn bar_for(task: &Task<'_>, started: Instant) -> ProgressBar {

@@ -1,8 +1,10 @@
 //! Advice for errors: what the user can do, and with which flags.
 
+use std::io::ErrorKind;
+
 use hodgerank::Method;
 use hodgerank::path::Parameter;
-use hodgerank_io::{ColumnProblem, Error, Format, Problem, WrongEncoding};
+use hodgerank_io::{ColumnProblem, Error, Format, Problem, Unsupported, WrongEncoding};
 
 use crate::text::or_list;
 
@@ -19,11 +21,12 @@ pub(crate) fn file_advice(error: &Error) -> Option<String> {
             "save the file as UTF-8 (in a spreadsheet: CSV UTF-8)"
         }
         Error::Encoding { .. } => "save the file with ordinary line ends",
-        Error::Changed => "run again while nothing writes to the files",
+        Error::Changed { .. } => "run the command again, or copy the file first",
         Error::NothingLeft { .. } => "run without --on-error skip to see the first bad row in full",
         Error::MixedOutcomes { .. } => {
             "say how to read it: --outcome-as label, --outcome-as word or --outcome-as number"
         }
+        Error::NoRightVotes { values, .. } => return Some(coding_advice(values)),
         Error::WrongFormat { .. } => {
             let names: Vec<&str> = Format::ALL.iter().map(|format| format.as_str()).collect();
             let names = names.join("|");
@@ -34,10 +37,93 @@ pub(crate) fn file_advice(error: &Error) -> Option<String> {
         Error::Incompatible { .. } => {
             "convert the files to the same format and columns first, or clean each on its own"
         }
+        Error::ReplacesInput { output, .. } if output.flag.is_empty() => {
+            "send standard output somewhere else"
+        }
+        Error::ReplacesInput { output, .. } => {
+            return Some(format!(
+                "choose another name for {}; replace the input after you have checked the result",
+                output.flag
+            ));
+        }
+        Error::SameOutput { first, second } if second.flag.is_empty() => {
+            return Some(format!("choose a file for {}", first.flag));
+        }
+        Error::SameOutput { first, second } => {
+            return Some(format!("give {} and {} different names", first.flag, second.flag));
+        }
+        Error::Write { source, .. } => return write_advice(source.kind()).map(str::to_owned),
+        Error::TooManyVotes { .. } => "divide all counts by the same number",
+        Error::Memory { .. } => {
+            "use a machine with more memory or fewer --threads, or rank a part of the votes; \
+             docs/limits.md says what takes memory"
+        }
+        Error::Spool { .. } => {
+            "set TMPDIR to a folder with more free space, or write the votes to a file first"
+        }
+        Error::Unsupported { feature, .. } => return Some(feature_advice(feature)),
         Error::NotShareable { .. } => "write the votes to files first",
         _ => return None,
     };
     Some(text.to_owned())
+}
+
+fn write_advice(kind: ErrorKind) -> Option<&'static str> {
+    Some(match kind {
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
+            "free some space, or write to another disk; an existing file was not changed"
+        }
+        ErrorKind::FileTooLarge => {
+            "raise the limit on the size of files (ulimit -f), or compress the output: add .gz or \
+             .zst to its name; an existing file was not changed"
+        }
+        ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {
+            "write to a folder in which you may create files"
+        }
+        ErrorKind::NotFound => "create the folder first",
+        _ => return None,
+    })
+}
+
+fn feature_advice(feature: &Unsupported) -> String {
+    let text = match feature {
+        Unsupported::Compression(_) => {
+            "write the file again with zstd or Snappy, for example in Python: \
+             pandas.read_parquet(\"old.parquet\").to_parquet(\"new.parquet\", compression=\"zstd\")"
+        }
+        Unsupported::Nesting => "store the votes in columns of text and numbers, without nesting",
+        Unsupported::PageBytes { .. } => {
+            "use short names, or write the file again with smaller pages or batches"
+        }
+        Unsupported::Columns(_) => "keep only the columns with items, outcomes and annotators",
+        _ => "remove them; docs/limits.md lists all limits",
+    };
+    text.to_owned()
+}
+
+/// The flags for what numbers without a right vote can mean.
+fn coding_advice(values: &[(f64, u64)]) -> String {
+    let has = |number: f64| values.iter().any(|&(value, _)| value == number);
+    let only = |codes: &[f64]| values.iter().all(|(value, _)| codes.contains(value));
+    let mut meanings = Vec::new();
+    if has(2.0) && only(&[0.0, 1.0, 2.0, 3.0]) {
+        let ties = [(0.0, ",0=tie"), (3.0, ",3=tie")].into_iter().filter(|&(code, _)| has(code));
+        let ties: String = ties.map(|(_, tie)| tie).collect();
+        meanings.push(format!("--outcome-as 1=left,2=right{ties} if 2 is the right item"));
+    } else if only(&[0.0, 1.0]) {
+        meanings.push("--outcome-as 1=left,0=right if 1 is the left item".to_owned());
+        meanings.push("--outcome-as 0=left,1=right if 1 is the right item".to_owned());
+    } else {
+        meanings.push(
+            "--outcome-as VALUE=MEANING,… with left, right, tie or a number as the meaning of each \
+             value"
+                .to_owned(),
+        );
+    }
+    meanings.push(
+        "--outcome-as number if positive numbers prefer the left item and 0 is a tie".to_owned(),
+    );
+    format!("say what the values mean: {}", meanings.join("; or "))
 }
 
 fn column_advice(problem: &ColumnProblem) -> String {
@@ -61,6 +147,17 @@ fn column_advice(problem: &ColumnProblem) -> String {
         ColumnProblem::TwoOutcomes { first, .. } => {
             return format!("choose one, for example --outcome {first}");
         }
+        ColumnProblem::TwoItemPairs { pairs, has_winner } => {
+            let [first, second] = &**pairs;
+            let flags = if *has_winner { ("--winner", "--loser") } else { ("--left", "--right") };
+            return format!(
+                "choose a pair: {} {} {} {}, or --left {} --right {} --outcome COLUMN",
+                flags.0, first.0, flags.1, first.1, second.0, second.1
+            );
+        }
+        ColumnProblem::TwoColumns { role, first, second } => {
+            return format!("choose one: --{role} {first} or --{role} {second}");
+        }
         ColumnProblem::NotFound { role, .. } => {
             return format!("give one of these names to --{role}");
         }
@@ -81,7 +178,7 @@ fn row_advice(problem: &Problem) -> String {
     let expected = problem.expected();
     match problem {
         // The start of the next row is unknown, so nothing can be skipped.
-        Problem::UnclosedQuote => expected.to_owned(),
+        Problem::UnclosedQuote | Problem::RecordTooLong => expected.to_owned(),
         Problem::OutOfRange { items: Some(items) } => {
             format!("{expected}; there are {items} items")
         }

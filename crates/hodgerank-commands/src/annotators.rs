@@ -104,6 +104,6 @@ pub fn reports(
     labels: &Labels,
     has_sides: bool,
 ) -> Result<Vec<AnnotatorReport<String>>, Failure> {
-    let reports = tallies.report(&AnnotatorOptions { has_sides, ..Default::default() })?;
+    let reports = tallies.report(labels, &AnnotatorOptions { has_sides, ..Default::default() })?;
     Ok(reports.iter().map(|report| report.with_label(labels).into_owned()).collect())
 }

@@ -4,13 +4,14 @@ use clap::Args;
 use hodgerank::FitOptions;
 use hodgerank_io::Format;
 use hodgerank_io::read::TableHead;
-use hodgerank_io::write::{self, Cleaned, Output, SplitTable};
+use hodgerank_io::text::visible_name;
+use hodgerank_io::write::{self, Cleaned, LabelStyle, Output, Outputs, SplitTable};
 use hodgerank_report::words::thousands;
 
 use crate::failure::Failure;
 use crate::input::{InputOptions, VoteSource};
+use crate::labels::LabelOptions;
 use crate::observer::Observer;
-use crate::places;
 use crate::two_pass::TwoPass;
 
 /// Arguments of `clean`.
@@ -29,6 +30,9 @@ pub struct CleanArgs {
     /// File for the flagged votes, of the input's format
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub flagged: Option<String>,
+    /// How labels are written.
+    #[command(flatten)]
+    pub labels: LabelOptions,
 }
 
 /// Writes the trusted votes to one file and the flagged ones to another.
@@ -43,18 +47,18 @@ pub fn clean(
 ) -> Result<Cleaned, Failure> {
     let fit = options.method;
     fit.validate()?;
-    let kept = options.output.as_deref().unwrap_or("-");
-    let mut places = vec![("--output", kept)];
-    places.extend(options.flagged.as_deref().map(|flagged| ("--flagged", flagged)));
-    places::check_outputs(&places, votes.files())?;
-    let outputs =
-        (Output::create(kept)?, options.flagged.as_deref().map(Output::create).transpose()?);
+    let mut outputs = Outputs::new(votes.files());
+    let kept = outputs.claim("--output", options.output.as_deref().unwrap_or("-"))?;
+    let flagged = options.flagged.as_deref().map(|name| outputs.claim("--flagged", name));
+    let flagged = flagged.transpose()?;
+    let outputs = (kept.open()?, flagged.map(|output| output.open()).transpose()?);
     let names = [options.output.as_deref(), options.flagged.as_deref()];
     let pass = TwoPass::new(votes, &options.input, &fit, threads, observer, |input| {
         TableHead::check_alike(&input.tables)?;
+        options.labels.check_format(input.tables.first().map(|table| table.format))?;
         names.into_iter().flatten().try_for_each(|name| check_name(name, &input.tables))
     })?;
-    let done = write(&pass, outputs, observer)?;
+    let done = write(&pass, outputs, options.labels.style(), observer)?;
     announce(&done, options.flagged.is_some(), observer);
     Ok(done)
 }
@@ -67,6 +71,7 @@ pub fn clean(
 pub fn write(
     pass: &TwoPass,
     outputs: (Output, Option<Output>),
+    labels: LabelStyle,
     observer: &dyn Observer,
 ) -> Result<Cleaned, Failure> {
     pass.second_pass(observer, |progress| {
@@ -77,6 +82,7 @@ pub fn write(
             &pass.study_flags(),
             &pass.tables,
             outputs,
+            labels,
         )
     })
 }
@@ -93,6 +99,7 @@ pub fn split(
 ) -> Result<SplitTable, Failure> {
     let fit = options.method;
     fit.validate()?;
+    options.labels.refuse_unless(false, "a table in memory")?;
     let pass = TwoPass::new(votes, &options.input, &fit, threads, observer, |_| Ok(()))?;
     let split = pass.second_pass(observer, |progress| {
         write::split(&pass.sources, &pass.options, progress, &pass.study_flags())
@@ -107,9 +114,10 @@ fn check_name(name: &str, tables: &[TableHead]) -> Result<(), Failure> {
     match Format::from_file_name(name) {
         Some(format) if format != head.format => Err(Failure::usage(
             format!(
-                "{name} is the name of a {} file, but {} is {}",
+                "{} is the name of a {} file, but {} is {}",
+                visible_name(name),
                 format.title(),
-                head.file,
+                visible_name(&head.file),
                 head.format.title()
             ),
             "the cleaned file has the format of the input: choose a name to match",

@@ -5,8 +5,10 @@ use std::io;
 use clap::Args;
 use hodgerank::{ComparisonGraph, FitOptions, Method, Ranking, Study, fit, kendall};
 use hodgerank_io::write::{Column, Table};
+use hodgerank_report::words::thousands;
 use serde::Serialize;
 
+use crate::certificate::CertificateSummary;
 use crate::document::{Document, write_json};
 use crate::failure::Failure;
 use crate::input::{InputOptions, VoteSource};
@@ -21,14 +23,8 @@ pub struct CompareArgs {
     /// How to read.
     #[command(flatten)]
     pub input: InputOptions,
-    /// Methods to compare
-    #[arg(
-        long,
-        value_enum,
-        value_delimiter = ',',
-        value_name = "METHOD,…",
-        default_values_t = Method::ALL.to_vec()
-    )]
+    /// Methods to compare [default: all that support the number of items]
+    #[arg(long, value_enum, value_delimiter = ',', value_name = "METHOD,…")]
     pub methods: Vec<Method>,
     /// Method that the others are compared with
     #[arg(long, value_enum, default_value_t = DEFAULT_REFERENCE)]
@@ -70,6 +66,8 @@ pub struct MethodRanking {
     pub flagged: u64,
     /// How it ended.
     pub status: &'static str,
+    /// What was checked about its fit.
+    pub certificate: CertificateSummary,
     /// Rank of each item.
     pub ranks: Vec<u32>,
     /// Score of each item.
@@ -114,17 +112,20 @@ fn compare_study(
 ) -> Result<MethodComparison, Failure> {
     let graph = ComparisonGraph::new(study.items.len(), study.groups)?;
     let mut methods = Vec::new();
-    for &method in &options.methods {
+    for method in methods_to_compare(&graph, &options.methods, observer) {
         let fit_options = fit_options.method(method);
-        let fit = observer.run(Task::Step(method.as_str()), || fit(&graph, &fit_options))??;
+        let fit = observer
+            .run(Task::Step(method.as_str()), || fit(&graph, &fit_options))?
+            .map_err(|error| error.with_labels(&study.items))?;
         let mut ranks = vec![0; graph.items()];
-        for row in Ranking::new(&graph, &fit.scores).items {
+        for row in Ranking::within(&graph, &fit.components, &fit.scores).items {
             ranks[row.item as usize] = row.rank;
         }
         methods.push(MethodRanking {
             name: method.as_str(),
             flagged: fit.flagged.iter().sum::<f64>() as u64,
             status: fit.status.as_str(),
+            certificate: CertificateSummary::new(&fit.certificate),
             ranks,
             scores: fit.scores,
         });
@@ -136,6 +137,30 @@ fn compare_study(
     let items = study.items.iter().map(str::to_owned).collect();
     let reference = options.reference.as_str();
     Ok(MethodComparison { by: study.by, reference, methods, items, kendall })
+}
+
+/// The given methods; if none is given, all that support the number of items.
+fn methods_to_compare(
+    graph: &ComparisonGraph,
+    given: &[Method],
+    observer: &dyn Observer,
+) -> Vec<Method> {
+    if !given.is_empty() {
+        return given.to_vec();
+    }
+    let largest = graph.components().iter().map(<[u32]>::len).max().unwrap_or(0);
+    let supports = |method: &Method| match method.info().max_items {
+        Some(max) if largest > max => {
+            observer.warn(&format!(
+                "{method} is left out: it supports at most {} items, and there are {}",
+                thousands(max as u64),
+                thousands(largest as u64)
+            ));
+            false
+        }
+        _ => true,
+    };
+    Method::ALL.iter().copied().filter(supports).collect()
 }
 
 /// One row per study, item and method.

@@ -11,7 +11,7 @@ use crate::text::or_list;
 pub enum Failure {
     /// A file or table that cannot be read or written.
     #[error(transparent)]
-    File(#[from] hodgerank_io::Error),
+    File(hodgerank_io::Error),
     /// Votes or options that the library refuses.
     #[error(transparent)]
     Model(hodgerank::Error),
@@ -39,11 +39,23 @@ pub enum Failure {
     Interrupted,
 }
 
+impl From<hodgerank_io::Error> for Failure {
+    fn from(error: hodgerank_io::Error) -> Self {
+        use hodgerank_io::Error::{ReplacesInput, SameOutput};
+        match (&error, file_advice(&error)) {
+            (ReplacesInput { .. } | SameOutput { .. }, Some(help)) => {
+                Self::usage(error.to_string(), help)
+            }
+            _ => Self::File(error),
+        }
+    }
+}
+
 impl From<FigureError> for Failure {
     fn from(error: FigureError) -> Self {
         match error {
             // Reported like any other file.
-            FigureError::Write(error) => Self::File(error),
+            FigureError::Write(error) => error.into(),
             other => Self::Figure(other),
         }
     }

@@ -3,6 +3,8 @@
 use std::sync::Arc;
 
 use clap::Args;
+use hodgerank::Study;
+use hodgerank_io::memory;
 use hodgerank_io::read::{MemoryTable, Progress};
 use hodgerank_io::{ColumnNames, Format, Input, OnError, OutcomeAs, ReadOptions, Sources};
 
@@ -48,7 +50,7 @@ impl VoteSource {
     pub(crate) fn again(&self, observer: &dyn Observer) -> Result<Sources, Failure> {
         places::check_inputs(self.files(), observer)?;
         Ok(match self {
-            Self::Files(files) => Sources::repeatable(files)?,
+            Self::Files(files) => Sources::repeatable(files),
             Self::Table(table) => Sources::table(table),
         })
     }
@@ -65,9 +67,26 @@ impl VoteSource {
         let reading = Task::Reading(self.bytes(), &progress);
         let read_options = options.read_options(threads);
         let input = observer.run(reading, || sources.read(&read_options, &progress))??;
+        check_memory(&input)?;
         observer.list_rejected(&input.rejected);
         Ok(input)
     }
+}
+
+/// Checks that the memory suffices to rank the largest study by least squares. Other methods can need
+/// more.
+///
+/// # Errors
+/// [`hodgerank_io::Error::Memory`] if it does not.
+pub(crate) fn check_memory(input: &Input) -> Result<(), Failure> {
+    const BYTES_PER_ITEM: u64 = 64;
+    const BYTES_PER_DISTINCT_VOTE: u64 = 96;
+    let needed = |study: &Study| {
+        BYTES_PER_ITEM * study.items.len() as u64
+            + BYTES_PER_DISTINCT_VOTE * study.groups.len() as u64
+    };
+    let needed = input.studies.iter().map(needed).max().unwrap_or(0);
+    Ok(memory::require("ranking the votes", needed)?)
 }
 
 /// How votes are read.
@@ -89,8 +108,9 @@ pub struct InputOptions {
     /// Column of the outcome: a word, an item's label or a number (positive: left preferred)
     #[arg(long, value_name = "COLUMN")]
     outcome: Option<String>,
-    /// How to read the outcome if its column is ambiguous
-    #[arg(long, value_enum, value_name = "KIND")]
+    /// How to read the outcome: auto, label, word, number, selected, or the meaning of each value,
+    /// such as 1=left,2=right,3=tie
+    #[arg(long, value_name = "KIND")]
     outcome_as: Option<OutcomeAs>,
     /// Column of the annotator
     #[arg(long, value_name = "COLUMN")]
@@ -118,7 +138,7 @@ pub struct InputOptions {
 impl InputOptions {
     /// Sets how to read the outcome unless `--outcome-as` is given.
     pub fn default_outcome_as(&mut self, how: OutcomeAs) {
-        self.outcome_default = self.outcome_default.or(Some(how));
+        self.outcome_default.get_or_insert(how);
     }
 
     /// The options of the reader, with this many threads.
@@ -134,7 +154,8 @@ impl InputOptions {
                 annotator: self.annotator.clone(),
                 count: self.count.clone(),
                 by: self.by.clone(),
-                outcome_as: self.outcome_as.or(self.outcome_default),
+                outcome_as: self.outcome_as.clone(),
+                outcome_default: self.outcome_default.clone(),
             },
             format: self.input_format,
             delimiter: self.delimiter,

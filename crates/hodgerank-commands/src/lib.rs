@@ -11,6 +11,7 @@
 
 mod advice;
 pub mod annotators;
+mod certificate;
 pub mod clean;
 pub mod compare;
 pub mod decompose;
@@ -18,6 +19,7 @@ pub mod diagnose;
 mod document;
 mod failure;
 mod input;
+mod labels;
 pub mod listing;
 mod observer;
 pub mod outliers;
@@ -30,11 +32,13 @@ pub mod simulate;
 mod text;
 mod two_pass;
 
+pub use certificate::{CertificateSummary, Point};
 pub use document::{
     Document, Figures, RejectedRow, RejectedSummary, StudyDocument, write_json, write_studies,
 };
 pub use failure::Failure;
 pub use input::{InputOptions, VoteSource};
+pub use labels::LabelOptions;
 pub use observer::{Observer, Task};
 pub use ranked::{MethodSummary, announce, rank_study, warnings};
 pub use text::{or_list, parse_share, visible};

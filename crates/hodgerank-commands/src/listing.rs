@@ -7,6 +7,7 @@ use hodgerank::{AnnotatorReport, InputSummary, OutlierSummary, RankedStudy};
 use hodgerank_io::write::{Column, Table};
 use serde::{Deserialize, Serialize, Serializer};
 
+use crate::certificate::CertificateSummary;
 use crate::document::{Document, RejectedSummary, StudyDocument, table_by, write_studies};
 use crate::ranked::{MethodSummary, warnings};
 
@@ -118,6 +119,8 @@ pub struct Listing<R> {
     pub outliers: OutlierSummary,
     /// How the method ended.
     pub status: &'static str,
+    /// What was checked about the fit.
+    pub certificate: CertificateSummary,
     /// What a reader must know.
     pub warnings: Vec<String>,
     /// The rows, under [`ListingRow::KEY`].
@@ -139,6 +142,7 @@ impl<R> Listing<R> {
             method: MethodSummary::new(study),
             outliers: study.outliers,
             status: study.fit.status.as_str(),
+            certificate: CertificateSummary::new(&study.fit.certificate),
             warnings: warnings(study),
             rows,
         }

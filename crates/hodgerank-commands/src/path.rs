@@ -120,7 +120,8 @@ pub fn path(
         let Study { by, items, groups, .. } = study;
         let graph = ComparisonGraph::new(items.len(), groups)?;
         let path = observer
-            .run(Task::Step("computing the path"), || fit::path(&graph, &fit_options))??;
+            .run(Task::Step("computing the path"), || fit::path(&graph, &fit_options))?
+            .map_err(|error| error.with_labels(&items))?;
         let lines = match options.what {
             What::Scores => score_lines(&path, by.as_deref(), |item| items.name(item)),
             What::Events => event_lines(&path, &graph, by.as_deref(), |item| items.name(item)),

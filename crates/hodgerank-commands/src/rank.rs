@@ -5,14 +5,15 @@ use std::io;
 use clap::Args;
 use hodgerank::ranking::ColumnValue;
 use hodgerank::{
-    AnnotatorReport, ComparisonGraph, ComponentSummary, FitOptions, InputSummary, Labels,
-    OutlierSummary, RankedItem, RankedStudy, Study,
+    AnnotatorReport, ComparisonGraph, ComponentSummary, Components, FitOptions, InputSummary,
+    Labels, OutlierSummary, RankedItem, RankedStudy, Study,
 };
 use hodgerank_io::Input;
 use hodgerank_io::write::{Column, Table};
 use serde::Serialize;
 
 use crate::annotators;
+use crate::certificate::CertificateSummary;
 use crate::document::{Document, RejectedSummary, StudyDocument, table_by, write_studies};
 use crate::failure::Failure;
 use crate::input::{InputOptions, VoteSource};
@@ -65,14 +66,19 @@ pub fn rank(
     options.validate()?;
     let connected = |study: &Study| {
         let graph = ComparisonGraph::new(study.items.len(), study.groups.clone())?;
-        check_connected(&graph, &study.items, study.by.as_deref())
+        check_connected(graph.components(), Linked::ByVotes, &study.items, study.by.as_deref())
     };
     let check = |input: &Input| match args.require_connected {
         true => input.studies.iter().try_for_each(connected),
         false => Ok(()),
     };
+    let check_ranked = |ranked: &[RankedStudy]| match args.require_connected {
+        true => ranked.iter().try_for_each(check_ranking_connected),
+        false => Ok(()),
+    };
     if with_annotators {
         let pass = TwoPass::new(votes, &args.input, &options, threads, observer, check)?;
+        check_ranked(&pass.studies)?;
         let known = pass.tables.iter().any(|table| table.has_annotator);
         let annotators = if known { annotators::list(&pass, observer)? } else { Vec::new() };
         let rejected = RejectedSummary::from(&pass.rejected);
@@ -82,8 +88,27 @@ pub fn rank(
     check(&input)?;
     let rejected = RejectedSummary::from(&input.rejected);
     let rank = |study| rank_study(study, rejected.rows, &options, observer);
-    let studies = input.studies.into_iter().map(rank).collect::<Result<_, Failure>>()?;
+    let studies = input.studies.into_iter().map(rank).collect::<Result<Vec<_>, Failure>>()?;
+    check_ranked(&studies)?;
     Ok(RankDocument { studies, annotators: Vec::new(), rejected })
+}
+
+/// Which votes connect items.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Linked {
+    /// All votes.
+    ByVotes,
+    /// The votes that are not flagged.
+    ByTrustedVotes,
+}
+
+/// Refuses a ranking in which not all items compare (`--require-connected`).
+///
+/// # Errors
+/// As [`check_connected`].
+pub fn check_ranking_connected(ranked: &RankedStudy) -> Result<(), Failure> {
+    let RankedStudy { fit, items, by, .. } = ranked;
+    check_connected(&fit.components, Linked::ByTrustedVotes, items, by.as_deref())
 }
 
 /// Refuses votes that do not connect all items (`--require-connected`).
@@ -91,13 +116,13 @@ pub fn rank(
 /// # Errors
 /// [`Failure::Unanswerable`] that lists the components.
 pub fn check_connected(
-    graph: &ComparisonGraph,
+    components: &Components,
+    linked: Linked,
     items: &Labels,
     by: Option<&str>,
 ) -> Result<(), Failure> {
     const MAX_COMPONENTS: usize = 10;
     const MAX_LABELS: usize = 5;
-    let components = graph.components();
     if components.len() <= 1 {
         return Ok(());
     }
@@ -111,13 +136,23 @@ pub fn check_connected(
         Some(by) => format!("{}: ", visible(by)),
         None => String::new(),
     };
-    problem.push_str(&format!("the votes fall into {} components:", components.len()));
+    let (votes, help) = match linked {
+        Linked::ByVotes => (
+            "the votes fall",
+            "collect votes between the components, or leave --require-connected out to rank each \
+             component on its own",
+        ),
+        Linked::ByTrustedVotes => (
+            "without the flagged votes, the items fall",
+            "flag fewer votes (--outliers), collect more votes between the components, or leave \
+             --require-connected out to rank each component on its own",
+        ),
+    };
+    problem.push_str(&format!("{votes} into {} components:", components.len()));
     problem.extend(components.iter().enumerate().take(MAX_COMPONENTS).map(describe));
     if components.len() > MAX_COMPONENTS {
         problem.push_str(&format!("\n  … and {} more", components.len() - MAX_COMPONENTS));
     }
-    let help = "collect votes between the components, or leave --require-connected out to rank \
-                each component on its own";
     Err(Failure::Unanswerable { problem, help: help.to_owned() })
 }
 
@@ -135,6 +170,7 @@ struct StudyRanking<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     annotators: Option<&'a [AnnotatorReport<String>]>,
     status: &'static str,
+    certificate: CertificateSummary,
     warnings: Vec<String>,
 }
 
@@ -149,6 +185,7 @@ impl<'a> StudyRanking<'a> {
             outliers: study.outliers,
             annotators,
             status: study.fit.status.as_str(),
+            certificate: CertificateSummary::new(&study.fit.certificate),
             warnings: warnings(study),
         }
     }

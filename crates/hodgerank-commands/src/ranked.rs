@@ -3,10 +3,11 @@
 use hodgerank::path::Parameter;
 use hodgerank::select::cross_validation::CrossValidation;
 use hodgerank::solve::RidgeOptions;
-use hodgerank::{FitOptions, Method, OutlierSummary, RankedStudy, Status, Study};
+use hodgerank::{FitOptions, Method, OutlierSummary, RankedStudy, Study};
 use hodgerank_report::words::thousands;
 use serde::Serialize;
 
+use crate::certificate::{confirmation, objection};
 use crate::failure::Failure;
 use crate::observer::{Observer, Task};
 use crate::text::visible;
@@ -40,8 +41,9 @@ pub fn announce(ranked: &RankedStudy, observer: &dyn Observer) {
             format!(", {} votes flagged ({:.1}%)", thousands(comparisons), 100.0 * fraction)
         }
     };
+    let checked = confirmation(ranked).map_or(String::new(), |text| format!("; {text}"));
     observer.note(&format!(
-        "{by}{} items, {} votes{annotators} ({} distinct), method {}{flagged}",
+        "{by}{} items, {} votes{annotators} ({} distinct), method {}{flagged}{checked}",
         thousands(ranked.input.items as u64),
         thousands(ranked.input.comparisons),
         thousands(ranked.input.groups as u64),
@@ -56,37 +58,33 @@ pub fn announce(ranked: &RankedStudy, observer: &dyn Observer) {
 #[must_use]
 pub fn warnings(ranked: &RankedStudy) -> Vec<String> {
     let mut warnings = Vec::new();
-    if ranked.components.len() > 1 {
-        let alone = ranked.components.iter().filter(|component| component.items == 1).count();
+    if ranked.input.components > 1 {
+        let alone = ranked.ranking.items.iter().filter(|item| item.comparisons == 0).count();
         let mut text = format!(
             "the votes fall into {} components that no vote connects; each is ranked on its own, \
              and ranks and scores of different components do not compare",
-            ranked.components.len()
+            ranked.input.components
         );
         if alone > 0 {
             text.push_str(&format!(" ({alone} items were compared with nothing)"));
         }
         warnings.push(text);
     }
-    match (ranked.fit.status, ranked.fit.linear) {
-        (Status::IterationLimit, Some(linear)) => warnings.push(format!(
-            "the solver stopped at its iteration limit with a relative residual of {:.1e}; raise \
-             --max-iterations or try --backend sparse",
-            linear.residual
-        )),
-        (Status::IterationLimit, None) => warnings.push(
-            "the method reached its iteration limit before the requested number of votes was \
-             flagged"
-                .to_owned(),
-        ),
-        (Status::Disconnected, _) => warnings.push(
-            "the votes that are still trusted no longer connect all items, so no more votes were \
-             flagged"
-                .to_owned(),
-        ),
-        _ => {}
-    }
+    warnings.extend(objection(ranked));
+    warnings.extend(flagged_majority(ranked));
     warnings
+}
+
+/// A ranking that rests on a minority of the votes.
+fn flagged_majority(ranked: &RankedStudy) -> Option<String> {
+    let share = ranked.outliers.fraction;
+    (share > 0.5).then(|| {
+        format!(
+            "more than half of the votes are flagged ({:.0}%), so the ranking rests on a minority of \
+             them; look for outcomes with misplaced decimal points, or set the number with --outliers",
+            100.0 * share
+        )
+    })
 }
 
 /// How the items were ranked. Fields that a method does not have are left out.

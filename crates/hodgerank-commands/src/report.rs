@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use hodgerank::{AnnotatorReport, FitOptions, RankedStudy};
-use hodgerank_io::write::Output;
+use hodgerank_io::text::visible_name;
+use hodgerank_io::write::{Output, Outputs};
 use hodgerank_report::document::ReportPage;
 use hodgerank_report::figure;
 use hodgerank_report::findings::{ReportInput, StudyFindings};
@@ -14,7 +15,6 @@ use crate::annotators;
 use crate::failure::Failure;
 use crate::input::{InputOptions, VoteSource};
 use crate::observer::{Observer, Task};
-use crate::places;
 use crate::ranked::warnings;
 use crate::two_pass::TwoPass;
 
@@ -59,8 +59,12 @@ pub fn report(
 ) -> Result<(), Failure> {
     let fit_options = options.method;
     fit_options.validate()?;
-    places::check_outputs(&[("--output", &options.output)], votes.files())?;
-    let output = Output::create(&options.output)?;
+    let mut outputs = Outputs::new(votes.files());
+    let page = outputs.claim("--output", &options.output)?;
+    if let Some(folder) = &options.figures {
+        outputs.claim_folder("--figures", folder)?;
+    }
+    let output = page.open()?;
 
     let check = |input: &hodgerank_io::Input| match input.studies.len() {
         0..=MAX_STUDIES => Ok(()),
@@ -74,10 +78,11 @@ pub fn report(
     let annotators = if known { annotators::list(&pass, observer)? } else { Vec::new() };
     let title = options.title.clone().unwrap_or_else(|| title(votes));
     let figures = options.figures.as_deref().map(Path::new);
+    let figures = figures.map(|folder| (folder, &mut outputs));
     write(&pass.studies, &annotators, title, figures, output, observer)?;
-    observer.note(&format!("report written to {}", options.output));
+    observer.note(&format!("report written to {}", visible_name(&options.output)));
     if let Some(folder) = &options.figures {
-        observer.note(&format!("figures written to {folder}"));
+        observer.note(&format!("figures written to {}", visible_name(folder)));
     }
     Ok(())
 }
@@ -100,8 +105,8 @@ fn title(votes: &VoteSource) -> String {
     names.join(", ")
 }
 
-/// Analyses the studies and writes the page and the figures. `annotators` has one list per study, or
-/// none.
+/// Analyses the studies and writes the page, and figures to a folder. `annotators` has one list per
+/// study, or none.
 ///
 /// # Errors
 /// If a solver fails, or writing does.
@@ -109,7 +114,7 @@ pub fn write(
     studies: &[RankedStudy],
     annotators: &[Vec<AnnotatorReport<String>>],
     title: String,
-    figures: Option<&Path>,
+    mut figures: Option<(&Path, &mut Outputs)>,
     mut output: Output,
     observer: &dyn Observer,
 ) -> Result<(), Failure> {
@@ -121,10 +126,11 @@ pub fn write(
         let input = ReportInput::new(study, annotators, &warnings);
         let findings = observer.run(Task::Step("analysing"), || StudyFindings::new(input))??;
         pages.push(page(&findings, &limits));
-        if let Some(folder) = figures {
+        if let Some((folder, outputs)) = &mut figures {
             let folder = folder_of(folder, k, study.by.as_deref());
             let charts = charts(&findings);
-            observer.run(Task::Step("drawing"), || figure::write(&charts, &folder))??;
+            let write = || figure::write(&charts, &folder, "--figures", outputs);
+            observer.run(Task::Step("drawing"), write)??;
         }
     }
     let document = ReportPage {

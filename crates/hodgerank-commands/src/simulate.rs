@@ -100,9 +100,8 @@ impl SyntheticStudy {
         let Self { mut simulation, items, columns } = self;
         let annotators = annotator_names(simulation.annotators());
         observer.run(Task::Step("simulating"), || {
-            let failed = |source: io::Error| {
-                Failure::File(hodgerank_io::Error::Write { file: name.into(), source })
-            };
+            let failed =
+                |source: io::Error| Failure::File(hodgerank_io::Error::write(&name.into(), source));
             let mut bad = 0;
             let mut writer =
                 VoteWriter::new(out, format, columns, &items, &annotators).map_err(failed)?;

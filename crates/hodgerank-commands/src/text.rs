@@ -1,14 +1,12 @@
 //! Text that users read and write.
 
-/// A label as one readable line: control characters must not reach a terminal.
+use hodgerank_io::text::visible_character;
+
+/// A label as one readable line of limited length.
 #[must_use]
 pub fn visible(label: &str) -> String {
     const MAX_CHARACTERS: usize = 60;
-    let mut text: String = label
-        .chars()
-        .take(MAX_CHARACTERS)
-        .map(|c| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c })
-        .collect();
+    let mut text: String = label.chars().take(MAX_CHARACTERS).map(visible_character).collect();
     if label.chars().nth(MAX_CHARACTERS).is_some() {
         text.push('…');
     }
@@ -39,7 +37,7 @@ mod tests {
 
     #[test]
     fn labels_cannot_move_the_cursor() {
-        assert_eq!(visible("a\x1b[2Jb\n"), "a\u{fffd}[2Jb\u{fffd}");
+        assert_eq!(visible("a\x1b[2Jb\n\u{202e}"), "a␛[2Jb␊�");
         assert_eq!(visible(&"x".repeat(100)).chars().count(), 61);
     }
 

@@ -11,7 +11,7 @@ use hodgerank_io::read::{Progress, StudyFlags, TableHead};
 use hodgerank_io::{Input, ReadOptions, Rejected, Sources};
 
 use crate::failure::Failure;
-use crate::input::{InputOptions, VoteSource};
+use crate::input::{InputOptions, VoteSource, check_memory};
 use crate::observer::{Observer, Task};
 use crate::ranked::rank_study;
 
@@ -51,6 +51,7 @@ impl TwoPass {
         let progress = Arc::new(Progress::default());
         let reading = Task::Reading(bytes, &progress);
         let read = observer.run(reading, || sources.read(&options, &progress))??;
+        check_memory(&read)?;
         observer.list_rejected(&read.rejected);
         check(&read)?;
         let Input { studies, rejected, tables, .. } = read;

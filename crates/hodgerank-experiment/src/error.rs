@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use hodgerank_io::text::visible_path;
+
 /// Result of the operations of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -15,7 +17,7 @@ pub enum Error {
     #[error(transparent)]
     Votes(#[from] hodgerank_io::Error),
     /// An image cannot be read.
-    #[error("{}: {problem}; expected a PGM (P2 or P5) or PNG file", file.display())]
+    #[error("{}: {problem}; expected a PGM (P2 or P5) or PNG file", visible_path(file))]
     Image {
         /// The file.
         file: PathBuf,
@@ -23,7 +25,7 @@ pub enum Error {
         problem: String,
     },
     /// A published table cannot be read, or the folder has no studies.
-    #[error("{}: {problem}", file.display())]
+    #[error("{}: {problem}", visible_path(file))]
     PublishedTable {
         /// The file.
         file: PathBuf,

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use crate::error::{ColumnProblem, Error, Result};
+use crate::error::{ColumnProblem, Error, Result, Unsupported};
+use crate::limits::MAX_COLUMNS;
 use crate::outcome::OutcomeAs;
 
 /// Column names given by the caller. Other columns are found by their usual names.
@@ -26,6 +27,8 @@ pub struct ColumnNames {
     pub by: Option<String>,
     /// How to read the outcome; `None` to decide by the column's name.
     pub outcome_as: Option<OutcomeAs>,
+    /// How to read the outcome if `outcome_as` is `None`, instead of by the column's name.
+    pub outcome_default: Option<OutcomeAs>,
 }
 
 /// Usual names of the two item columns.
@@ -78,6 +81,33 @@ pub(crate) struct Layout {
     /// All column names, as in the file.
     pub(crate) names: Vec<String>,
     pub(crate) outcome_as: OutcomeAs,
+    /// Which numbers in the outcome column could be codes, if no vote is for the right item.
+    pub(crate) possible_codes: PossibleCodes,
+}
+
+/// Which numbers in an outcome column could be codes for the two sides, and not degrees of preference
+/// for the left item.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum PossibleCodes {
+    /// None: the caller or the column's name says what the values mean.
+    None,
+    /// 0 and 1: the column's name says that it has numbers, but 0 often stands for the right item.
+    ZeroAndOne,
+    /// Any number.
+    Any,
+}
+
+impl PossibleCodes {
+    fn new(outcome: Option<usize>, outcome_as: &OutcomeAs, given: &ColumnNames) -> Self {
+        // Asking for `auto` is the same as not asking.
+        let is_given = given.outcome_as.as_ref().is_some_and(|given| *given != OutcomeAs::Auto);
+        match outcome_as {
+            _ if outcome.is_none() || is_given => Self::None,
+            OutcomeAs::Auto => Self::Any,
+            OutcomeAs::Number => Self::ZeroAndOne,
+            _ => Self::None,
+        }
+    }
 }
 
 impl Layout {
@@ -92,6 +122,10 @@ impl Layout {
 
     /// Finds the columns of a file with the header `names`.
     pub(crate) fn find(file: &Arc<str>, names: Vec<String>, given: &ColumnNames) -> Result<Self> {
+        if names.len() > MAX_COLUMNS {
+            let feature = Unsupported::Columns(names.len());
+            return Err(Error::Unsupported { file: Arc::clone(file), feature });
+        }
         let header = Header { file, names: &names };
         let (left, right, outcome, outcome_as) = header.sides_and_outcome(given)?;
         let index = [
@@ -103,8 +137,10 @@ impl Layout {
             header.optional(given.by.as_deref(), "by", &[])?,
         ];
         header.check_distinct(&index[..=Role::Outcome as usize])?;
-        let outcome_as = given.outcome_as.unwrap_or(outcome_as);
-        Ok(Self { index, names, outcome_as })
+        let chosen = given.outcome_as.as_ref().or(given.outcome_default.as_ref());
+        let outcome_as = chosen.cloned().unwrap_or(outcome_as);
+        let possible_codes = PossibleCodes::new(outcome, &outcome_as, given);
+        Ok(Self { index, names, outcome_as, possible_codes })
     }
 
     /// For each role, the first role of the same column: usually the role itself, but one column
@@ -142,6 +178,9 @@ impl Header<'_> {
         if !sides_given
             && let (Some(winner), Some(loser)) = (self.known("winner")?, self.known("loser")?)
         {
+            if let Some(sides) = self.known_sides()? {
+                return Err(self.two_pairs((winner, loser), sides, true));
+            }
             return Ok((winner, loser, None, OutcomeAs::Auto));
         }
         let (left, right) = match (&given.left, &given.right) {
@@ -152,7 +191,7 @@ impl Header<'_> {
             Some(name) => {
                 let index = self.named(name, "outcome")?;
                 let known = OUTCOMES.iter().find(|(known, _)| *known == fold(name));
-                (index, known.map_or(OutcomeAs::Auto, |&(_, outcome_as)| outcome_as))
+                (index, known.map_or(OutcomeAs::Auto, |(_, outcome_as)| outcome_as.clone()))
             }
             None => self.known_outcome()?,
         };
@@ -170,12 +209,22 @@ impl Header<'_> {
     }
 
     fn known_sides(&self) -> Result<Option<(usize, usize)>> {
+        let mut found = None;
         for (left, right) in SIDES {
             if let (Some(left), Some(right)) = (self.known(left)?, self.known(right)?) {
-                return Ok(Some((left, right)));
+                if let Some(first) = found {
+                    return Err(self.two_pairs(first, (left, right), false));
+                }
+                found = Some((left, right));
             }
         }
-        Ok(None)
+        Ok(found)
+    }
+
+    fn two_pairs(&self, first: (usize, usize), second: (usize, usize), has_winner: bool) -> Error {
+        let names = |(a, b): (usize, usize)| (self.names[a].clone(), self.names[b].clone());
+        let pairs = Box::new([names(first), names(second)]);
+        self.error(ColumnProblem::TwoItemPairs { pairs, has_winner })
     }
 
     fn known_outcome(&self) -> Result<(usize, OutcomeAs)> {
@@ -185,12 +234,12 @@ impl Header<'_> {
                 found.push((index, outcome_as));
             }
         }
-        match found[..] {
-            [only] => Ok(only),
+        match &found[..] {
+            [only] => Ok(only.clone()),
             [] => Err(self.error(ColumnProblem::NoOutcome { columns: self.names.to_vec() })),
             [(first, _), (second, _), ..] => Err(self.error(ColumnProblem::TwoOutcomes {
-                first: self.names[first].clone(),
-                second: self.names[second].clone(),
+                first: self.names[*first].clone(),
+                second: self.names[*second].clone(),
             })),
         }
     }
@@ -204,12 +253,19 @@ impl Header<'_> {
         if let Some(name) = given {
             return self.named(name, role).map(Some);
         }
+        let mut found = None;
         for name in known {
-            if let Some(index) = self.known(name)? {
-                return Ok(Some(index));
+            if let Some(index) = self.known(name)?
+                && let Some(first) = found.replace(index)
+            {
+                return Err(self.error(ColumnProblem::TwoColumns {
+                    role,
+                    first: self.names[first].clone(),
+                    second: self.names[index].clone(),
+                }));
             }
         }
-        Ok(None)
+        Ok(found)
     }
 
     /// The column that the caller named. An exact match takes precedence over one that differs in
@@ -313,6 +369,21 @@ mod tests {
             ("left,right,winner,y", &ColumnNames::default(), "two columns could be the outcome"),
             ("winner,loser,winner", &ColumnNames::default(), "appears more than once"),
             ("winner,loser", &given, "no column `scene` (by)"),
+            (
+                "winner,loser,left,right",
+                &ColumnNames::default(),
+                "two pairs of columns could be the items: `winner` and `loser`, or `left` and `right`",
+            ),
+            (
+                "left,right,model_a,model_b,y",
+                &ColumnNames::default(),
+                "two pairs of columns could be the items: `left` and `right`, or `model_a`",
+            ),
+            (
+                "winner,loser,worker,annotator",
+                &ColumnNames::default(),
+                "two columns could be the annotator: `annotator` and `worker`",
+            ),
         ] {
             let message = find(header, given).unwrap_err().to_string();
             assert!(message.contains(part), "{message}");

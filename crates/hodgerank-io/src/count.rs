@@ -2,7 +2,7 @@
 
 use hodgerank::{Labels, Study, Tally, natural_order};
 
-use crate::columns::{Layout, Role};
+use crate::columns::{Layout, PossibleCodes, Role};
 use crate::error::{Problem, Result};
 use crate::parse::{Cells, Interpretation, ParsedRow, could_be_outcome};
 use crate::study::{Input, OutcomesSeen, Rejected};
@@ -41,6 +41,9 @@ impl Counter {
         let row = ParsedRow::new(layout, cells)?;
         if let Some(interpretation) = row.interpretation {
             self.note(interpretation, cell(Role::Outcome));
+            if self.watches_codes(layout) {
+                self.outcomes.codes.note(layout, cell(Role::Outcome), &row);
+            }
         }
         let study = self.study(cell(Role::By));
         let left = self.item(study, row.left);
@@ -91,6 +94,12 @@ impl Counter {
         }
     }
 
+    /// Whether every outcome must be seen, because the numbers could still be codes for the sides.
+    #[inline]
+    pub(crate) fn watches_codes(&self, layout: &Layout) -> bool {
+        layout.possible_codes != PossibleCodes::None && !self.outcomes.codes.is_settled()
+    }
+
     /// The index of an item; only for input without a `by` column.
     #[inline]
     pub(crate) fn item_id(&self, name: &[u8]) -> Option<u32> {
@@ -115,6 +124,16 @@ impl Counter {
         let study = &mut self.studies[0];
         study.rows += 1;
         study.tally.add(left, right, y, 1);
+    }
+
+    /// Bytes of memory that the counts take, approximately.
+    pub(crate) fn memory_bytes(&self) -> u64 {
+        let study = |study: &StudyCounts| {
+            study.items.memory_bytes()
+                + study.annotators.memory_bytes()
+                + study.tally.memory_bytes()
+        };
+        self.studies.iter().map(study).sum::<usize>() as u64
     }
 
     /// Merges the counts of all threads. The result does not depend on how threads shared the rows.
@@ -171,7 +190,8 @@ impl StudyCounts {
             })
             .collect();
         let rows = parts.iter().map(|part| part.rows).sum();
-        let comparisons = parts.iter().map(|part| part.tally.votes()).sum();
+        let votes = parts.iter().map(|part| part.tally.votes());
+        let comparisons = votes.fold(0, u64::saturating_add);
         let tallies = parts.into_iter().map(|part| part.tally).collect();
         let groups = Tally::finish(tallies, &new_ids);
         Study { by, items, groups, rows, comparisons, annotators }

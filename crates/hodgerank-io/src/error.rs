@@ -1,12 +1,20 @@
 //! Errors: facts about files, columns and rows. Advice is up to the caller.
 
-use std::fmt;
+mod bad_row;
+mod column_problem;
+mod unsupported;
+
 use std::sync::Arc;
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
 use crate::format::Format;
-use crate::outcome::OutcomeAs;
+use crate::limits::MAX_VOTES;
+use crate::text::visible_name;
+use crate::write::OutputName;
+
+pub(crate) use bad_row::shorten;
+pub use bad_row::{BadRow, Position, Problem};
+pub use column_problem::ColumnProblem;
+pub use unsupported::{Unsupported, WrongEncoding};
 
 /// Result of the operations of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -16,7 +24,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 #[non_exhaustive]
 pub enum Error {
     /// The file cannot be opened.
-    #[error("{file}: cannot be opened: {source}")]
+    #[error("{}: cannot be opened: {source}", visible_name(file))]
     Open {
         /// The file.
         file: Arc<str>,
@@ -24,7 +32,7 @@ pub enum Error {
         source: std::io::Error,
     },
     /// Reading failed.
-    #[error("{file}: cannot be read: {source}")]
+    #[error("{}: cannot be read: {source}", visible_name(file))]
     Read {
         /// The file.
         file: Arc<str>,
@@ -32,13 +40,13 @@ pub enum Error {
         source: std::io::Error,
     },
     /// The file is empty.
-    #[error("{file}: the file is empty")]
+    #[error("{}: the file is empty", visible_name(file))]
     Empty {
         /// The file.
         file: Arc<str>,
     },
     /// The file has a header or schema but no rows.
-    #[error("{file}: there is a header but no vote below it")]
+    #[error("{}: there is a header but no vote below it", visible_name(file))]
     NoVotes {
         /// The file.
         file: Arc<str>,
@@ -52,7 +60,7 @@ pub enum Error {
         first: Box<BadRow>,
     },
     /// The content contradicts the format that the file's name or the caller promised.
-    #[error("{file}: the content is not {}", wrong_format(*expected, *found))]
+    #[error("{}: the content is not {}", visible_name(file), wrong_format(*expected, *found))]
     WrongFormat {
         /// The file.
         file: Arc<str>,
@@ -62,7 +70,7 @@ pub enum Error {
         found: Option<Format>,
     },
     /// Text in an encoding that cannot be read.
-    #[error("{file}: {encoding}")]
+    #[error("{}: {encoding}", visible_name(file))]
     Encoding {
         /// The file.
         file: Arc<str>,
@@ -70,7 +78,7 @@ pub enum Error {
         encoding: WrongEncoding,
     },
     /// A needed column is missing, occurs twice, has the wrong type or has no clear role.
-    #[error("{file}: {problem}")]
+    #[error("{}: {problem}", visible_name(file))]
     Columns {
         /// The file.
         file: Arc<str>,
@@ -91,11 +99,33 @@ pub enum Error {
         /// A value read as a word or a number.
         other: String,
     },
+    /// Numbers that could be codes for the two sides: by their signs, no vote is for the right item.
+    #[error(
+        "no vote is for the right item: the outcome column `{}` has {}, and a number prefers the \
+         right item only if it is negative",
+        visible_name(column),
+        list_values(values)
+    )]
+    NoRightVotes {
+        /// The outcome column.
+        column: String,
+        /// The values in ascending order, and the number of rows of each.
+        values: Vec<(f64, u64)>,
+    },
     /// A file changed between the first and the second pass.
-    #[error("the input changed while it was being used: the second pass found other votes")]
-    Changed,
+    #[error("{} changed while it was being read: {difference}", visible_name(file))]
+    Changed {
+        /// The file.
+        file: Arc<str>,
+        /// How it differs from what the first pass has read.
+        difference: String,
+    },
     /// Files whose rows cannot be written to one file.
-    #[error("{first} and {second} cannot be put into one file: {difference}")]
+    #[error(
+        "{} and {} cannot be put into one file: {difference}",
+        visible_name(first),
+        visible_name(second)
+    )]
     Incompatible {
         /// A file.
         first: Arc<str>,
@@ -105,13 +135,76 @@ pub enum Error {
         difference: String,
     },
     /// A stream where a file is needed that several processes can open.
-    #[error("{file}: standard input and pipes cannot be shared by several processes")]
+    #[error(
+        "{}: standard input and pipes cannot be shared by several processes",
+        visible_name(file)
+    )]
     NotShareable {
         /// The stream.
         file: Arc<str>,
     },
+    /// An output that is also an input.
+    #[error("{output} would replace {}", input_file(input))]
+    ReplacesInput {
+        /// The output.
+        output: OutputName,
+        /// The input; `-` is standard input.
+        input: Arc<str>,
+    },
+    /// Two outputs that are the same file.
+    #[error("{first} and {second} cannot be written to the same file")]
+    SameOutput {
+        /// An output.
+        first: OutputName,
+        /// Another output.
+        second: OutputName,
+    },
+    /// A study has more votes than can be counted exactly.
+    #[error("there are {votes} votes{}, more than 2^53 ({MAX_VOTES})", of_study(by.as_deref()))]
+    TooManyVotes {
+        /// The value of the `by` column.
+        by: Option<String>,
+        /// Number of votes.
+        votes: u64,
+    },
+    /// A file has a valid format, but a feature or a size that is not supported.
+    #[error("{}: {feature}", visible_name(file))]
+    Unsupported {
+        /// The file.
+        file: Arc<str>,
+        /// What is not supported.
+        feature: Unsupported,
+    },
+    /// There is too little memory.
+    #[error(
+        "not enough memory for {what}: about {} MB are needed, {} MB are available",
+        needed.div_ceil(1_000_000),
+        available / 1_000_000
+    )]
+    Memory {
+        /// What the memory is needed for.
+        what: String,
+        /// Bytes that are needed, at least.
+        needed: u64,
+        /// Bytes that are available.
+        available: u64,
+    },
+    /// A stream cannot be copied to a temporary file.
+    #[error(
+        "{}: cannot be copied to a temporary file in {}: {source}",
+        visible_name(file),
+        visible_name(folder)
+    )]
+    Spool {
+        /// The stream.
+        file: Arc<str>,
+        /// The folder for temporary files.
+        folder: String,
+        /// The system's reason.
+        source: std::io::Error,
+    },
     /// An output file cannot be written.
-    #[error("{file}: cannot be written: {source}")]
+    #[error("{}: cannot be written: {source}", visible_name(file))]
     Write {
         /// The file.
         file: Arc<str>,
@@ -132,23 +225,74 @@ impl Error {
             | Self::WrongFormat { file, .. }
             | Self::Encoding { file, .. }
             | Self::Columns { file, .. }
+            | Self::Changed { file, .. }
             | Self::NotShareable { file }
+            | Self::Unsupported { file, .. }
+            | Self::Spool { file, .. }
             | Self::Write { file, .. } => Some(file),
             Self::Row(row) => Some(&row.file),
             Self::NothingLeft { .. }
             | Self::MixedOutcomes { .. }
-            | Self::Changed
+            | Self::ReplacesInput { .. }
+            | Self::SameOutput { .. }
+            | Self::NoRightVotes { .. }
+            | Self::TooManyVotes { .. }
+            | Self::Memory { .. }
             | Self::Incompatible { .. } => None,
         }
     }
 
     pub(crate) fn read(file: &Arc<str>, source: impl Into<std::io::Error>) -> Self {
-        Self::Read { file: Arc::clone(file), source: source.into() }
+        let (file, source) = (Arc::clone(file), source.into());
+        match source.downcast::<CopyError>() {
+            Ok(CopyError { folder, source }) => Self::Spool { file, folder, source },
+            Err(source) => Self::Read { file, source },
+        }
     }
 
-    pub(crate) fn write(file: &Arc<str>, source: std::io::Error) -> Self {
-        Self::Write { file: Arc::clone(file), source }
+    /// An output that cannot be written.
+    #[must_use]
+    pub fn write(file: &Arc<str>, source: std::io::Error) -> Self {
+        Self::Write { file: Arc::clone(file), source: system_error(source) }
     }
+}
+
+fn input_file(name: &str) -> String {
+    match name {
+        "-" => "the file on standard input".to_owned(),
+        name => format!("the input {}", visible_name(name)),
+    }
+}
+
+/// The system's own error, which the writers of CSV, Parquet and Arrow wrap in theirs: it says what
+/// is wrong (a full disk), the others only where it was noticed.
+fn system_error(error: std::io::Error) -> std::io::Error {
+    let mut next: Option<&(dyn std::error::Error + 'static)> =
+        error.get_ref().map(|inner| inner as _);
+    while let Some(this) = next {
+        let inner = this.downcast_ref::<std::io::Error>();
+        if let Some(code) = inner.and_then(std::io::Error::raw_os_error) {
+            return std::io::Error::from_raw_os_error(code);
+        }
+        next = match inner.and_then(std::io::Error::get_ref) {
+            Some(wrapped) => Some(wrapped),
+            None => this.source(),
+        };
+    }
+    error
+}
+
+/// Writing the temporary copy of a stream failed. It happens while the stream is read, and travels as
+/// the reason of a read error.
+#[derive(Debug, thiserror::Error)]
+#[error("no temporary copy can be written in {folder}: {source}")]
+pub(crate) struct CopyError {
+    pub(crate) folder: String,
+    pub(crate) source: std::io::Error,
+}
+
+fn of_study(by: Option<&str>) -> String {
+    by.map_or(String::new(), |by| format!(" in the study \"{}\"", by.escape_debug()))
 }
 
 fn wrong_format(expected: Format, found: Option<Format>) -> String {
@@ -158,261 +302,20 @@ fn wrong_format(expected: Format, found: Option<Format>) -> String {
     }
 }
 
-/// Encodings of text that are recognised but cannot be read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum WrongEncoding {
-    /// UTF-16 with a byte-order mark.
-    #[error("this is not UTF-8 text: it is UTF-16")]
-    Utf16,
-    /// Lines that end with a carriage return alone.
-    #[error("this is not a text file with line ends: its lines end with a bare carriage return")]
-    CarriageReturn,
-}
-
-/// What can be wrong with the columns of a file.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum ColumnProblem {
-    /// No pair of columns has names that are known for items.
-    #[error("no pair of item columns was found among {}", list(columns))]
-    NoItems {
-        /// The columns of the file.
-        columns: Vec<String>,
-        /// Whether some column name is a number: the file probably lacks a header.
-        has_numbers: bool,
-    },
-    /// No column has a name that is known for outcomes.
-    #[error("there is no outcome column among {}", list(columns))]
-    NoOutcome {
-        /// The columns of the file.
-        columns: Vec<String>,
-    },
-    /// Two columns have names that are known for outcomes.
-    #[error("two columns could be the outcome: `{first}` and `{second}`")]
-    TwoOutcomes {
-        /// One of the columns.
-        first: String,
-        /// The other column.
-        second: String,
-    },
-    /// A column that the caller named does not exist.
-    #[error("there is no column `{name}` ({role}); the columns are {}", list(columns))]
-    NotFound {
-        /// The name of the column.
-        name: String,
-        /// What it was named for: a field of [`ColumnNames`](crate::ColumnNames).
-        role: &'static str,
-        /// The columns of the file.
-        columns: Vec<String>,
-    },
-    /// Several columns have the same name.
-    #[error("the column `{0}` appears more than once")]
-    Duplicate(String),
-    /// One column was named for two of left item, right item and outcome.
-    #[error("the column `{}` was given twice", .0.escape_debug())]
-    GivenTwice(String),
-    /// A column name in the header cannot be read.
-    #[error("the header, column {column}: {problem}: \"{}\"", value.escape_debug())]
-    Header {
-        /// The number of the column, from 1.
-        column: usize,
-        /// The bad name.
-        value: String,
-        /// What is wrong with it.
-        problem: Problem,
-    },
-    /// A column has a type that does not fit its role.
-    #[error("column {column} (`{name}`) has the type {data_type}, but {expected} are needed")]
-    WrongType {
-        /// The number of the column, from 1.
-        column: usize,
-        /// Its name.
-        name: String,
-        /// Its type.
-        data_type: String,
-        /// Types that fit.
-        expected: &'static str,
-    },
-    /// A column has a type that cannot be read.
-    #[error("a column has the type {0}, which cannot be read")]
-    UnsupportedType(String),
-    /// A table in memory cannot be read.
-    #[error("the table cannot be read: {0}")]
-    Table(String),
-}
-
-/// Column names for a message.
-fn list(columns: &[String]) -> String {
-    const MAX_LISTED: usize = 20;
-    let listed = columns.iter().take(MAX_LISTED);
-    let mut list =
-        listed.map(|name| format!("`{}`", name.escape_debug())).collect::<Vec<_>>().join(", ");
-    if columns.len() > MAX_LISTED {
-        list.push_str(&format!(" and {} more", columns.len() - MAX_LISTED));
+/// Values of a column with their numbers of rows, for a message.
+fn list_values(values: &[(f64, u64)]) -> String {
+    const MAX_LISTED: usize = 8;
+    let rows = |&rows: &u64| if rows == 1 { "1 row".to_owned() } else { format!("{rows} rows") };
+    let value = |(value, n): &(f64, u64)| format!("{value} ({})", rows(n));
+    let mut listed: Vec<String> = values.iter().take(MAX_LISTED).map(value).collect();
+    if values.len() > MAX_LISTED {
+        listed.push(format!("{} more values", values.len() - MAX_LISTED));
     }
-    list
-}
-
-/// The position of a row in its file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub enum Position {
-    /// Line of a text file, counted from 1 including the header.
-    Line(u64),
-    /// Row of a table, counted from 1.
-    Row(u64),
-}
-
-impl Position {
-    /// The number of the line or row.
-    #[must_use]
-    pub fn number(self) -> u64 {
-        match self {
-            Self::Line(number) | Self::Row(number) => number,
-        }
-    }
-
-    /// The same position with `offset` lines or rows before it.
-    pub(crate) fn shifted(self, offset: u64) -> Self {
-        match self {
-            Self::Line(line) => Self::Line(offset + line),
-            Self::Row(row) => Self::Row(offset + row),
-        }
-    }
-}
-
-impl fmt::Display for Position {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Line(line) => write!(f, "line {line}"),
-            Self::Row(row) => write!(f, "row {row}"),
-        }
-    }
-}
-
-/// A row that cannot be read as a vote.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct BadRow {
-    /// The file.
-    #[serde(serialize_with = "write_name", deserialize_with = "read_name")]
-    pub file: Arc<str>,
-    /// The position of the row.
-    pub position: Position,
-    /// The column with the problem: its number (from 1) and its name.
-    pub column: Option<(usize, String)>,
-    /// The bad value, cut to a readable length.
-    pub value: String,
-    /// What is wrong with the value.
-    pub problem: Problem,
-    /// The row's text, cut to a readable length, and the byte range of the bad value in it.
-    pub snippet: Option<(String, std::ops::Range<usize>)>,
-}
-
-fn write_name<S: Serializer>(name: &str, to: S) -> Result<S::Ok, S::Error> {
-    to.serialize_str(name)
-}
-
-fn read_name<'a, D: Deserializer<'a>>(from: D) -> Result<Arc<str>, D::Error> {
-    String::deserialize(from).map(Into::into)
-}
-
-impl fmt::Display for BadRow {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}, {}", self.file, self.position)?;
-        if let Some((number, name)) = &self.column {
-            write!(f, ", column {number} (`{}`)", name.escape_debug())?;
-        }
-        write!(f, ": {}", self.problem)?;
-        if !self.value.is_empty() {
-            write!(f, ": \"{}\"", self.value.escape_debug())?;
-        }
-        Ok(())
-    }
-}
-
-impl std::error::Error for BadRow {}
-
-/// What can be wrong with a row.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, thiserror::Error)]
-#[non_exhaustive]
-pub enum Problem {
-    /// An outcome that is neither a word, nor a label of the row, nor a number.
-    #[error("unknown outcome")]
-    UnknownOutcome(OutcomeAs),
-    /// An outcome that is infinite or not a number.
-    #[error("the outcome is not a finite number")]
-    NonFinite,
-    /// A count that is not a whole number from 0.
-    #[error("the count is not a whole number from 0 up")]
-    BadCount,
-    /// An item compared with itself.
-    #[error("an item is compared with itself")]
-    SelfComparison,
-    /// An item without a name.
-    #[error("the item's name is empty")]
-    EmptyItem,
-    /// An empty cell or null where a value is needed.
-    #[error("the value is missing")]
-    Missing,
-    /// A value of a type that cannot be used here.
-    #[error("the value has a type that cannot be used here")]
-    WrongType,
-    /// Fewer or more fields than the header has.
-    #[error("the row has {found} fields, the header {expected}")]
-    FieldCount {
-        /// Fields of the row.
-        found: usize,
-        /// Fields of the header.
-        expected: usize,
-    },
-    /// An index below 0, or beyond the last item.
-    #[error("the index is out of range")]
-    OutOfRange {
-        /// The number of items, if it is known.
-        items: Option<usize>,
-    },
-    /// Bytes that are not UTF-8.
-    #[error("the text is not UTF-8")]
-    BadUtf8,
-    /// A quoted field that continues after its closing quote.
-    #[error("text after a closing quote")]
-    TextAfterQuote,
-    /// A quote that is never closed.
-    #[error("a quote is opened and never closed")]
-    UnclosedQuote,
-    /// A line that is not a JSON object.
-    #[error("not a JSON object ({0})")]
-    BadJson(String),
-}
-
-impl Problem {
-    /// What is expected instead.
-    #[must_use]
-    pub fn expected(&self) -> &'static str {
-        match self {
-            Self::UnknownOutcome(outcome_as) => outcome_as.accepted(),
-            Self::NonFinite => "an outcome is a finite number; remove the row if there is none",
-            Self::BadCount => "a count is a whole number, 0 or more",
-            Self::SelfComparison => "a vote needs two different items",
-            Self::EmptyItem | Self::Missing => "fill in the value, or remove the row",
-            Self::WrongType => "item names are text or whole numbers; outcomes text or numbers",
-            Self::FieldCount { .. } => {
-                "add or remove fields; a name that contains the separator goes into double quotes"
-            }
-            Self::OutOfRange { .. } => "items are counted from 0 up",
-            Self::BadUtf8 => "save the file as UTF-8",
-            Self::TextAfterQuote => "a double quote inside a quoted field is written twice: \"\"",
-            Self::UnclosedQuote => "close the quote; the rest of the file was read as one field",
-            Self::BadJson(_) => "each line is one object: {\"left\": …, \"right\": …, …}",
-        }
-    }
-}
-
-/// Cuts text to at most `max_chars` characters, with an ellipsis for the rest.
-pub(crate) fn shorten(text: &[u8], max_chars: usize) -> String {
-    let text = String::from_utf8_lossy(&text[..text.len().min(4 * max_chars)]);
-    match text.char_indices().nth(max_chars) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.into_owned(),
+    let last = listed.pop().unwrap_or_default();
+    let list = if listed.is_empty() { last } else { format!("{} and {last}", listed.join(", ")) };
+    if values.len() == 1 {
+        format!("only the value {list}")
+    } else {
+        format!("only the values {list}")
     }
 }

@@ -8,8 +8,7 @@
 //!
 //! [`mod@write`] writes files that appear complete or not at all.
 //!
-//! With the feature `clap`, [`Format`], [`OutcomeAs`] and [`OnError`] are values of command-line
-//! arguments.
+//! With the feature `clap`, [`Format`] and [`OnError`] are values of command-line arguments.
 
 #![warn(missing_docs, clippy::print_stdout, clippy::print_stderr)]
 
@@ -17,15 +16,21 @@ pub mod columns;
 mod count;
 pub mod error;
 pub mod format;
+pub mod limits;
+pub mod memory;
 pub mod outcome;
 mod parse;
 pub mod read;
+pub mod side_codes;
 pub mod study;
 mod table_head;
+pub mod text;
 pub mod write;
 
 pub use columns::ColumnNames;
-pub use error::{BadRow, ColumnProblem, Error, Position, Problem, Result, WrongEncoding};
+pub use error::{
+    BadRow, ColumnProblem, Error, Position, Problem, Result, Unsupported, WrongEncoding,
+};
 pub use format::Format;
 pub use outcome::OutcomeAs;
 pub use read::{OnError, ReadOptions, Sources, read};

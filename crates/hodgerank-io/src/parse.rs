@@ -2,6 +2,7 @@
 
 use crate::columns::{Layout, ROLES, Role};
 use crate::error::Problem;
+use crate::limits::{MAX_LABEL_BYTES, MAX_VOTES};
 use crate::outcome::OutcomeAs;
 
 /// A row's cells, indexed by [`Role`]: valid UTF-8; cells of absent columns are empty and ignored.
@@ -25,8 +26,13 @@ impl<'a> ParsedRow<'a> {
         let cell = |role: Role| cells[role as usize];
         let (left, right) = (cell(Role::Left), cell(Role::Right));
         for (role, name) in [(Role::Left, left), (Role::Right, right)] {
-            if name.is_empty() {
-                return Err((role, Problem::EmptyItem));
+            // One comparison for both: an empty name wraps around.
+            if name.len().wrapping_sub(1) >= MAX_LABEL_BYTES {
+                let is_empty = name.is_empty();
+                return Err((
+                    role,
+                    if is_empty { Problem::EmptyItem } else { Problem::LabelTooLong },
+                ));
             }
         }
         if left == right {
@@ -34,7 +40,7 @@ impl<'a> ParsedRow<'a> {
         }
         let (y, interpretation) = if layout.has(Role::Outcome) {
             let text = cell(Role::Outcome);
-            let parsed = parse_outcome(layout.outcome_as, text, text == left, text == right);
+            let parsed = parse_outcome(&layout.outcome_as, text, text == left, text == right);
             let parsed = parsed.map_err(|problem| {
                 (Role::Outcome, if text.is_empty() { Problem::Missing } else { problem })
             })?;
@@ -50,21 +56,35 @@ impl<'a> ParsedRow<'a> {
         if layout.has(Role::By) && cell(Role::By).is_empty() {
             return Err((Role::By, Problem::Missing));
         }
+        for role in [Role::Annotator, Role::By] {
+            if cell(role).len() > MAX_LABEL_BYTES {
+                return Err((role, Problem::LabelTooLong));
+            }
+        }
         Ok(Self { left, right, y, interpretation, count })
     }
 }
 
-/// Parses a whole number from 0. Accepts `3.0` too, because tables with missing values store
-/// integers as floats.
+/// Parses a whole number from 0. Accepts `3.0` and `3e0` too, because tables with missing values
+/// store integers as floats.
 fn parse_count(text: &[u8]) -> Result<u64, Problem> {
-    /// 2⁵³: the largest weight for which one vote more or less is still a different `f64`.
-    const MAX_COUNT: f64 = 9_007_199_254_740_992.0;
     let text = std::str::from_utf8(trim(text)).map_err(|_| Problem::BadUtf8)?;
     if text.is_empty() {
         return Err(Problem::Missing);
     }
+    let whole = match text.split_once('.') {
+        Some((whole, zeros)) if zeros.bytes().all(|byte| byte == b'0') => whole,
+        _ => text,
+    };
+    let digits = whole.strip_prefix('+').unwrap_or(whole);
+    if !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        // Digits are exact: as an `f64`, 2⁵³ + 1 would be read as 2⁵³.
+        let count = digits.parse().ok().filter(|&count| count <= MAX_VOTES);
+        return count.ok_or(Problem::CountTooLarge);
+    }
     match text.parse::<f64>() {
-        Ok(count) if count >= 0.0 && count.fract() == 0.0 && count <= MAX_COUNT => Ok(count as u64),
+        Ok(count) if count > MAX_VOTES as f64 => Err(Problem::CountTooLarge),
+        Ok(count) if count >= 0.0 && count.fract() == 0.0 => Ok(count as u64),
         _ => Err(Problem::BadCount),
     }
 }
@@ -93,12 +113,12 @@ pub(crate) enum Interpretation {
 /// left or right item.
 #[inline]
 pub(crate) fn parse_outcome(
-    outcome_as: OutcomeAs,
+    outcome_as: &OutcomeAs,
     text: &[u8],
     is_left: bool,
     is_right: bool,
 ) -> Result<ParsedOutcome, Problem> {
-    let unknown = || Problem::UnknownOutcome(outcome_as);
+    let unknown = || Problem::UnknownOutcome(outcome_as.clone());
     match outcome_as {
         OutcomeAs::Auto if is_left || is_right => {
             let y = if is_left { 1.0 } else { -1.0 };
@@ -132,6 +152,10 @@ pub(crate) fn parse_outcome(
             };
             Ok(ParsedOutcome { y, interpretation: Interpretation::WordOrNumber })
         }
+        OutcomeAs::Codes(codes) => codes
+            .get(text)
+            .map(|y| ParsedOutcome { y, interpretation: Interpretation::WordOrNumber })
+            .ok_or_else(unknown),
     }
 }
 
@@ -140,10 +164,10 @@ pub(crate) fn could_be_outcome(name: &[u8]) -> bool {
     word_or_number(name).is_ok()
 }
 
-fn word_or_number(text: &[u8]) -> Result<ParsedOutcome, Problem> {
+pub(crate) fn word_or_number(text: &[u8]) -> Result<ParsedOutcome, Problem> {
     let y = match word(text) {
         Some(y) => y,
-        None => number(text, OutcomeAs::Auto)?,
+        None => number(text, &OutcomeAs::Auto)?,
     };
     Ok(ParsedOutcome {
         y,
@@ -174,13 +198,18 @@ fn word(text: &[u8]) -> Option<f64> {
     }
 }
 
-fn number(text: &[u8], outcome_as: OutcomeAs) -> Result<f64, Problem> {
+fn number(text: &[u8], outcome_as: &OutcomeAs) -> Result<f64, Problem> {
     let parsed = std::str::from_utf8(trim(text)).ok().and_then(|text| text.parse::<f64>().ok());
     match parsed {
         Some(y) if y.is_finite() => Ok(y),
         Some(_) => Err(Problem::NonFinite),
-        None => Err(Problem::UnknownOutcome(outcome_as)),
+        None => Err(Problem::UnknownOutcome(outcome_as.clone())),
     }
+}
+
+/// The number that an outcome is, if it is not a word or a label.
+pub(crate) fn outcome_number(text: &[u8]) -> Option<f64> {
+    number(text, &OutcomeAs::Number).ok()
 }
 
 pub(crate) fn trim(text: &[u8]) -> &[u8] {
@@ -193,8 +222,12 @@ mod tests {
 
     fn auto(text: &str, left: &str, right: &str) -> Result<f64, Problem> {
         let text = text.as_bytes();
-        let reading =
-            parse_outcome(OutcomeAs::Auto, text, text == left.as_bytes(), text == right.as_bytes());
+        let reading = parse_outcome(
+            &OutcomeAs::Auto,
+            text,
+            text == left.as_bytes(),
+            text == right.as_bytes(),
+        );
         reading.map(|parsed| parsed.y)
     }
 
@@ -222,9 +255,27 @@ mod tests {
     }
 
     #[test]
+    fn counts_are_exact_up_to_the_limit() {
+        let count = |text: &str| parse_count(text.as_bytes());
+        for (text, expected) in
+            [("0", 0), ("7", 7), (" +3.00 ", 3), ("1e3", 1000), ("9007199254740992", MAX_VOTES)]
+        {
+            assert_eq!(count(text), Ok(expected), "{text}");
+        }
+        for text in ["9007199254740993", "9007199254740993.0", "99999999999999999999", "1e16"] {
+            assert_eq!(count(text), Err(Problem::CountTooLarge), "{text}");
+        }
+        for text in ["-1", "1.5", "x", "nan", ".", "+"] {
+            assert_eq!(count(text), Err(Problem::BadCount), "{text}");
+        }
+        assert_eq!(count("inf"), Err(Problem::CountTooLarge));
+        assert_eq!(count(""), Err(Problem::Missing));
+    }
+
+    #[test]
     fn ambiguous_labels_are_detected() {
         let interpretation = |text: &[u8], is_left, is_right| {
-            parse_outcome(OutcomeAs::Auto, text, is_left, is_right)
+            parse_outcome(&OutcomeAs::Auto, text, is_left, is_right)
                 .map(|parsed| parsed.interpretation)
         };
         assert_eq!(interpretation(b"1", true, false), Ok(Interpretation::Label));
@@ -237,7 +288,7 @@ mod tests {
     #[test]
     fn selected_is_not_a_number() {
         let y =
-            |text| parse_outcome(OutcomeAs::Selected, text, false, false).map(|parsed| parsed.y);
+            |text| parse_outcome(&OutcomeAs::Selected, text, false, false).map(|parsed| parsed.y);
         assert_eq!(y(b"1"), Ok(1.0));
         assert_eq!(y(b"0"), Ok(-1.0));
         assert_eq!(y(b"false"), Ok(-1.0));

@@ -4,17 +4,22 @@ mod arrow_batches;
 mod batches;
 mod catch_panics;
 mod delimited;
+mod fingerprint;
 mod ipc;
 mod json_lines;
 mod memory;
 mod options;
 mod parallel;
 mod parquet;
+mod parquet_scan;
 mod progress;
 mod rows;
 mod second_pass;
 mod share;
+mod shared_file;
 mod source;
+mod split_groups;
+mod spool;
 mod text_blocks;
 
 use std::sync::Arc;
@@ -24,8 +29,9 @@ use crate::error::{Error, Result};
 use crate::format::Format;
 use crate::study::{Input, Rejected};
 use batches::BatchSink;
+use fingerprint::{ContentHash, Fingerprint};
 use parallel::FileReport;
-use source::{Opened, OpenedFile};
+use source::{Opened, OpenedFile, Source};
 
 pub use crate::table_head::TableHead;
 pub use memory::MemoryTable;
@@ -67,10 +73,15 @@ impl Sources {
         };
         let mut counters: Vec<Counter> = (0..threads).map(|_| Counter::default()).collect();
         let (rejected, tables) = self.read_rows(options, progress, &mut counters)?;
+        let counted: u64 = counters.iter().map(Counter::memory_bytes).sum();
+        // Labels and counts are copied while they are sorted.
+        crate::memory::require("merging the votes", 2 * counted)?;
         Ok(Counter::finish(counters, options.columns.by.is_some(), rejected, tables))
     }
 
     /// Passes all rows of all sources to the sinks, with one thread for each sink.
+    ///
+    /// After the first pass, every pass must read the same content.
     fn read_rows<S: BatchSink>(
         &self,
         options: &ReadOptions,
@@ -78,24 +89,57 @@ impl Sources {
         sinks: &mut [S],
     ) -> Result<(Rejected, Vec<TableHead>)> {
         let mut rejected = Rejected::default();
-        let mut tables = Vec::with_capacity(self.0.len());
-        for source in &self.0 {
-            let (report, head) = match source.open(options.format, progress)? {
-                Opened::Table(table) => table.read(options, sinks)?,
-                Opened::File(file) => {
-                    read_file(file, source.row_groups(), options, progress, sinks)?
-                }
+        let mut tables = Vec::with_capacity(self.list.len());
+        let mut fingerprints = Vec::with_capacity(self.list.len());
+        for source in &self.list {
+            let read = read_source(source, &self.content_hash(source), options, progress, sinks);
+            let (report, head, fingerprint) = match read {
+                Err(error) if self.was_read() => return Err(changed(source, error)),
+                read => read?,
             };
-            if report.rows == 0 {
-                return Err(Error::NoVotes { file: head.file });
-            }
+            fingerprints.push(fingerprint);
             rejected.total += report.rejected.total;
             let room = Rejected::MAX_LISTED - rejected.first.len();
             rejected.first.extend(report.rejected.first.into_iter().take(room));
             tables.push(head);
         }
+        self.check_unchanged(fingerprints)?;
         Ok((rejected, tables))
     }
+}
+
+fn read_source<S: BatchSink>(
+    source: &Source,
+    content: &ContentHash,
+    options: &ReadOptions,
+    progress: &Arc<Progress>,
+    sinks: &mut [S],
+) -> Result<(FileReport, TableHead, Fingerprint)> {
+    let (report, head) = match source.open(options.format, progress, content)? {
+        Opened::Table(table) => table.read(options, sinks)?,
+        Opened::File(file) => read_file(file, source.row_groups(), options, progress, sinks)?,
+    };
+    if report.rows == 0 {
+        return Err(Error::NoVotes { file: head.file });
+    }
+    let fingerprint = content.finish(report.rows);
+    Ok((report, head, fingerprint))
+}
+
+/// The error of a later pass over a source that the first pass could read. What is wrong with the
+/// content was not there before.
+fn changed(source: &Source, error: Error) -> Error {
+    let difference = match error {
+        Error::Changed { difference, .. } => difference,
+        Error::Row(_)
+        | Error::Columns { .. }
+        | Error::Encoding { .. }
+        | Error::WrongFormat { .. }
+        | Error::NoVotes { .. }
+        | Error::Empty { .. } => format!("the second pass found an error in it ({error})"),
+        other => return other,
+    };
+    Error::Changed { file: source.name(), difference }
 }
 
 fn read_file<S: BatchSink>(

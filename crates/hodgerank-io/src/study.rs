@@ -4,6 +4,8 @@ use hodgerank::Study;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{BadRow, Error, Result};
+use crate::limits::MAX_VOTES;
+use crate::side_codes::SideCodes;
 use crate::table_head::TableHead;
 
 /// Everything that was read.
@@ -24,9 +26,17 @@ impl Input {
     ///
     /// # Errors
     /// [`Error::MixedOutcomes`] if outcomes were read in contradictory ways,
+    /// [`Error::NoRightVotes`] if they could be codes for the two sides,
+    /// [`Error::TooManyVotes`] if a study has more than [`MAX_VOTES`],
     /// [`Error::NothingLeft`] if every row was rejected.
     pub fn check(&self) -> Result<()> {
         self.outcomes.check()?;
+        for study in &self.studies {
+            if study.comparisons > MAX_VOTES {
+                let (by, votes) = (study.by.clone(), study.comparisons);
+                return Err(Error::TooManyVotes { by, votes });
+            }
+        }
         self.rejected.check_left(!self.studies.is_empty())
     }
 }
@@ -38,6 +48,8 @@ pub struct OutcomesSeen {
     pub ambiguous_label: Option<String>,
     /// An outcome read as a word or number.
     pub plain: Option<String>,
+    /// Numbers that could be codes for the two sides.
+    pub codes: SideCodes,
 }
 
 impl OutcomesSeen {
@@ -49,18 +61,20 @@ impl OutcomesSeen {
         }
         smaller(&mut self.ambiguous_label, other.ambiguous_label.as_ref());
         smaller(&mut self.plain, other.plain.as_ref());
+        self.codes.merge(&other.codes);
     }
 
     /// Checks that no outcome contradicts the way in which another one was read.
     ///
     /// # Errors
-    /// [`Error::MixedOutcomes`] if there are ambiguous labels as well as words or numbers.
+    /// [`Error::MixedOutcomes`] if there are ambiguous labels as well as words or numbers,
+    /// [`Error::NoRightVotes`] if the numbers could be codes for the two sides.
     pub fn check(&self) -> Result<()> {
         match (&self.ambiguous_label, &self.plain) {
             (Some(label), Some(other)) => {
                 Err(Error::MixedOutcomes { label: label.clone(), other: other.clone() })
             }
-            _ => Ok(()),
+            _ => self.codes.check(),
         }
     }
 }

@@ -3,12 +3,21 @@
 mod batch_writer;
 mod cleaned;
 mod output;
+mod outputs;
+mod permissions;
+mod place;
+mod spreadsheet;
 mod table;
+mod temporary;
 mod votes;
 
 pub use cleaned::{Cleaned, SplitTable, clean, split};
 pub use output::Output;
+pub use outputs::{ClaimedOutput, OutputName, Outputs};
+pub use place::Place;
+pub use spreadsheet::LabelStyle;
 pub use table::{Column, Table};
+pub use temporary::{TemporaryFolder, remove_unfinished, write_whole};
 pub use votes::{VoteColumns, VoteWriter};
 
 /// Returns the system's error, so that a closed pipe can be recognised.

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::FromArgMatches as _;
-use hodgerank_cli::Terminal;
+use hodgerank_cli::{RunFailure, Terminal};
 use hodgerank_mpi::checkpoint::Fingerprint;
 use hodgerank_mpi::comm::{CollectiveError, World};
 use hodgerank_mpi::commands::MpiArgs;
@@ -33,11 +33,10 @@ fn run(world: &Arc<World>) -> ExitCode {
     let (matches, args) = match parsed {
         Ok(parsed) => parsed,
         Err(error) => {
-            if world.is_root() {
-                // If the message cannot be printed, the exit code is all that is left.
-                let _ = error.print();
-            }
-            return ExitCode::from(error.exit_code() as u8);
+            return match world.is_root() {
+                true => hodgerank_cli::end_parsing(&definition, &error),
+                false => ExitCode::from(error.exit_code() as u8),
+            };
         }
     };
     let fingerprint = matches.subcommand().and_then(|(name, matches)| {
@@ -46,6 +45,7 @@ fn run(world: &Arc<World>) -> ExitCode {
     let MpiArgs { command, run } = args;
     let work = || {
         world.all_ok(world.check_same_version())?;
+        world.all_ok(hodgerank_cli::watch_signals().map_err(RunFailure::Signals))?;
         let threads = world.all_ok(run.start_threads(default_threads(world)))?;
         let terminal = Arc::new(RootTerminal::new(world, run.quiet));
         let session = Session { world: Arc::clone(world), terminal, threads };

@@ -122,6 +122,14 @@ pub(crate) fn report(
     Ok(written)
 }
 
+/// Removes the temporary files of commands that are still running, when the interpreter ends: their
+/// threads end with it.
+#[pyfunction]
+pub(crate) fn remove_unfinished() {
+    // Dropping it would allow these commands to start new files.
+    std::mem::forget(hodgerank_io::write::remove_unfinished());
+}
+
 /// `hodgerank simulate`: the votes, the items, their true scores, and how many votes are bad.
 #[pyfunction]
 pub(crate) fn simulate(

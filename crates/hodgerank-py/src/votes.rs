@@ -48,7 +48,7 @@ impl PyVotes {
 
     /// Sets how to read the outcomes, unless an argument says so.
     pub(crate) fn set_outcome_kind(&self, options: &mut InputOptions) {
-        if let Some(outcome_as) = self.outcome_as {
+        if let Some(outcome_as) = self.outcome_as.clone() {
             options.default_outcome_as(outcome_as);
         }
     }

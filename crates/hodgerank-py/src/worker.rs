@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use hodgerank_commands::{Failure, Observer, Task};
 use hodgerank_io::read::Progress;
+use hodgerank_io::text::visible_message;
 use pyo3::prelude::*;
 
 use crate::errors::{exception, usage};
@@ -35,7 +36,7 @@ struct CurrentTask {
 
 impl SharedState {
     fn push(&self, kind: &'static str, text: &str) {
-        lock(&self.messages).push((kind, text.to_owned()));
+        lock(&self.messages).push((kind, visible_message(text).into_owned()));
     }
 }
 

@@ -3,6 +3,7 @@
 use std::f64::consts::TAU;
 use std::path::Path;
 
+use hodgerank_io::write::Outputs;
 use hodgerank_report::chart::{
     Anchor, Axis, Chart, Colour, Hover, LegendEntry, LineCurve, Mark, PointShape, Ramp, Sign, Ticks,
 };
@@ -26,7 +27,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         dense_points(),
         scripts(),
     ];
-    figure::write(&charts, Path::new(&folder))?;
+    figure::write(&charts, Path::new(&folder), "--figures", &mut Outputs::new(&[]))?;
     Ok(())
 }
 

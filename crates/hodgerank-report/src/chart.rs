@@ -4,6 +4,7 @@
 //! (`x[k]`, `y[k]`, `hover[k]`), which keeps thousands of points small. They are drawn in order, the
 //! first at the bottom.
 
+use hodgerank_io::text::visible_character;
 use serde::Serialize;
 
 /// A chart.
@@ -360,23 +361,13 @@ impl LegendEntry {
 /// Control characters and directional marks are replaced by symbols.
 #[must_use]
 pub fn short_label(label: &str, max_characters: usize) -> String {
-    let mut characters = label.chars().map(visible);
+    let mut characters = label.chars().map(visible_character);
     let mut text: String = characters.by_ref().take(max_characters).collect();
     if characters.next().is_some() {
         text.pop();
         text.push('…');
     }
     text
-}
-
-fn visible(character: char) -> char {
-    match character {
-        '\u{0}'..='\u{1f}' => char::from_u32(0x2400 + character as u32).unwrap_or('�'),
-        '\u{7f}' => '␡',
-        '\u{80}'..='\u{9f}' | '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' => '�',
-        '\u{2066}'..='\u{2069}' | '\u{2028}' | '\u{2029}' | '\u{feff}' => '�',
-        _ => character,
-    }
 }
 
 #[cfg(test)]

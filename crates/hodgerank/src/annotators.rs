@@ -26,7 +26,7 @@ pub use exact::{binomial_half_two_sided, fisher_more, holm, wilson};
 
 use crate::comparison::Comparison;
 use crate::error::{Error, Result};
-use crate::labels::Labels;
+use crate::labels::{Labels, natural_order};
 
 /// Counts of the votes of one annotator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -128,11 +128,18 @@ impl AnnotatorTallies {
     /// Statistics and tests of every annotator with votes, the most suspicious first.
     ///
     /// Order: the smaller of the two adjusted p-values, then the larger share of flagged votes,
-    /// then the index.
+    /// then the label. Indices depend on the order of the votes; the result does not.
     ///
     /// # Errors
     /// [`Error::BadOption`] for a level that is not between 0 and 1.
-    pub fn report(&self, options: &AnnotatorOptions) -> Result<Vec<AnnotatorReport>> {
+    ///
+    /// # Panics
+    /// If an annotator with votes has no label.
+    pub fn report(
+        &self,
+        labels: &Labels,
+        options: &AnnotatorOptions,
+    ) -> Result<Vec<AnnotatorReport>> {
         options.validate()?;
         let annotators = self.tallies.iter().enumerate().filter(|(_, tally)| tally.votes > 0);
         let votes: u64 = self.tallies.iter().map(|tally| tally.votes).sum();
@@ -168,7 +175,8 @@ impl AnnotatorTallies {
         }
         reports.sort_by(|a, b| {
             let by_share = b.flagged_share.total_cmp(&a.flagged_share);
-            a.suspicion().total_cmp(&b.suspicion()).then(by_share)
+            let by_label = || natural_order(labels.name(a.annotator), labels.name(b.annotator));
+            a.suspicion().total_cmp(&b.suspicion()).then(by_share).then_with(by_label)
         });
         Ok(reports)
     }

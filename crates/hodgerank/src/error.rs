@@ -1,5 +1,7 @@
 //! What can be wrong with the votes or options handed to this crate.
 
+use crate::labels::Labels;
+
 /// Result of the operations of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -36,7 +38,7 @@ pub enum Error {
         /// The outcome.
         value: f64,
     },
-    /// More items or groups than 32-bit indices can count.
+    /// More items or groups than 32-bit indices can count, or more votes than are counted exactly.
     #[error("too many {what}: {count} (at most {max})")]
     TooLarge {
         /// What there are too many of.
@@ -101,10 +103,16 @@ pub enum Error {
         reason: String,
     },
     /// Outcomes so large that their sum leaves the range of 64-bit numbers.
-    #[error("item {item}: the outcomes of its votes are too large to be added up ({value})")]
+    #[error(
+        "item {}: the outcomes of its votes are too large to be added up ({value:e}); divide all \
+         outcomes by a common factor, which changes no rank",
+        label.clone().unwrap_or_else(|| format!("with index {item}"))
+    )]
     Overflow {
         /// The item.
         item: u32,
+        /// Its label, where it is known ([`Error::with_labels`]).
+        label: Option<String>,
         /// The sum.
         value: f64,
     },
@@ -136,4 +144,17 @@ pub enum Error {
         /// The budget.
         max: u64,
     },
+}
+
+impl Error {
+    /// The same error with the label of the item that it names by its index.
+    #[must_use]
+    pub fn with_labels(mut self, labels: &Labels) -> Self {
+        if let Self::Overflow { item, label, .. } = &mut self
+            && (*item as usize) < labels.len()
+        {
+            *label = Some(labels.name(*item).to_owned());
+        }
+        self
+    }
 }

@@ -12,8 +12,9 @@
 
 use std::time::Instant;
 
+use crate::certificate::{self, Asked, Certificate, Influence};
 use crate::error::{Error, Result};
-use crate::graph::ComparisonGraph;
+use crate::graph::{ComparisonGraph, Components};
 use crate::numeric;
 use crate::options::FitOptions;
 use crate::path::{Change, Entry, Parameter, Path, StopAt};
@@ -39,8 +40,12 @@ pub const MAX_ISS_COST: f64 = 1e10;
 pub struct Fit {
     /// The method, given or chosen.
     pub method: Method,
-    /// One score per item, mean zero on each connected component.
+    /// One score per item, mean zero on each component of `components`.
     pub scores: Vec<f64>,
+    /// The components that the votes that count connect: scores compare within one of them only.
+    /// There are more than in the graph if a method that ignores flagged votes flags the only votes
+    /// between some items.
+    pub components: Components,
     /// How many votes of each distinct vote are flagged.
     pub flagged: Vec<f64>,
     /// Distinct votes in order of suspicion, if the method has an order.
@@ -49,8 +54,10 @@ pub struct Fit {
     pub stop: Option<(Parameter, f64)>,
     /// The cross-validation of λ, for [`OutlierRule::CrossValidation`].
     pub cross_validation: Option<CrossValidation>,
-    /// How the method ended.
+    /// How the method ended, confirmed by the certificate.
     pub status: Status,
+    /// What was checked about the result.
+    pub certificate: Certificate,
     /// The linear solver, for methods that solve a single system.
     pub linear: Option<Linear>,
     /// Wall-clock time.
@@ -96,24 +103,70 @@ pub fn fit(graph: &ComparisonGraph, options: &FitOptions) -> Result<Fit> {
         }
         method => robust(graph, method, options, &l2_options)?,
     };
+    certify(graph, options, &mut fit);
     fit.time = started.elapsed();
     Ok(fit)
 }
 
+/// Checks the result from scratch, and corrects a status that claims too much.
+fn certify(graph: &ComparisonGraph, options: &FitOptions, fit: &mut Fit) {
+    let is_claimed = |status| matches!(status, Status::Solved | Status::Complete);
+    let flagged = &fit.flagged;
+    let influence = match fit.method {
+        Method::PcLasso => None,
+        // Least squares if no vote was to be flagged.
+        Method::Bregman => fit.linear.map(|_| Influence::Every { shift: 0.0 }),
+        Method::Ridge => Some(Influence::Every { shift: options.ridge_options().ridge }),
+        Method::HuberLasso => Some(match fit.stop {
+            Some((_, lambda)) if lambda > 0.0 => Influence::Clipped { lambda },
+            _ => Influence::Every { shift: 0.0 },
+        }),
+        Method::L2 => Some(Influence::Every { shift: 0.0 }),
+        Method::LassoL2 | Method::HardThreshold | Method::Trimmed | Method::InverseScaleSpace => {
+            Some(Influence::Without(flagged))
+        }
+    };
+    if let Some(influence) = influence {
+        let violation = certificate::violation(graph, &fit.scores, influence);
+        fit.certificate.violation = Some(violation);
+        // A least-squares solver has computed it.
+        if fit.certificate.error_bound.is_none() {
+            fit.certificate.error_bound = certificate::error_bound(graph, &fit.scores, influence);
+        }
+    }
+    if matches!(influence, Some(Influence::Without(_))) {
+        let components = graph.components_without(flagged);
+        if components.len() > graph.components().len() {
+            components.centre(&mut fit.scores);
+            fit.components = components;
+            fit.status = if is_claimed(fit.status) { Status::Disconnected } else { fit.status };
+        }
+    }
+    fit.certificate.components = fit.components.len();
+    if is_claimed(fit.status) && !fit.certificate.is_accurate() {
+        fit.status = Status::Inaccurate;
+    }
+}
+
 /// Computes the path of a method up to the point that the outlier rule selects;
-/// [`OutlierRule::Auto`] continues until half of the votes are flagged.
+/// [`OutlierRule::Auto`] continues until half of the votes are flagged or the path ends.
 ///
 /// # Errors
 /// If the method has no path, an option is invalid for the method or the votes, or a solver fails.
 pub fn path(graph: &ComparisonGraph, options: &FitOptions) -> Result<Path> {
     options.rule().validate(graph.votes())?;
     options.check_distributable(graph.communicator())?;
+    let half = 0.5 * graph.votes();
     let target = match options.rule() {
-        OutlierRule::Auto => Target::Votes(0.5 * graph.votes()),
+        OutlierRule::Auto => Target::Votes(half),
         _ => target(graph, options.method, options)?.0,
     };
     let method = options.method.unwrap_or_else(|| default_method(graph, target));
-    compute_path(graph, method, options, stop_at(method, target)?)
+    let stop = match options.rule() {
+        OutlierRule::Auto => StopAt::FlaggedOrEnd(half),
+        _ => stop_at(method, target)?,
+    };
+    compute_path(graph, method, options, stop)
 }
 
 fn compute_path(
@@ -175,21 +228,25 @@ fn flag(
     let stop = stop_at(method, target)?;
     match method {
         Method::HuberLasso | Method::Bregman | Method::InverseScaleSpace => {
-            Ok(end_of_path(graph, method, &compute_path(graph, method, options, stop)?))
+            let path = compute_path(graph, method, options, stop)?;
+            Ok(end_of_path(graph, method, stop, &path))
         }
         Method::LassoL2 => {
             let path = options.huber_options();
             let lasso = LassoL2Options { path, refit: *l2_options, protocol: options.protocol };
             let found = lasso_l2::solve(graph, &lasso, stop)?;
-            let mut fit = end_of_path(graph, method, &found.path);
+            let mut fit = end_of_path(graph, method, stop, &found.path);
             fit.flagged = whole_groups(graph, &found.removed);
             fit.scores = found.solution.scores;
+            if found.solution.status != Status::Solved {
+                fit.status = found.solution.status;
+            }
             Ok(fit)
         }
         Method::HardThreshold => {
             let k = votes_of(method, target)?;
             let hard = HardThresholdOptions { k, backend: options.backend, ..Default::default() };
-            Ok(removal(method, hard_threshold::solve(graph, &hard)?))
+            Ok(removal(graph, method, hard_threshold::solve(graph, &hard)?, Some(k)))
         }
         Method::Trimmed => {
             let k = match options.rule() {
@@ -197,7 +254,7 @@ fn flag(
                 _ => Some(votes_of(method, target)?),
             };
             let trimmed = TrimmedOptions { k, backend: options.backend, ..Default::default() };
-            Ok(removal(method, trimmed::solve(graph, &trimmed)?))
+            Ok(removal(graph, method, trimmed::solve(graph, &trimmed)?, k))
         }
         Method::L2 | Method::Ridge | Method::PcLasso => {
             Ok(unflagged(graph, method, l2::solve(graph, l2_options)?))
@@ -283,21 +340,29 @@ fn stop_at(method: Method, target: Target) -> Result<StopAt> {
 
 fn votes_of(method: Method, target: Target) -> Result<u64> {
     match stop_at(method, target)? {
-        StopAt::Flagged(votes) => Ok(votes as u64),
+        StopAt::Flagged(votes) | StopAt::FlaggedOrEnd(votes) => Ok(votes as u64),
         StopAt::End | StopAt::Value(_) => Ok(0),
     }
 }
 
 fn unflagged(graph: &ComparisonGraph, method: Method, solution: Solution) -> Fit {
     let Solution { scores, status, info } = solution;
+    // The violation of pc-lasso's own conditions; that of all other methods is recomputed.
+    let certificate = Certificate {
+        violation: Some(info.residual),
+        error_bound: info.error_bound,
+        ..Certificate::default()
+    };
     Fit {
         method,
         scores,
+        components: graph.components().clone(),
         flagged: vec![0.0; graph.groups().len()],
         entries: Vec::new(),
         stop: None,
         cross_validation: None,
         status,
+        certificate,
         linear: Some(Linear {
             backend: info.backends.first().map_or("none", |backend| backend.as_str()),
             iterations: info.iterations,
@@ -307,30 +372,52 @@ fn unflagged(graph: &ComparisonGraph, method: Method, solution: Solution) -> Fit
     }
 }
 
-fn end_of_path(graph: &ComparisonGraph, method: Method, path: &Path) -> Fit {
+fn end_of_path(graph: &ComparisonGraph, method: Method, stop: StopAt, path: &Path) -> Fit {
     let end = path.knots[path.knots.len() - 1];
+    let entries = path.entries();
+    let reached = match stop {
+        StopAt::End | StopAt::Value(_) => end,
+        StopAt::Flagged(_) | StopAt::FlaggedOrEnd(_) => {
+            let weights = entries.iter().map(|entry| graph.groups().weight[entry.group as usize]);
+            graph.communicator().sum_scalar(weights.sum())
+        }
+    };
     Fit {
         method,
         scores: path.last_scores().to_vec(),
+        components: graph.components().clone(),
         flagged: flagged_at_end(graph, path),
-        entries: path.entries(),
+        entries,
         stop: Some((path.parameter, end)),
         cross_validation: None,
         status: path.status,
+        certificate: Certificate {
+            asked: Asked::of_path(stop, path.parameter),
+            reached: Some(reached),
+            ..Certificate::default()
+        },
         linear: None,
         time: std::time::Duration::ZERO,
     }
 }
 
-fn removal(method: Method, found: Removal) -> Fit {
+/// The fit of a method that removes votes, at most `k` if given.
+fn removal(graph: &ComparisonGraph, method: Method, found: Removal, k: Option<u64>) -> Fit {
+    let certificate = Certificate {
+        asked: k.map(|k| Asked::AtMostVotes(k as f64)),
+        reached: Some(numeric::sum(&found.removed)),
+        ..Certificate::default()
+    };
     Fit {
         method,
         scores: found.solution.scores,
+        components: graph.components().clone(),
         flagged: found.removed,
         entries: Vec::new(),
         stop: None,
         cross_validation: None,
         status: found.solution.status,
+        certificate,
         linear: None,
         time: found.solution.info.time,
     }

@@ -176,7 +176,8 @@ impl ComparisonGraph {
             return Err(Error::ItemOutOfRange { vote, index: groups.right[vote], items });
         }
         let pairs = Pairs::of(&groups);
-        let components = Components::of(items, &pairs, &*communicator);
+        let ends = pairs.left.iter().copied().zip(pairs.right.iter().copied());
+        let components = Components::of(items, ends, &*communicator);
         let votes = communicator.sum_scalar(groups.votes());
         Ok(Self { items, groups, pairs, components, votes, communicator })
     }
@@ -220,6 +221,15 @@ impl ComparisonGraph {
     #[must_use]
     pub fn components(&self) -> &Components {
         &self.components
+    }
+
+    /// The connected components of the votes that remain when `removed` votes of each group are left
+    /// out.
+    #[must_use]
+    pub(crate) fn components_without(&self, removed: &[f64]) -> Components {
+        let Groups { left, right, weight, .. } = &self.groups;
+        let kept = (0..weight.len()).filter(|&g| weight[g] > removed[g]);
+        Components::of(self.items, kept.map(|g| (left[g], right[g])), &*self.communicator)
     }
 
     /// Pairs whose removal would split a component. A wrong vote on such a pair cannot be detected,

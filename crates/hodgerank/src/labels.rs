@@ -123,6 +123,13 @@ impl Labels {
         self.ends.is_empty()
     }
 
+    /// Bytes of memory that the names take.
+    #[must_use]
+    pub fn memory_bytes(&self) -> usize {
+        let tables = self.short.capacity() * size_of::<ShortEntry>() + self.long.capacity() * 4;
+        self.text.capacity() + self.ends.capacity() * size_of::<usize>() + tables
+    }
+
     /// The name with index `id`.
     ///
     /// # Panics

@@ -18,13 +18,18 @@
 mod choose;
 mod conjugate_gradient;
 mod dense;
+mod elimination;
+mod error_bound;
+mod least_squares;
 mod matrix;
 mod pencil;
 mod pseudo_inverse;
 mod refine;
+mod spanning_forest;
 mod sparse;
 mod system;
 
+pub use error_bound::{ErrorBound, FittedVotes, MAX_ERROR, error_bound};
 pub use matrix::{LaplacianBlock, LaplacianMatrix};
 pub use pencil::{Eigenvalue, Operator, smallest_eigenvalue};
 pub use pseudo_inverse::pseudo_inverse;
@@ -43,7 +48,7 @@ pub enum Backend {
     Dense,
     /// Sparse Cholesky factorisation after a fill-reducing (approximate minimum degree) ordering.
     Sparse,
-    /// Conjugate gradients, preconditioned by the diagonal.
+    /// Preconditioned conjugate gradients.
     ConjugateGradient,
 }
 
@@ -158,8 +163,12 @@ pub struct SolveInfo {
     /// ‖b − Aθ‖ / ‖b‖, computed from the solution and not from a recurrence; 0 if b = 0 or the rule is
     /// `unchecked`.
     pub residual: f64,
-    /// Whether the residual meets the tolerance, or is as small as rounding permits.
+    /// Whether the residual meets the tolerance, or is as small as rounding permits. For
+    /// [`LaplacianSystem::solve_votes`]: whether the error bound is small ([`ErrorBound::is_small`]).
     pub converged: bool,
+    /// Bound of the error of the scores relative to their spread ([`ErrorBound::relative`]), if it was
+    /// computed.
+    pub error_bound: Option<f64>,
 }
 
 /// The solver of one component: what a backend stores between set-up and solve.

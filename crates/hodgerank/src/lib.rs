@@ -60,6 +60,7 @@
 #![warn(missing_docs, clippy::print_stdout, clippy::print_stderr)]
 
 pub mod annotators;
+pub mod certificate;
 pub mod communicator;
 pub mod comparison;
 pub mod decompose;
@@ -86,6 +87,7 @@ mod study;
 mod votes;
 
 pub use annotators::AnnotatorReport;
+pub use certificate::{Asked, Certificate};
 pub use communicator::{Communicator, SingleProcess};
 pub use comparison::Comparison;
 pub use error::{Error, Result};
@@ -100,5 +102,5 @@ pub use ranking::{RankedItem, Ranking};
 pub use select::OutlierRule;
 pub use solve::{Method, MethodInfo};
 pub use status::Status;
-pub use study::{InputSummary, Study};
+pub use study::{InputSummary, MAX_VOTES, Study, check_votes};
 pub use votes::{Vote, Votes};

@@ -5,6 +5,7 @@
 
 mod conjugate_gradients;
 mod disjoint_sets;
+mod double_double;
 mod sums;
 mod vectors;
 
@@ -12,6 +13,7 @@ pub(crate) use conjugate_gradients::{
     ConjugateGradientSystem, ConjugateGradientVectors, conjugate_gradients,
 };
 pub(crate) use disjoint_sets::DisjointSets;
+pub(crate) use double_double::DoubleDouble;
 pub(crate) use sums::{add_parts, sum, sum_tasks};
 pub(crate) use vectors::{
     dot, dot_in_lanes, largest_magnitude, norm, power_of_two_below, residual,

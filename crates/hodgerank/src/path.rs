@@ -174,7 +174,7 @@ mod tests {
         assert!(recorder.reached(StopAt::Flagged(7.0)) && !recorder.reached(StopAt::Flagged(8.0)));
         assert!(recorder.reached(StopAt::Value(2.0)) && !recorder.reached(StopAt::Value(1.5)));
         recorder.record_knot(1.0, &[4.0, -4.0], [(2, Change::Entered(1.0))], &groups);
-        let path = recorder.finish(Status::Complete);
+        let path = recorder.finish(Status::Complete, StopAt::End);
         assert_eq!(path.flagged_at(5.0), [] as [u32; 0]);
         assert_eq!(path.flagged_at(3.0), [2]);
         assert_eq!(path.flagged_at(2.5), [2]);
@@ -196,7 +196,7 @@ mod tests {
         let mut recorder = Recorder::new(Parameter::Time, Interpolation::Constant, 0.0, &[0.0]);
         recorder.record_knot(1.0, &[1.0], [], &groups(&[]));
         recorder.record_knot(2.0, &[5.0], [], &groups(&[]));
-        let path = recorder.finish(Status::Complete);
+        let path = recorder.finish(Status::Complete, StopAt::End);
         assert_eq!(path.scores_at(0.9), [0.0]);
         assert_eq!(path.scores_at(1.0), [1.0]);
         assert_eq!(path.scores_at(1.9), [1.0]);
@@ -222,7 +222,7 @@ mod tests {
                     && *stored.last().unwrap() == knot as u32
             );
         }
-        let path = recorder.finish(Status::Complete);
+        let path = recorder.finish(Status::Complete, StopAt::End);
         assert_eq!(path.knots.len(), 1001);
         assert!(path.snapshot_knots().len() >= max_snapshots / 2);
         for value in [0.0, 17.0, 123.4, 999.5, 1000.0] {

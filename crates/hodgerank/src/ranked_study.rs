@@ -2,7 +2,7 @@
 
 use crate::error::Result;
 use crate::fit::{Fit, fit};
-use crate::graph::{ComparisonGraph, Groups};
+use crate::graph::{ComparisonGraph, Components, Groups};
 use crate::labels::Labels;
 use crate::options::FitOptions;
 use crate::path::Entry;
@@ -28,7 +28,7 @@ pub struct RankedStudy {
     pub ranking: Ranking,
     /// How many votes are flagged.
     pub outliers: OutlierSummary,
-    /// The components, if there are several.
+    /// The components in which the items are ranked, if there are several.
     pub components: Vec<ComponentSummary>,
 }
 
@@ -64,10 +64,11 @@ impl RankedStudy {
         input: InputSummary,
         options: &FitOptions,
     ) -> Result<Self> {
-        let fit = fit(&graph, options)?;
-        let ranking = Ranking::new(&graph, &fit.scores).with_flagged(&graph, &fit.flagged);
+        let fit = fit(&graph, options).map_err(|error| error.with_labels(&items))?;
+        let ranking = Ranking::within(&graph, &fit.components, &fit.scores)
+            .with_flagged(&graph, &fit.flagged);
         let outliers = OutlierSummary::new(&graph, &fit, input.comparisons);
-        let components = component_summaries(&graph);
+        let components = component_summaries(&graph, &fit.components);
         let options = *options;
         Ok(Self { by, items, graph, input, options, fit, ranking, outliers, components })
     }
@@ -120,19 +121,21 @@ pub struct ComponentSummary {
     pub component: u32,
     /// Its items.
     pub items: usize,
-    /// Its votes.
+    /// The votes between its items.
     pub comparisons: u64,
 }
 
-fn component_summaries(graph: &ComparisonGraph) -> Vec<ComponentSummary> {
-    let components = graph.components();
+fn component_summaries(graph: &ComparisonGraph, components: &Components) -> Vec<ComponentSummary> {
     if components.len() <= 1 {
         return Vec::new();
     }
     let pairs = graph.pairs();
     let mut votes = vec![0.0; components.len()];
-    for (&left, &weight) in pairs.left.iter().zip(&pairs.weight) {
-        votes[components.of[left as usize] as usize] += weight;
+    for ((&left, &right), &weight) in pairs.left.iter().zip(&pairs.right).zip(&pairs.weight) {
+        let [left, right] = [left, right].map(|item| components.of[item as usize]);
+        if left == right {
+            votes[left as usize] += weight;
+        }
     }
     graph.communicator().sum(&mut votes);
     let summary = |(c, (members, votes)): (usize, (&[u32], f64))| ComponentSummary {

@@ -71,7 +71,7 @@ impl Ranker {
         flagged.sort_by_key(|&k| group_of[k].map_or(u32::MAX, |g| order[g as usize]));
         let flagged = flagged.into_iter().map(|k| sorted[k]).collect();
         let options = AnnotatorOptions { has_sides: votes.has_sides(), ..Default::default() };
-        let reports = tallies.report(&options)?;
+        let reports = tallies.report(&annotators, &options)?;
         Ok(Ranked { study, annotators, flagged, reports })
     }
 
@@ -83,7 +83,8 @@ impl Ranker {
     /// If the method has no path, an option is invalid, or a solver fails.
     pub fn path(&self, study: &Study) -> Result<Path> {
         self.options.validate()?;
-        fit::path(&study.clone().into_graph()?, &self.options)
+        let path = fit::path(&study.clone().into_graph()?, &self.options);
+        path.map_err(|error| error.with_labels(&study.items))
     }
 }
 

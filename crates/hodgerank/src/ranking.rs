@@ -5,7 +5,7 @@
 
 use std::fmt;
 
-use crate::graph::{Chunk, ComparisonGraph, sums_of_items};
+use crate::graph::{Chunk, ComparisonGraph, Components, sums_of_items};
 use crate::labels::Labels;
 
 /// Items sorted by rank, then by component; each component has its own scale.
@@ -116,11 +116,17 @@ impl serde::Serialize for RankedItem<&str> {
 const EQUAL_SCORE_TOLERANCE: f64 = 1e-11;
 
 impl Ranking {
-    /// Ranks the items of each component by `scores`. No vote is flagged.
+    /// Ranks the items of each component of the graph by `scores`. No vote is flagged.
     #[must_use]
     pub fn new(graph: &ComparisonGraph, scores: &[f64]) -> Self {
-        let mut items = records(graph, scores);
-        for members in graph.components().iter() {
+        Self::within(graph, graph.components(), scores)
+    }
+
+    /// As [`Ranking::new`], for other components: those of the votes that count.
+    #[must_use]
+    pub fn within(graph: &ComparisonGraph, components: &Components, scores: &[f64]) -> Self {
+        let mut items = records(graph, components, scores);
+        for members in components.iter() {
             let largest = members.iter().map(|&i| scores[i as usize].abs()).fold(0.0, f64::max);
             let mut order = members.to_vec();
             order.sort_by(|&a, &b| scores[b as usize].total_cmp(&scores[a as usize]));
@@ -159,7 +165,7 @@ impl Ranking {
     }
 }
 
-fn records(graph: &ComparisonGraph, scores: &[f64]) -> Vec<RankedItem> {
+fn records(graph: &ComparisonGraph, components: &Components, scores: &[f64]) -> Vec<RankedItem> {
     // Wins, losses and ties of each item. Counts are whole numbers, so the sums are exact.
     let groups = graph.groups();
     let of_chunk = |Chunk { groups: range, first, flow, .. }: &mut Chunk<()>| {
@@ -186,7 +192,7 @@ fn records(graph: &ComparisonGraph, scores: &[f64]) -> Vec<RankedItem> {
         rank: 0,
         item: item as u32,
         score: scores[item],
-        component: graph.components().of[item] + 1,
+        component: components.of[item] + 1,
         comparisons: votes.iter().sum::<f64>() as u64,
         wins: votes[0] as u64,
         losses: votes[1] as u64,

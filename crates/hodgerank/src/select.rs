@@ -193,33 +193,79 @@ fn in_units(scores: &[f64], scale: f64) -> Vec<f64> {
 /// Maximum number of rounds for graded votes.
 const MAX_ROUNDS: usize = 10;
 
+/// Votes are estimated again without the flagged ones if the largest residual of these is so many
+/// times that of all others: bins that cover the one do not resolve the other.
+const GROSS_RATIO: f64 = 100.0;
+
+/// Flags graded votes, gross ones first.
+///
+/// Residuals are counted in bins that cover their whole range. Next to a gross vote, all others fall
+/// into one bin, and no further lapse can be told from noise. So when the flagged votes are that much
+/// farther from the scores than all others, the estimate is repeated without them.
+fn auto_graded(graph: &ComparisonGraph) -> Result<Auto> {
+    let mut found = flag_graded(graph)?;
+    let mut rest = match found.rest.take() {
+        Some(rest) => rest,
+        None => return Ok(found.auto),
+    };
+    loop {
+        let next = flag_graded(&rest)?;
+        if next.auto.votes == 0.0 {
+            return Ok(found.auto);
+        }
+        let votes = found.auto.votes + next.auto.votes;
+        let rounds = found.auto.rounds + next.auto.rounds;
+        found.auto = Auto { votes, rounds, ..next.auto };
+        rest = match next.rest {
+            Some(rest) => rest,
+            None => return Ok(found.auto),
+        };
+    }
+}
+
+/// The result of [`flag_graded`].
+struct GradedFlags {
+    auto: Auto,
+    /// The votes that are not flagged, if the flagged ones are gross and the others still connect
+    /// the items.
+    rest: Option<ComparisonGraph>,
+}
+
 /// Alternates fits without the flagged votes and estimates of lapses.
 ///
 /// The first fit includes every vote, so lapses shrink its scores; fits without the flagged votes
 /// undo some of that. The estimate itself always uses all votes.
-fn auto_graded(graph: &ComparisonGraph) -> Result<Auto> {
+fn flag_graded(graph: &ComparisonGraph) -> Result<GradedFlags> {
     let mut scores = l2::solve(graph, &L2Options::default())?.scores;
     let (groups, communicator) = (graph.groups(), graph.communicator());
     let mut flagged: Vec<bool> = vec![false; groups.len()];
     let mut rounds = 1;
     loop {
         let lapse = lapse::estimate_graded(graph, &scores);
-        let residuals = groups.residuals(&scores).map(f64::abs);
-        let now: Vec<bool> = residuals.map(|r| r > lapse.lambda).collect();
+        let residuals = || groups.residuals(&scores).map(f64::abs);
+        let now: Vec<bool> = residuals().map(|r| r > lapse.lambda).collect();
         let votes = now.iter().zip(&groups.weight).filter(|(flag, _)| **flag).map(|(_, w)| w).sum();
         let votes = communicator.sum_scalar(votes);
         let changed = communicator.max_scalar(if now == flagged { 0.0 } else { 1.0 });
         let is_final = changed == 0.0 || rounds == MAX_ROUNDS;
+        let largest = |of: bool| {
+            let these = residuals().zip(&now).filter(|&(_, &flag)| flag == of).map(|(r, _)| r);
+            communicator.max_scalar(these.fold(0.0, f64::max))
+        };
+        let is_gross = votes > 0.0 && largest(true) > GROSS_RATIO * largest(false);
         flagged = now;
-        let found = Auto { votes, lapse, rounds };
-        if is_final {
-            return Ok(found);
+        let auto = Auto { votes, lapse, rounds };
+        if is_final && !is_gross {
+            return Ok(GradedFlags { auto, rest: None });
         }
         let kept = flagged.iter().zip(&groups.weight).map(|(flag, w)| if *flag { 0.0 } else { *w });
         let rest = groups.reweighted(&kept.collect::<Vec<_>>());
         let rest = ComparisonGraph::distributed(graph.items(), rest, graph.communicator_handle())?;
         if rest.components().len() > graph.components().len() {
-            return Ok(found);
+            return Ok(GradedFlags { auto, rest: None });
+        }
+        if is_final {
+            return Ok(GradedFlags { auto, rest: Some(rest) });
         }
         scores = l2::solve(&rest, &L2Options::default())?.scores;
         rounds += 1;

@@ -44,7 +44,7 @@ use std::time::{Duration, Instant};
 
 use crate::error::{Error, Result};
 use crate::graph::ComparisonGraph;
-use crate::laplacian::{Backend, BackendChoice, LaplacianSystem, StoppingRule};
+use crate::laplacian::{Backend, BackendChoice, LaplacianSystem, SolveInfo, StoppingRule};
 use crate::path::Parameter;
 pub use crate::status::Status;
 
@@ -64,6 +64,8 @@ pub struct MethodInfo {
     pub flags_votes: bool,
     /// Whether it can run on votes that several processes share.
     pub is_distributable: bool,
+    /// The largest number of items in one component that it supports.
+    pub max_items: Option<usize>,
 }
 
 macro_rules! methods {
@@ -94,6 +96,10 @@ macro_rules! methods {
                         path: $path,
                         flags_votes: $flags,
                         is_distributable: $distributable,
+                        max_items: match self {
+                            Self::PcLasso => Some(pc_lasso::MAX_ITEMS),
+                            _ => None,
+                        },
                     },)*
                 }
             }
@@ -179,6 +185,10 @@ pub struct Info {
     pub iterations: usize,
     /// Residual of the linear system relative to its right-hand side.
     pub residual: f64,
+    /// Bound of the error of any difference of scores within a component, relative to the spread of
+    /// its scores ([`crate::laplacian::ErrorBound::relative`]); none if several processes share the
+    /// votes, or the method does not solve a single system.
+    pub error_bound: Option<f64>,
     /// Time taken.
     pub time: Duration,
 }
@@ -193,19 +203,16 @@ fn scores_of_all_votes(
     let started = Instant::now();
     let system = LaplacianSystem::new(graph, shift, backend)?;
     let xt_w_y = graph.divergence(&graph.groups().y);
-    scores_of_system(graph, &system, &xt_w_y, rule, started)
+    let solved = system.solve_votes(graph, &graph.groups().weight, &xt_w_y, rule)?;
+    Ok(solution_of(&system, solved, started))
 }
 
-/// Solves a system that is set up, for scores of mean zero on each component.
-fn scores_of_system(
-    graph: &ComparisonGraph,
+/// Scores with the facts about their linear system.
+fn solution_of(
     system: &LaplacianSystem,
-    rhs: &[f64],
-    rule: &StoppingRule,
+    (scores, solved): (Vec<f64>, SolveInfo),
     started: Instant,
-) -> Result<Solution> {
-    let (mut scores, solved) = system.solve(rhs, rule)?;
-    graph.components().centre(&mut scores);
+) -> Solution {
     let mut backends = Vec::new();
     for backend in system.backends() {
         if !backends.contains(&backend) {
@@ -213,12 +220,9 @@ fn scores_of_system(
         }
     }
     let status = if solved.converged { Status::Solved } else { Status::IterationLimit };
-    let (iterations, residual) = (solved.iterations, solved.residual);
-    Ok(Solution {
-        scores,
-        status,
-        info: Info { backends, iterations, residual, time: started.elapsed() },
-    })
+    let SolveInfo { iterations, residual, error_bound, .. } = solved;
+    let time = started.elapsed();
+    Solution { scores, status, info: Info { backends, iterations, residual, error_bound, time } }
 }
 
 /// The two options that every solver of one linear system has.

@@ -15,12 +15,23 @@ pub enum Status {
     Disconnected,
     /// The iteration limit was reached first. The result is the best one found so far.
     IterationLimit,
+    /// A path ended before the requested point, because no more votes can be flagged. The result is
+    /// valid for the point that was reached.
+    NotReached,
+    /// The result violates its optimality conditions by more than rounding errors explain.
+    Inaccurate,
 }
 
 impl Status {
     /// Every status.
-    pub const ALL: [Self; 4] =
-        [Self::Solved, Self::Complete, Self::Disconnected, Self::IterationLimit];
+    pub const ALL: [Self; 6] = [
+        Self::Solved,
+        Self::Complete,
+        Self::Disconnected,
+        Self::IterationLimit,
+        Self::NotReached,
+        Self::Inaccurate,
+    ];
 
     /// The name used in JSON and messages.
     #[must_use]
@@ -30,6 +41,8 @@ impl Status {
             Self::Complete => "complete",
             Self::Disconnected => "disconnected",
             Self::IterationLimit => "iteration-limit",
+            Self::NotReached => "not-reached",
+            Self::Inaccurate => "inaccurate",
         }
     }
 }

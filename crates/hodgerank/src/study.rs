@@ -1,8 +1,12 @@
 //! A study: the votes that are ranked together.
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::graph::{ComparisonGraph, Groups};
 use crate::labels::Labels;
+
+/// Maximum number of votes of a study: 2⁵³. Weights are `f64`, and up to this number every sum of
+/// counts is exact, in whatever order it is added up.
+pub const MAX_VOTES: u64 = 1 << 53;
 
 /// Items and distinct votes of one study, counted but not yet ranked.
 #[derive(Debug, Clone)]
@@ -30,6 +34,14 @@ impl Study {
         ComparisonGraph::new(self.items.len(), self.groups)
     }
 
+    /// Checks that there are no more votes than can be counted exactly.
+    ///
+    /// # Errors
+    /// [`Error::TooLarge`] if there are more than [`MAX_VOTES`].
+    pub fn check_votes(&self) -> Result<()> {
+        check_votes(self.comparisons)
+    }
+
     /// The size of the study.
     #[must_use]
     pub fn summary(&self, rejected: u64, components: usize) -> InputSummary {
@@ -43,6 +55,17 @@ impl Study {
             components,
         }
     }
+}
+
+/// Checks that a number of votes can be counted exactly.
+///
+/// # Errors
+/// [`Error::TooLarge`] if it is larger than [`MAX_VOTES`].
+pub fn check_votes(votes: u64) -> Result<()> {
+    if votes <= MAX_VOTES {
+        return Ok(());
+    }
+    Err(Error::TooLarge { what: "votes", count: votes, max: MAX_VOTES })
 }
 
 /// The size of a study: what was read.

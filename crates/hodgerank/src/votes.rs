@@ -4,7 +4,7 @@ use crate::comparison::Comparison;
 use crate::error::{Error, Result};
 use crate::graph::Groups;
 use crate::labels::Labels;
-use crate::study::Study;
+use crate::study::{Study, check_votes};
 
 /// Pairwise votes on labelled items.
 ///
@@ -129,7 +129,8 @@ impl Votes {
     /// The study of these votes: distinct votes on items in natural order.
     ///
     /// # Errors
-    /// If there are no votes, a vote compares an item with itself or its outcome is not finite.
+    /// If there are no votes or more than [`MAX_VOTES`](crate::MAX_VOTES), a vote compares an item
+    /// with itself or its outcome is not finite.
     pub fn study(&self) -> Result<Study> {
         Ok(self.sorted()?.study)
     }
@@ -146,6 +147,8 @@ impl Votes {
             ..*vote
         };
         let votes: Vec<Comparison> = self.votes.iter().map(renumber).collect();
+        let comparisons = votes.iter().fold(0, |sum: u64, vote| sum.saturating_add(vote.count));
+        check_votes(comparisons)?;
         let merged = Groups::merge(items.len(), &votes)?;
         let study = Study {
             by: None,
@@ -153,7 +156,7 @@ impl Votes {
             groups: merged.groups,
             annotators: self.annotators.clone(),
             rows: votes.len() as u64,
-            comparisons: votes.iter().map(|vote| vote.count).sum(),
+            comparisons,
         };
         Ok(SortedVotes { study, votes, group_of: merged.group_of })
     }

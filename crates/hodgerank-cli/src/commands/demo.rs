@@ -11,7 +11,8 @@ use hodgerank::simulate::{AnnotatorKind, Noise, SimulateOptions, Simulation};
 use hodgerank::{AnnotatorReport, Comparison, FitOptions, Groups, Labels, RankedStudy, Study};
 use hodgerank_commands::rank::RankDocument;
 use hodgerank_commands::{RejectedSummary, annotators, rank_study, report, simulate};
-use hodgerank_io::write::Output;
+use hodgerank_io::text::visible_name;
+use hodgerank_io::write::Outputs;
 
 use crate::failure::RunFailure;
 use crate::output::OutputOptions;
@@ -83,7 +84,13 @@ pub(crate) fn run(args: &DemoArgs, terminal: &Terminal) -> Result<(), RunFailure
         rows: votes.len() as u64,
         comparisons: votes.len() as u64,
     };
-    let page = Output::create(&args.output)?;
+    let mut outputs = Outputs::new(&[]);
+    let page = outputs.claim("--output", &args.output)?;
+    if let Some(folder) = &args.figures {
+        outputs.claim_folder("--figures", folder)?;
+    }
+    let table = outputs.standard()?;
+    let page = page.open()?;
     let annotators = study.annotators.clone();
     let ranked = rank_study(study, 0, &FitOptions::new(), terminal)?;
     let reports = annotator_reports(&ranked, &comparisons, &annotators)?;
@@ -93,9 +100,10 @@ pub(crate) fn run(args: &DemoArgs, terminal: &Terminal) -> Result<(), RunFailure
         annotators: vec![reports],
         rejected: RejectedSummary::default(),
     };
-    OutputOptions { top: COFFEES.len(), ..Default::default() }.open()?.write(&document)?;
+    let options = OutputOptions { top: COFFEES.len(), ..OutputOptions::default() };
+    options.to_output(table)?.write(&document)?;
     let title = "Which coffee? (a synthetic study)".to_owned();
-    let figures = args.figures.as_deref().map(Path::new);
+    let figures = args.figures.as_deref().map(|folder| (Path::new(folder), &mut outputs));
     let RankDocument { studies, annotators, .. } = &document;
     report::write(studies, annotators, title, figures, page, terminal)?;
     terminal.note(&format!(
@@ -108,7 +116,7 @@ pub(crate) fn run(args: &DemoArgs, terminal: &Terminal) -> Result<(), RunFailure
          hodgerank simulate --items 100 --votes 100000 --flips 5% -o votes.csv\n  \
          hodgerank rank --help",
         100.0 * agreement,
-        args.output,
+        visible_name(&args.output),
     ));
     Ok(())
 }

@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use clap::Args;
 use hodgerank_experiment::{Claim, Experiment, Findings, Settings};
-use hodgerank_io::write::{Column, Output, Table};
+use hodgerank_io::write::{Column, LabelStyle, Output, Outputs, Table};
 use hodgerank_report::figure;
 
 use crate::failure::RunFailure;
@@ -62,16 +62,22 @@ pub(crate) fn run(args: &ExperimentArgs, terminal: &Terminal) -> Result<(), RunF
         experiments.retain(|&experiment| experiment != Experiment::Tables);
         terminal.warn("tables is left out: it needs the real studies, --data DIR");
     }
+    let inputs = image.iter().chain(data).map(|path| path.to_string_lossy().into_owned());
+    let mut outputs = Outputs::new(&inputs.collect::<Vec<String>>());
+    outputs.claim_folder("--out", &out.to_string_lossy())?;
     std::fs::create_dir_all(out).map_err(|source| {
         let file = out.to_string_lossy().into_owned().into();
-        RunFailure::from(hodgerank_io::Error::Write { file, source })
+        RunFailure::from(hodgerank_io::Error::write(&file, source))
     })?;
     for experiment in experiments {
         let started = Instant::now();
         let findings = find(experiment, &settings, terminal)?;
-        write_data(experiment, &findings, out)?;
-        terminal.run(Task::Step("drawing"), || figure::write(&findings.charts, out))?;
-        print(experiment, &findings, &settings, started.elapsed().as_secs_f64())?;
+        write_data(experiment, &findings, out, &mut outputs)?;
+        terminal.run(Task::Step("drawing"), || {
+            figure::write(&findings.charts, out, "--out", &mut outputs)
+        })?;
+        let seconds = started.elapsed().as_secs_f64();
+        print(experiment, &findings, &settings, seconds, outputs.standard()?)?;
     }
     Ok(())
 }
@@ -90,15 +96,21 @@ fn find(
     Ok(terminal.run(work, || hodgerank_experiment::run(experiment, settings, &progress))?)
 }
 
-fn write_data(experiment: Experiment, findings: &Findings, out: &Path) -> Result<(), RunFailure> {
+fn write_data(
+    experiment: Experiment,
+    findings: &Findings,
+    out: &Path,
+    outputs: &mut Outputs,
+) -> Result<(), RunFailure> {
     let claims = (format!("{}-claims", experiment.as_str()), claims_table(&findings.claims));
+    let mut written = Vec::new();
     for (stem, table) in findings.tables.iter().chain([&claims]) {
         let file = out.join(format!("{stem}.csv"));
-        let mut output = Output::create(&file.to_string_lossy())?;
-        table.write_csv(&mut output).map_err(|error| output.error(error))?;
-        output.finish()?;
+        let mut output = outputs.claim("--out", &file.to_string_lossy())?.open()?;
+        table.write_csv(LabelStyle::Exact, &mut output).map_err(|error| output.error(error))?;
+        written.push(output);
     }
-    Ok(())
+    Ok(Output::finish_all(written)?)
 }
 
 fn claims_table(claims: &[Claim]) -> Table {
@@ -118,8 +130,8 @@ fn print(
     findings: &Findings,
     settings: &Settings,
     seconds: f64,
+    mut output: Output,
 ) -> Result<(), RunFailure> {
-    let mut output = Output::standard();
     let mut table = Style::new(&OutputOptions::default()).table();
     table.set_header(["holds", "claim", "found", "the paper"]);
     for claim in &findings.claims {

@@ -5,7 +5,8 @@ use std::io::Write as _;
 use clap::Args;
 use hodgerank_commands::simulate::{SimulateArgs, SyntheticStudy};
 use hodgerank_io::Format;
-use hodgerank_io::write::Output;
+use hodgerank_io::text::visible_name;
+use hodgerank_io::write::{Output, Outputs};
 
 use crate::failure::RunFailure;
 use crate::terminal::{Terminal, thousands};
@@ -28,14 +29,17 @@ pub(crate) struct SimulateCommand {
 pub(crate) fn run(command: &SimulateCommand, terminal: &Terminal) -> Result<(), RunFailure> {
     let study = SyntheticStudy::new(&command.study)?;
     let format = command.format()?;
-    let output = Output::create(command.output.as_deref().unwrap_or("-"))?;
-    let truth = command.truth.as_deref().map(Output::create).transpose()?;
-    if let Some(truth) = truth {
-        write_truth(truth, &study.items, study.simulation.truth())?;
-    }
+    let mut outputs = Outputs::new(&[]);
+    let output = outputs.claim("--output", command.output.as_deref().unwrap_or("-"))?;
+    let truth = command.truth.as_deref().map(|name| outputs.claim("--truth", name)).transpose()?;
+    let output = output.open()?;
+    let truth = match truth {
+        Some(truth) => Some(write_truth(truth.open()?, &study.items, study.simulation.truth())?),
+        None => None,
+    };
     let name = command.output.as_deref().unwrap_or("standard output");
     let (written, bad) = study.write(output, name, format, terminal)?;
-    written.finish()?;
+    Output::finish_all([written].into_iter().chain(truth))?;
     terminal.note(&format!(
         "{} votes on {} items, {} of them bad (seed {})",
         thousands(command.study.votes),
@@ -53,7 +57,7 @@ impl SimulateCommand {
             (None, None) => Ok(Format::Csv),
             (None, Some(path)) => Format::from_file_name(path).ok_or_else(|| {
                 RunFailure::usage(
-                    format!("{path}: the extension does not determine the format"),
+                    format!("{}: the extension does not determine the format", visible_name(path)),
                     format!("use the extension {}, or add --format", Format::writable_extensions()),
                 )
             }),
@@ -65,12 +69,12 @@ fn output_help() -> String {
     format!("File of votes: {} [default: CSV on standard output]", Format::writable_extensions())
 }
 
-fn write_truth(mut out: Output, items: &[String], truth: &[f64]) -> Result<(), RunFailure> {
+/// Writes the true scores and returns the output, which is not finished.
+fn write_truth(mut out: Output, items: &[String], truth: &[f64]) -> Result<Output, RunFailure> {
     let mut text = String::from("item,score\n");
     for (item, score) in items.iter().zip(truth) {
         text.push_str(&format!("{item},{score}\n"));
     }
     out.write_all(text.as_bytes()).map_err(|error| out.error(error))?;
-    out.finish()?;
-    Ok(())
+    Ok(out)
 }

@@ -67,7 +67,7 @@ const ROWS: &[Case] = &[
     with(&["--count", "times"], "count in words", "v.csv", b"winner,loser,times\na,b,two\n",
         &["v.csv, line 2, column 3 (`times`): the count is not a whole number from 0 up: \"two\""]),
     case("count too large", "v.csv", b"winner,loser,count\na,b,1e300\n",
-        &["v.csv, line 2, column 3 (`count`): the count is not a whole number", "\"1e300\""]),
+        &["v.csv, line 2, column 3 (`count`): the count is larger than 2^53", "\"1e300\""]),
     case("empty count", "v.csv", b"winner,loser,count\na,b,\n",
         &["v.csv, line 2, column 3 (`count`): the value is missing"]),
     case("an item against itself", "v.csv", b"winner,loser\na,b\nc,c\n",

@@ -126,7 +126,8 @@ fn errors_leave_no_files() {
         (&["report", "votes.csv", "-o", "nowhere/r.html"], 1, "nowhere/r.html"),
         (&["report", "missing.csv"], 2, "missing.csv"),
         (&["report", "votes.csv", "--by", "nothing"], 2, "nothing"),
-        (&["report", "votes.csv", "--figures", "votes.csv"], 1, "votes.csv"),
+        (&["report", "votes.csv", "--figures", "votes.csv"], 2, "would replace the input"),
+        (&["report", "votes.csv", "--figures", "votes.csv/x"], 1, "votes.csv/x"),
     ] {
         let run = dir.run(arguments);
         assert_eq!(run.code, Some(code), "{arguments:?}: {}", run.stderr);

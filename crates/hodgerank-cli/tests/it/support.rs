@@ -1,10 +1,11 @@
 //! Runs the program in a temporary directory.
 
 pub(crate) mod files;
+pub(crate) mod writing;
 
 use std::io::{Read as _, Write as _};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 
 use serde_json::Value;
 use tempfile::TempDir;
@@ -16,6 +17,16 @@ pub(crate) struct Run {
     pub(crate) code: Option<i32>,
     pub(crate) stdout: Vec<u8>,
     pub(crate) stderr: String,
+}
+
+impl From<Output> for Run {
+    fn from(output: Output) -> Self {
+        Self {
+            code: output.status.code(),
+            stdout: output.stdout,
+            stderr: String::from_utf8(output.stderr).expect("messages are UTF-8"),
+        }
+    }
 }
 
 impl Run {
@@ -61,7 +72,12 @@ impl TestDir {
 
     /// Sorted names of all entries, hidden files included.
     pub(crate) fn file_names(&self) -> Vec<String> {
-        let entries = std::fs::read_dir(self.path()).expect("the directory exists");
+        self.file_names_in("")
+    }
+
+    /// Sorted names of all entries of a folder, hidden files included.
+    pub(crate) fn file_names_in(&self, folder: &str) -> Vec<String> {
+        let entries = std::fs::read_dir(self.path().join(folder)).expect("the directory exists");
         let name = |entry: std::io::Result<std::fs::DirEntry>| {
             entry.expect("readable").file_name().to_string_lossy().into_owned()
         };
@@ -72,6 +88,16 @@ impl TestDir {
 
     pub(crate) fn run(&self, arguments: &[&str]) -> Run {
         self.run_with_stdin(arguments, b"")
+    }
+
+    /// Runs the program from a script of the shell, in which `"$@"` is the program with these
+    /// arguments.
+    #[cfg(unix)]
+    pub(crate) fn run_in_shell(&self, script: &str, arguments: &[&str]) -> Run {
+        let mut shell = Command::new("bash");
+        shell.args(["-c", script, "bash", env!("CARGO_BIN_EXE_hodgerank")]).args(arguments);
+        let output = shell.current_dir(self.path()).output().expect("bash is installed");
+        Run::from(output)
     }
 
     pub(crate) fn run_with_stdin(&self, arguments: &[&str], input: &[u8]) -> Run {
@@ -85,11 +111,7 @@ impl TestDir {
         });
         let output = child.wait_with_output().expect("the program ends");
         writer.join().expect("the input was written");
-        Run {
-            code: output.status.code(),
-            stdout: output.stdout,
-            stderr: String::from_utf8(output.stderr).expect("messages are UTF-8"),
-        }
+        Run::from(output)
     }
 
     pub(crate) fn spawn(&self, arguments: &[&str]) -> Child {

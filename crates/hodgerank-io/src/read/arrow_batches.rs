@@ -9,7 +9,7 @@ use super::batches::{BatchParser, BatchSink, FastPathCache};
 use super::catch_panics::{damaged, decode};
 use super::options::ReadOptions;
 use super::parallel::{self, ChunkReport, ChunkSource, FileReport};
-use crate::error::Result;
+use crate::error::{Error, Result, Unsupported};
 use crate::format::Format;
 use crate::table_head::TableHead;
 
@@ -64,5 +64,12 @@ pub(super) fn decode_arrow<T>(
     file: &Arc<str>,
     decoder: impl FnOnce() -> Result<T, ArrowError>,
 ) -> Result<T> {
-    decode(file, FORMAT, || decoder().map_err(|error| damaged(file, FORMAT, error)))
+    let explain = |error: ArrowError| match error {
+        ArrowError::ExternalError(reason) => match reason.downcast::<Unsupported>() {
+            Ok(feature) => Error::Unsupported { file: Arc::clone(file), feature: *feature },
+            Err(reason) => damaged(file, FORMAT, reason),
+        },
+        other => damaged(file, FORMAT, other),
+    };
+    decode(file, FORMAT, || decoder().map_err(explain))
 }

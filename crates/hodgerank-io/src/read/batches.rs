@@ -101,6 +101,7 @@ impl BatchParser {
             }
             for row in rows {
                 if let Some(fast_path) = &fast_path
+                    && !counter.watches_codes(&self.layout)
                     && let Some((left, right, y)) = fast_path.vote(row - start)
                 {
                     counter.count_by_id(left, right, y);

@@ -26,16 +26,13 @@ pub(super) fn read<S: RowSink>(
     let (format, name) = (file.format, Arc::clone(&file.name));
     let mut blocks = TextBlocks::start(&name, file.into_reader())?;
     let file = &name;
+    let mut text = blocks.byte_order_mark().to_vec();
+    text.append(&mut blocks.take_blank_lines()?);
     let delimiter = options.delimiter.unwrap_or_else(|| delimiter_of(format, blocks.buffered()));
     blocks.set_syntax(RecordSyntax::Quoted(delimiter));
-    let mut text = blocks.byte_order_mark().to_vec();
-    let mut header = blocks.take_record()?;
-    while header.trim_ascii().is_empty() {
-        if header.is_empty() {
-            return Err(Error::Empty { file: Arc::clone(file) });
-        }
-        text.append(&mut header);
-        header = blocks.take_record()?;
+    let header = blocks.take_record()?;
+    if header.is_empty() {
+        return Err(Error::Empty { file: Arc::clone(file) });
     }
     text.extend_from_slice(&header);
     let header_lines = memchr_iter(b'\n', &text).count() as u64;

@@ -12,11 +12,13 @@ use arrow_schema::{ArrowError, Schema};
 
 use super::arrow_batches::{decode_arrow, read_batches};
 use super::batches::BatchSink;
+use super::fingerprint::{ContentHash, HashedFile};
 use super::options::ReadOptions;
 use super::parallel::FileReport;
 use super::source::{BoxedRead, OpenedFile};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, Unsupported};
 use crate::format::ARROW_FILE_MAGIC;
+use crate::limits::{BUFFER_BYTES_PER_ROW, MAX_PAGE_BYTES};
 use crate::table_head::TableHead;
 
 /// Reads an Arrow file or stream.
@@ -27,7 +29,8 @@ pub(super) fn read<S: BatchSink>(
 ) -> Result<(FileReport, TableHead)> {
     let name = Arc::clone(&file.name);
     if file.starts_with(ARROW_FILE_MAGIC) {
-        read_file(&name, file.into_file()?, options, sinks)
+        let content = file.content.clone();
+        read_file(&name, file.into_file()?, &content, options, sinks)
     } else {
         read_stream(&name, file.into_reader(), options, sinks)
     }
@@ -36,10 +39,14 @@ pub(super) fn read<S: BatchSink>(
 fn read_file<S: BatchSink>(
     file: &Arc<str>,
     handle: File,
+    content: &ContentHash,
     options: &ReadOptions,
     sinks: &mut [S],
 ) -> Result<(FileReport, TableHead)> {
-    let open = |handle, columns| FileReader::try_new(BufReader::new(handle), columns);
+    // Blocks are read as a whole, whichever columns are wanted, so every pass reads the same bytes.
+    let open = |handle, columns| {
+        FileReader::try_new(BufReader::new(HashedFile::new(handle, content.clone())), columns)
+    };
     let mut again = handle.try_clone().map_err(|source| Error::read(file, source))?;
     let schema = decode_arrow(file, || {
         check_blocks(&mut again)?;
@@ -101,7 +108,7 @@ fn check_blocks(file: &mut File) -> Result<(), ArrowError> {
     Ok(())
 }
 
-/// Rejects compressed buffers whose claimed decompressed length does not fit in memory.
+/// Rejects compressed buffers whose claimed decompressed length is beyond the limit.
 fn check_lengths(
     message: &Message<'_>,
     mut claim_at: impl FnMut(usize) -> Result<[u8; CLAIM], ArrowError>,
@@ -111,15 +118,20 @@ fn check_lengths(
     if batch.compression().is_none() {
         return Ok(());
     }
+    let rows = u64::try_from(batch.length()).unwrap_or(0);
+    let max = MAX_PAGE_BYTES.max(rows.saturating_mul(BUFFER_BYTES_PER_ROW));
     for buffer in batch.buffers().into_iter().flatten() {
         if buffer.length() < CLAIM as i64 {
             continue;
         }
         let claim =
             i64::from_le_bytes(claim_at(usize::try_from(buffer.offset()).map_err(invalid)?)?);
-        // The claim is -1 for an uncompressed buffer. Reserving memory does not touch it yet.
-        let room = usize::try_from(claim).map_or(Ok(()), |c| Vec::<u8>::new().try_reserve_exact(c));
-        room.map_err(invalid)?;
+        // The claim is -1 for an uncompressed buffer.
+        let bytes = u64::try_from(claim).unwrap_or(0);
+        if bytes > max {
+            let refused = Unsupported::PageBytes { bytes, max };
+            return Err(ArrowError::ExternalError(Box::new(refused)));
+        }
     }
     Ok(())
 }

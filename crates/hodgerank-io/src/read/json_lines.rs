@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
+use hodgerank::Labels;
 use memchr::memchr_iter;
 use serde::de::{
     Deserialize, DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, Visitor,
@@ -28,41 +29,48 @@ pub(super) fn read<S: RowSink>(
     let mut blocks = TextBlocks::start(&name, file.into_reader())?;
     let file = &name;
     blocks.set_syntax(RecordSyntax::Lines);
-    let names = first_keys(file, blocks.buffered(), options.on_error)?;
+    let mut text = blocks.byte_order_mark().to_vec();
+    text.append(&mut blocks.take_blank_lines()?);
+    let blank_lines = memchr_iter(b'\n', &text).count() as u64;
+    let names = first_keys(file, blocks.first_records()?, blank_lines, options.on_error)?;
+    let keys = names.iter().map(String::as_str).collect();
     let layout = Layout::find(file, names, &options.columns)?;
-    let text = blocks.byte_order_mark().to_vec();
     let head = TableHead { text, ..TableHead::new(file, format, &layout) };
     let parser =
-        JsonLinesParser { file: Arc::clone(file), first_role: layout.first_role(), layout };
-    let report = parallel::read_chunks(blocks, sinks, options.on_error, 0, |block, sink| {
-        let report = parser.count(block, sink);
-        sink.end_text_chunk().map(|()| report)
-    })?;
+        JsonLinesParser { file: Arc::clone(file), first_role: layout.first_role(), keys, layout };
+    let report =
+        parallel::read_chunks(blocks, sinks, options.on_error, blank_lines, |block, sink| {
+            let report = parser.count(block, sink);
+            sink.end_text_chunk().map(|()| report)
+        })?;
     Ok((report, head))
 }
 
 /// Number of objects whose keys together are the file's columns: some objects omit empty values.
 const HEADER_OBJECTS: usize = 1000;
 
-fn first_keys(file: &Arc<str>, text: &[u8], on_error: OnError) -> Result<Vec<String>> {
+fn first_keys(
+    file: &Arc<str>,
+    text: &[u8],
+    lines_before: u64,
+    on_error: OnError,
+) -> Result<Vec<String>> {
     let lines = text.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii).enumerate();
     let mut lines = lines.filter(|(_, line)| !line.is_empty()).peekable();
     if lines.peek().is_none() {
         return Err(Error::Empty { file: Arc::clone(file) });
     }
-    let mut names: Vec<String> = Vec::new();
+    let mut names = Labels::new();
     let mut first_error = None;
     for (line, object) in lines.take(HEADER_OBJECTS) {
         match serde_json::from_slice::<Keys>(object) {
             Ok(Keys(keys)) => {
                 for key in keys {
-                    if !names.contains(&key) {
-                        names.push(key);
-                    }
+                    names.intern(&key);
                 }
             }
             Err(error) => {
-                let position = Position::Line(line as u64 + 1);
+                let position = Position::Line(lines_before + line as u64 + 1);
                 let error = Error::Row(Box::new(bad_json(file, object, &error, position)));
                 first_error = first_error.or(Some(error));
                 if on_error == OnError::Stop {
@@ -74,7 +82,7 @@ fn first_keys(file: &Arc<str>, text: &[u8], on_error: OnError) -> Result<Vec<Str
     match first_error {
         // With some keys known, the rows before the bad one can be checked first.
         Some(error) if names.is_empty() => Err(error),
-        _ => Ok(names),
+        _ => Ok(names.iter().map(str::to_owned).collect()),
     }
 }
 
@@ -95,6 +103,8 @@ fn bad_json(file: &Arc<str>, line: &[u8], error: &serde_json::Error, position: P
 struct JsonLinesParser {
     file: Arc<str>,
     layout: Layout,
+    /// The keys of the first rows.
+    keys: Labels,
     /// For each role, the one whose cell has its value: a column can have several roles.
     first_role: [usize; ROLES],
 }
@@ -115,7 +125,7 @@ impl JsonLinesParser {
             report.rows += 1;
             let position = Position::Line(number as u64 + 1);
             let mut reader = serde_json::Deserializer::from_slice(line);
-            let parsed = RowSeed { layout: &self.layout }
+            let parsed = RowSeed { layout: &self.layout, keys: &self.keys }
                 .deserialize(&mut reader)
                 .and_then(|row| reader.end().map(|()| row));
             match parsed {
@@ -235,6 +245,7 @@ impl<'de> Visitor<'de> for JsonCellVisitor {
 /// Deserialises the values with roles and skips the others.
 struct RowSeed<'a> {
     layout: &'a Layout,
+    keys: &'a Labels,
 }
 
 impl<'de> DeserializeSeed<'de> for RowSeed<'_> {
@@ -265,9 +276,7 @@ impl<'de> Visitor<'de> for RowSeed<'_> {
                     cells[role] = map.next_value()?;
                     seen[role] = true;
                 }
-                None if !self.layout.names.iter().any(|name| *name == key)
-                    && self.layout.would_use(&key) =>
-                {
+                None if self.keys.get(key.as_bytes()).is_none() && self.layout.would_use(&key) => {
                     return refuse(&key, "must be in the first rows too, at least as null");
                 }
                 None => {

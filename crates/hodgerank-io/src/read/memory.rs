@@ -44,6 +44,10 @@ impl MemoryTable {
         &self.schema
     }
 
+    pub(super) fn name(&self) -> Arc<str> {
+        Arc::clone(&self.name)
+    }
+
     pub(super) fn read<S: BatchSink>(
         &self,
         options: &ReadOptions,

@@ -8,7 +8,9 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::options::OnError;
+use super::rows::RowSink;
 use crate::error::{BadRow, Error, Result};
+use crate::memory;
 use crate::study::Rejected;
 
 /// A file as a sequence of chunks that can be processed independently.
@@ -50,7 +52,7 @@ pub(super) struct FileReport {
 
 /// Processes all chunks, with one thread for each sink. A single sink receives them in order.
 /// `first` is the number of lines before the first row.
-pub(super) fn read_chunks<C: ChunkSource, S: Send>(
+pub(super) fn read_chunks<C: ChunkSource, S: RowSink>(
     chunks: C,
     sinks: &mut [S],
     on_error: OnError,
@@ -62,6 +64,7 @@ pub(super) fn read_chunks<C: ChunkSource, S: Send>(
     let worker = |sink: &mut S| {
         let mut reports = Vec::new();
         let mut chunk = C::Chunk::default();
+        let mut memory = MemoryCheck::default();
         while !stop.load(Ordering::Relaxed) {
             let (number, fetched) = {
                 let mut guard = source.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
@@ -79,7 +82,10 @@ pub(super) fn read_chunks<C: ChunkSource, S: Send>(
             };
             let report = match fetched {
                 Ok(false) => break,
-                Ok(true) => process(&mut chunk, sink),
+                Ok(true) => {
+                    let report = process(&mut chunk, sink);
+                    report.and_then(|report| memory.check(sink).map(|()| report))
+                }
                 Err(error) => Err(error),
             };
             let bad = |report: &ChunkReport| report.rejected.total > 0;
@@ -101,6 +107,27 @@ pub(super) fn read_chunks<C: ChunkSource, S: Send>(
     };
     reports.sort_unstable_by_key(|&(number, _)| number);
     merge(reports, on_error, first)
+}
+
+/// Compares the memory of a sink with what is available, whenever it has grown.
+#[derive(Default)]
+struct MemoryCheck {
+    bytes_checked: u64,
+}
+
+impl MemoryCheck {
+    /// Growth between two checks, so that small studies are not slowed down.
+    const INTERVAL: u64 = 16 << 20;
+
+    fn check(&mut self, sink: &impl RowSink) -> Result<()> {
+        let bytes = sink.memory_bytes();
+        if bytes < self.bytes_checked + Self::INTERVAL {
+            return Ok(());
+        }
+        self.bytes_checked = bytes;
+        // A table that is full is replaced by one of twice its size.
+        memory::require("counting the votes", 2 * bytes)
+    }
 }
 
 /// Merges the reports of all chunks, sorted by chunk, and makes positions relative to the file.

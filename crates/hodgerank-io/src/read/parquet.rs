@@ -1,26 +1,28 @@
 //! Parquet: chunks are row groups, and text columns are read as dictionaries.
 
 use std::fs::File;
-use std::io::{self, BufReader, Read};
 use std::ops::Range;
 use std::sync::Arc;
 
 use arrow_schema::{DataType, Field, Schema};
-use bytes::Bytes;
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder,
 };
-use parquet::errors::{ParquetError, Result as ParquetResult};
-use parquet::file::reader::{ChunkReader, Length};
+use parquet::basic::Compression;
+use parquet::errors::ParquetError;
+use parquet::file::metadata::{ParquetMetaData, RowGroupMetaData};
 
 use super::batches::{BatchParser, BatchSink, FastPathCache};
 use super::catch_panics::{damaged, decode};
+use super::fingerprint::{ContentHash, HashedRanges};
 use super::options::ReadOptions;
 use super::parallel::{self, ChunkReport, ChunkSource, FileReport};
+use super::parquet_scan::{ScanError, check_nesting};
 use super::progress::Progress;
+use super::shared_file::SharedFile;
 use super::source::OpenedFile;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, Unsupported};
 use crate::format::Format;
 use crate::table_head::TableHead;
 
@@ -38,10 +40,11 @@ pub(super) fn read<S: BatchSink>(
     sinks: &mut [S],
 ) -> Result<(FileReport, TableHead)> {
     let name = Arc::clone(&file.name);
+    let content = file.content.clone();
     let handle = file.into_file()?;
     let file = &name;
     let corrupt = |error: ParquetError| damaged(file, FORMAT, error);
-    let (shared, metadata) = open(file, &handle)?;
+    let (shared, metadata) = open(file, &handle, content)?;
     let parser = BatchParser::new(file, metadata.schema(), &options.columns, S::WHOLE_ROWS)?;
     let schema = Some(Arc::clone(metadata.schema()));
     let head = TableHead { schema, ..TableHead::new(file, Format::Parquet, &parser.layout) };
@@ -50,6 +53,12 @@ pub(super) fn read<S: BatchSink>(
     } else {
         decode(file, FORMAT, || Ok(with_dictionaries(metadata, &parser.projection)))?
     };
+    let with_role: Vec<usize> = parser.layout.index.iter().flatten().copied().collect();
+    let role_leaves = leaves(&metadata, &with_role);
+    let read_leaves = leaves(&metadata, &parser.projection);
+    check_compression(file, metadata.metadata(), &read_leaves)?;
+    let hashed = decode(file, FORMAT, || Ok(column_ranges(metadata.metadata(), &role_leaves)))?;
+    let shared = shared.hash_only(HashedRanges::new(hashed));
     let mask = ProjectionMask::roots(metadata.parquet_schema(), parser.projection.iter().copied());
     let groups = 0..metadata.metadata().num_row_groups();
     let report = parallel::read_chunks(
@@ -63,6 +72,7 @@ pub(super) fn read<S: BatchSink>(
                 let rows = metadata.metadata().row_group(group).num_rows().max(0) as u64;
                 return Ok(ChunkReport { rows, span: rows, ..ChunkReport::default() });
             }
+            check_pages(file, &shared, metadata.metadata().row_group(group), &read_leaves)?;
             let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(
                 shared.clone(),
                 metadata.clone(),
@@ -89,14 +99,23 @@ pub(super) fn read<S: BatchSink>(
 /// The compressed sizes of a file's row groups.
 pub(super) fn row_group_bytes(file: OpenedFile) -> Result<Vec<u64>> {
     let name = Arc::clone(&file.name);
-    let (_, metadata) = open(&name, &file.into_file()?)?;
+    let (_, metadata) = open(&name, &file.into_file()?, ContentHash::off())?;
     let groups = metadata.metadata().row_groups().iter();
     Ok(groups.map(|group| group.compressed_size().max(0) as u64).collect())
 }
 
-fn open(file: &Arc<str>, handle: &File) -> Result<(SharedFile, ArrowReaderMetadata)> {
-    let shared = handle.try_clone().and_then(SharedFile::new);
+fn open(
+    file: &Arc<str>,
+    handle: &File,
+    content: ContentHash,
+) -> Result<(SharedFile, ArrowReaderMetadata)> {
+    let shared = handle.try_clone().and_then(|handle| SharedFile::new(handle, content));
     let shared = shared.map_err(|source| Error::read(file, source))?;
+    if let Some(Err(ScanError::Refused(feature))) =
+        shared.footer().map(|footer| check_nesting(&footer))
+    {
+        return Err(Error::Unsupported { file: Arc::clone(file), feature });
+    }
     let metadata = decode(file, FORMAT, || {
         let loaded = ArrowReaderMetadata::load(&shared, ArrowReaderOptions::new());
         loaded.map_err(|error| damaged(file, FORMAT, error))
@@ -121,6 +140,64 @@ fn with_dictionaries(metadata: ArrowReaderMetadata, projection: &[usize]) -> Arr
     ArrowReaderMetadata::try_new(Arc::clone(metadata.metadata()), options).unwrap_or(metadata)
 }
 
+/// The leaves of the schema that belong to these columns.
+fn leaves(metadata: &ArrowReaderMetadata, columns: &[usize]) -> Vec<usize> {
+    let schema = metadata.parquet_schema();
+    let is_wanted = |&leaf: &usize| columns.contains(&schema.get_column_root_idx(leaf));
+    (0..schema.num_columns()).filter(is_wanted).collect()
+}
+
+/// The bytes of columns in all row groups.
+fn column_ranges(metadata: &ParquetMetaData, leaves: &[usize]) -> Vec<Range<u64>> {
+    let of_group = |group| leaves.iter().map(move |&leaf| column_range(group, leaf));
+    metadata.row_groups().iter().flat_map(of_group).collect()
+}
+
+fn column_range(group: &RowGroupMetaData, leaf: usize) -> Range<u64> {
+    let (start, length) = group.column(leaf).byte_range();
+    start..start.saturating_add(length)
+}
+
+/// Refuses compressions that the decoder does not support.
+fn check_compression(file: &Arc<str>, metadata: &ParquetMetaData, leaves: &[usize]) -> Result<()> {
+    for group in metadata.row_groups() {
+        for &leaf in leaves {
+            let name = match group.column(leaf).compression() {
+                Compression::BROTLI(_) => "Brotli",
+                Compression::LZO => "LZO",
+                _ => continue,
+            };
+            let feature = Unsupported::Compression(name.to_owned());
+            return Err(Error::Unsupported { file: Arc::clone(file), feature });
+        }
+    }
+    Ok(())
+}
+
+/// Refuses a row group with a page that is too large to be decompressed.
+fn check_pages(
+    file: &Arc<str>,
+    shared: &SharedFile,
+    group: &RowGroupMetaData,
+    leaves: &[usize],
+) -> Result<()> {
+    for &leaf in leaves {
+        let range = decode(file, FORMAT, || Ok(column_range(group, leaf)))?;
+        let mut at = range.start;
+        while at < range.end.min(shared.len) {
+            match shared.page_bytes(at) {
+                Ok(bytes) => at = at.saturating_add(bytes),
+                // The decoder reports what is wrong.
+                Err(ScanError::Malformed) => break,
+                Err(ScanError::Refused(feature)) => {
+                    return Err(Error::Unsupported { file: Arc::clone(file), feature });
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
 struct RowGroups(Range<usize>);
 
 impl ChunkSource for RowGroups {
@@ -130,59 +207,5 @@ impl ChunkSource for RowGroups {
         let next = self.0.next();
         *group = next.unwrap_or(0);
         Ok(next.is_some())
-    }
-}
-
-/// A file that several threads read at different positions, without a shared cursor.
-#[derive(Clone)]
-struct SharedFile {
-    file: Arc<File>,
-    len: u64,
-}
-
-impl SharedFile {
-    fn new(file: File) -> io::Result<Self> {
-        let len = file.metadata()?.len();
-        Ok(Self { file: Arc::new(file), len })
-    }
-}
-
-impl Length for SharedFile {
-    fn len(&self) -> u64 {
-        self.len
-    }
-}
-
-impl ChunkReader for SharedFile {
-    type T = BufReader<ReadFrom>;
-
-    fn get_read(&self, start: u64) -> ParquetResult<Self::T> {
-        Ok(BufReader::new(ReadFrom { file: Arc::clone(&self.file), at: start }))
-    }
-
-    fn get_bytes(&self, start: u64, length: usize) -> ParquetResult<Bytes> {
-        let end = start.checked_add(length as u64).filter(|&end| end <= self.len);
-        if end.is_none() {
-            return Err(ParquetError::EOF("the file is cut off".to_owned()));
-        }
-        let mut bytes = vec![0; length];
-        ReadFrom { file: Arc::clone(&self.file), at: start }.read_exact(&mut bytes)?;
-        Ok(bytes.into())
-    }
-}
-
-struct ReadFrom {
-    file: Arc<File>,
-    at: u64,
-}
-
-impl Read for ReadFrom {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        #[cfg(unix)]
-        let read = std::os::unix::fs::FileExt::read_at(&*self.file, buffer, self.at)?;
-        #[cfg(windows)]
-        let read = std::os::windows::fs::FileExt::seek_read(&*self.file, buffer, self.at)?;
-        self.at += read as u64;
-        Ok(read)
     }
 }

@@ -19,6 +19,11 @@ pub(super) trait RowSink: Send {
         text: &[u8],
     ) -> Result<(), (Role, Problem)>;
 
+    /// Bytes of memory that grow with the rows, approximately.
+    fn memory_bytes(&self) -> u64 {
+        0
+    }
+
     /// Receives a blank line of a text file, with its line end.
     fn blank(&mut self, _: &[u8]) {}
 
@@ -34,5 +39,9 @@ impl RowSink for Counter {
     #[inline]
     fn row(&mut self, layout: &Layout, cells: &Cells<'_>, _: &[u8]) -> Result<(), (Role, Problem)> {
         self.count(layout, cells)
+    }
+
+    fn memory_bytes(&self) -> u64 {
+        Self::memory_bytes(self)
     }
 }

@@ -1,9 +1,9 @@
 //! The second pass: reads every row again, in the order of the files, and looks up its distinct vote.
 //! Memory does not grow with the number of rows.
 //!
-//! A method can flag a part of a group. Then the group's first votes in the order of the files are
-//! the flagged ones. A row with a count is flagged completely or not at all: if it has more votes
-//! than remain to be flagged, it is kept.
+//! A method can flag a part of a group. Then another pass counts the rows of such groups first, to
+//! select those that are flagged (`split_groups.rs`). A row with a count is flagged completely or not
+//! at all: if it has more votes than remain to be flagged, it is kept.
 
 use std::sync::Arc;
 
@@ -16,6 +16,7 @@ use super::parallel::ChunkReport;
 use super::progress::Progress;
 use super::rows::RowSink;
 use super::source::Sources;
+use super::split_groups::SplitGroups;
 use crate::columns::{Layout, Role};
 use crate::error::{Error, Problem, Result};
 use crate::parse::{Cells, ParsedRow};
@@ -125,15 +126,17 @@ pub(crate) fn visit_rows<V: RowVisitor>(
     studies: &[StudyFlags<'_>],
     visitor: &mut V,
 ) -> Result<SecondPass> {
-    let matcher = RowMatcher {
-        studies,
-        by: studies.iter().map(|study| study.by.unwrap_or("")).collect(),
-        to_flag: studies.iter().map(|study| study.flagged.to_vec()).collect(),
-        visitor,
-        statuses: Vec::new(),
-        failed: None,
-    };
-    let mut sinks = [matcher];
+    let mut split_groups = SplitGroups::default();
+    if SplitGroups::exist(studies) {
+        let mut count = VoteCallback(|row: &VoteRow<'_>| {
+            split_groups.record(studies, row);
+            Ok(())
+        });
+        let mut sinks = [RowMatcher::new(studies, SplitGroups::default(), &mut count)];
+        sources.read_rows(options, &Arc::new(Progress::default()), &mut sinks)?;
+        split_groups.allot(studies);
+    }
+    let mut sinks = [RowMatcher::new(studies, split_groups, visitor)];
     let (rejected, _) = sources.read_rows(options, progress, &mut sinks)?;
     let [matcher] = sinks;
     let kept_whole = matcher.to_flag.iter().flatten().sum();
@@ -147,30 +150,46 @@ struct RowMatcher<'a, V> {
     by: Labels,
     /// For each study and group, the number of votes that remain to be flagged.
     to_flag: Vec<Vec<f64>>,
+    split_groups: SplitGroups,
     visitor: &'a mut V,
     /// The rows of the current batch.
     statuses: Vec<RowStatus>,
     failed: Option<Error>,
 }
 
-impl<V: RowVisitor> RowMatcher<'_, V> {
+impl<'a, V: RowVisitor> RowMatcher<'a, V> {
+    fn new(studies: &'a [StudyFlags<'a>], split_groups: SplitGroups, visitor: &'a mut V) -> Self {
+        Self {
+            studies,
+            by: studies.iter().map(|study| study.by.unwrap_or("")).collect(),
+            to_flag: studies.iter().map(|study| study.flagged.to_vec()).collect(),
+            split_groups,
+            visitor,
+            statuses: Vec::new(),
+            failed: None,
+        }
+    }
+
     /// Finds a row's group; `None` if the first pass did not see its study, items or outcome.
     fn find<'c>(&mut self, row: &ParsedRow<'c>, cells: &Cells<'c>) -> Option<VoteRow<'c>> {
         let study = self.by.get(cells[Role::By as usize])? as usize;
         let flags = &self.studies[study];
         let (left, right) = (flags.items.get(row.left)?, flags.items.get(row.right)?);
+        let annotator = std::str::from_utf8(cells[Role::Annotator as usize]).unwrap_or("");
         let mut flagged = false;
         let mut group = None;
         if row.count > 0 {
             let found = flags.groups.find(left, right, row.y)?;
             group = Some(found);
             let to_flag = &mut self.to_flag[study][found];
-            flagged = row.count as f64 <= *to_flag;
+            flagged = self
+                .split_groups
+                .take((study, found), annotator, row.count)
+                .unwrap_or(row.count as f64 <= *to_flag);
             if flagged {
                 *to_flag -= row.count as f64;
             }
         }
-        let annotator = std::str::from_utf8(cells[Role::Annotator as usize]).unwrap_or("");
         let (y, count) = (row.y, row.count);
         Some(VoteRow { study, group, left, right, y, count, annotator, flagged })
     }
@@ -198,7 +217,11 @@ impl<V: RowVisitor> RowSink for RowMatcher<'_, V> {
                 self.statuses.push(if vote.flagged { RowStatus::Flagged } else { RowStatus::Kept });
                 self.visitor.vote(&vote, text)
             }
-            None => Err(Error::Changed),
+            // The file's name is added where it is known.
+            None => Err(Error::Changed {
+                file: "the input".into(),
+                difference: "it has a vote that it did not have at first".to_owned(),
+            }),
         };
         self.failed = done.err();
         Ok(())

@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use super::fingerprint::ContentHash;
 use super::parquet;
 use super::progress::Progress;
 use super::source::{Opened, Source, Sources};
@@ -35,10 +36,10 @@ impl Sources {
     pub fn shares(shares: &[Share]) -> Self {
         let source = |Share { path, row_groups }: &Share| Source::File {
             path: path.clone(),
-            copy: None,
+            spool: None,
             row_groups: row_groups.clone(),
         };
-        Self(shares.iter().map(source).collect())
+        Self::for_several_passes(shares.iter().map(source).collect())
     }
 }
 
@@ -56,13 +57,14 @@ pub fn measure(path: &str, format: Option<Format>) -> Result<FileSize> {
     if !metadata.is_file() && !metadata.is_dir() {
         return Err(Error::NotShareable { file: path.into() });
     }
-    let source = Source::File { path: path.to_owned(), copy: None, row_groups: None };
-    let row_groups = match source.open(format, &Arc::new(Progress::default()))? {
-        Opened::File(file) if file.format == Format::Parquet && !file.compressed => {
-            Some(parquet::row_group_bytes(file)?)
-        }
-        _ => None,
-    };
+    let source = Source::File { path: path.to_owned(), spool: None, row_groups: None };
+    let row_groups =
+        match source.open(format, &Arc::new(Progress::default()), &ContentHash::off())? {
+            Opened::File(file) if file.format == Format::Parquet && !file.compressed => {
+                Some(parquet::row_group_bytes(file)?)
+            }
+            _ => None,
+        };
     Ok(FileSize { bytes: metadata.len(), row_groups })
 }
 

@@ -2,10 +2,12 @@
 
 use std::fs::File;
 use std::io::{self, Cursor, Read, Seek, SeekFrom};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
+use super::fingerprint::{ContentHash, Fingerprint};
 use super::memory::MemoryTable;
 use super::progress::Progress;
+use super::spool::{Spool, copy_to_file};
 use crate::error::{Error, Result};
 use crate::format::Format;
 
@@ -18,15 +20,22 @@ const GZIP_MAGIC: &[u8] = &[0x1f, 0x8b];
 const ZSTD_MAGIC: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
 
 /// Where votes are read from: files or a table in memory.
+///
+/// Sources that can be read more than once remember what the first pass has read. A later pass that
+/// reads anything else ends with [`Error::Changed`].
 #[derive(Debug)]
-pub struct Sources(pub(super) Vec<Source>);
+pub struct Sources {
+    pub(super) list: Vec<Source>,
+    /// What the first pass has read; `None` if there is only one pass.
+    first_pass: Option<OnceLock<Vec<Fingerprint>>>,
+}
 
 #[derive(Debug)]
 pub(super) enum Source {
     File {
         path: String,
-        /// A temporary copy of a stream that can be read only once.
-        copy: Option<File>,
+        /// For a stream that can be read only once, if several passes read it.
+        spool: Option<Spool>,
         /// The row groups of a Parquet file to read; `None` for all.
         row_groups: Option<Vec<usize>>,
     },
@@ -38,34 +47,58 @@ impl Sources {
     #[must_use]
     pub fn once(files: &[String]) -> Self {
         let source =
-            |path: &String| Source::File { path: path.clone(), copy: None, row_groups: None };
-        Self(files.iter().map(source).collect())
+            |path: &String| Source::File { path: path.clone(), spool: None, row_groups: None };
+        Self { list: files.iter().map(source).collect(), first_pass: None }
     }
 
-    /// Files to read more than once. Standard input and pipes are copied to temporary files.
-    ///
-    /// # Errors
-    /// If a stream cannot be copied.
-    pub fn repeatable(files: &[String]) -> Result<Self> {
+    /// Files to read more than once. The first pass over standard input or a pipe copies it to a
+    /// temporary file, from which later passes read.
+    #[must_use]
+    pub fn repeatable(files: &[String]) -> Self {
         let source = |path: &String| {
             let is_pipe = || std::fs::metadata(path).is_ok_and(|m| !m.is_file() && !m.is_dir());
-            let copy = match path.as_str() {
-                "-" => Some(copy_to_file(Box::new(io::stdin()))),
-                _ if is_pipe() => {
-                    Some(File::open(path).and_then(|pipe| copy_to_file(Box::new(pipe))))
-                }
-                _ => None,
-            };
-            let copy = copy.transpose().map_err(|source| Error::read(&name_of(path), source))?;
-            Ok(Source::File { path: path.clone(), copy, row_groups: None })
+            let spool = (path == "-" || is_pipe()).then(Spool::default);
+            Source::File { path: path.clone(), spool, row_groups: None }
         };
-        files.iter().map(source).collect::<Result<_>>().map(Self)
+        Self::for_several_passes(files.iter().map(source).collect())
     }
 
     /// A table in memory.
     #[must_use]
     pub fn table(table: &Arc<MemoryTable>) -> Self {
-        Self(vec![Source::Table(Arc::clone(table))])
+        Self::for_several_passes(vec![Source::Table(Arc::clone(table))])
+    }
+
+    pub(super) fn for_several_passes(list: Vec<Source>) -> Self {
+        Self { list, first_pass: Some(OnceLock::new()) }
+    }
+
+    /// A hash for what a pass reads of a source. A temporary copy cannot change, and the first pass,
+    /// which writes it, reads other bytes than later ones if the format has to be read in ranges.
+    pub(super) fn content_hash(&self, source: &Source) -> ContentHash {
+        let is_copied = matches!(source, Source::File { spool: Some(_), .. });
+        match self.first_pass.is_some() && !is_copied {
+            true => ContentHash::on(),
+            false => ContentHash::off(),
+        }
+    }
+
+    /// Whether the first pass is over.
+    pub(super) fn was_read(&self) -> bool {
+        self.first_pass.as_ref().is_some_and(|first| first.get().is_some())
+    }
+
+    /// Remembers what the first pass has read of each source, or compares a later pass with it.
+    pub(super) fn check_unchanged(&self, read: Vec<Fingerprint>) -> Result<()> {
+        let Some(first) = &self.first_pass else { return Ok(()) };
+        let Err(read) = first.set(read) else { return Ok(()) };
+        let first = first.get().map_or(&[][..], Vec::as_slice);
+        for ((source, before), now) in self.list.iter().zip(first).zip(&read) {
+            if let Some(difference) = before.difference(now) {
+                return Err(Error::Changed { file: source.name(), difference });
+            }
+        }
+        Ok(())
     }
 }
 
@@ -76,15 +109,24 @@ pub(super) enum Opened<'a> {
 }
 
 impl Source {
+    /// The name in messages.
+    pub(super) fn name(&self) -> Arc<str> {
+        match self {
+            Self::File { path, .. } => name_of(path),
+            Self::Table(table) => table.name(),
+        }
+    }
+
     /// Opens a file or, for `-`, standard input. `format` overrides the file name's extension.
     pub(super) fn open(
         &self,
         format: Option<Format>,
         progress: &Arc<Progress>,
+        content: &ContentHash,
     ) -> Result<Opened<'_>> {
         match self {
-            Self::File { path, copy, .. } => {
-                OpenedFile::open(path, copy.as_ref(), format, progress).map(Opened::File)
+            Self::File { path, spool, .. } => {
+                OpenedFile::open(path, spool.as_ref(), format, progress, content).map(Opened::File)
             }
             Self::Table(table) => Ok(Opened::Table(table)),
         }
@@ -105,6 +147,8 @@ pub(super) struct OpenedFile {
     pub(super) format: Format,
     /// Whether the whole file is compressed, so that it can only be read from start to end.
     pub(super) compressed: bool,
+    /// Hashes what is read through `reader`; ranges of the file are added by those who read them.
+    pub(super) content: ContentHash,
     first_bytes: Vec<u8>,
     reader: BoxedRead,
     /// A handle of a regular file on disk.
@@ -114,15 +158,16 @@ pub(super) struct OpenedFile {
 impl OpenedFile {
     fn open(
         path: &str,
-        copy: Option<&File>,
+        spool: Option<&Spool>,
         format: Option<Format>,
         progress: &Arc<Progress>,
+        content: &ContentHash,
     ) -> Result<Self> {
         let name = name_of(path);
         let cannot_open = |source| Error::Open { file: Arc::clone(&name), source };
         let cannot_read = |source| Error::read(&name, source);
         let mut on_disk = None;
-        let raw: BoxedRead = if let Some(copy) = copy {
+        let raw: BoxedRead = if let Some(copy) = spool.and_then(Spool::copy) {
             let mut file = copy.try_clone().map_err(cannot_open)?;
             file.seek(SeekFrom::Start(0)).map_err(cannot_open)?;
             on_disk = Some(file.try_clone().map_err(cannot_open)?);
@@ -140,8 +185,13 @@ impl OpenedFile {
             }
             Box::new(file)
         };
-        let counting = Box::new(CountingReader { inner: raw, progress: Arc::clone(progress) });
-        let (first_bytes, reader) = peek(counting).map_err(cannot_read)?;
+        let raw = match spool.filter(|spool| spool.copy().is_none()) {
+            Some(spool) => spool.record(raw).map_err(cannot_read)?,
+            None => raw,
+        };
+        let (progress, content) = (Arc::clone(progress), content.clone());
+        let observed = ObservedReader { inner: raw, progress, content: content.clone() };
+        let (first_bytes, reader) = peek(Box::new(observed)).map_err(cannot_read)?;
         let (compressed, (first_bytes, reader)) = if first_bytes.starts_with(GZIP_MAGIC) {
             let decoder = flate2::bufread::MultiGzDecoder::new(io::BufReader::new(reader));
             (true, peek(Box::new(decoder)).map_err(cannot_read)?)
@@ -155,7 +205,7 @@ impl OpenedFile {
             return Err(Error::Empty { file: name });
         }
         let format = detect_format(&name, path, format, &first_bytes)?;
-        Ok(Self { name, format, compressed, first_bytes, reader, on_disk })
+        Ok(Self { name, format, compressed, content, first_bytes, reader, on_disk })
     }
 
     pub(super) fn starts_with(&self, magic: &[u8]) -> bool {
@@ -219,28 +269,18 @@ fn peek(mut reader: BoxedRead) -> io::Result<(Vec<u8>, BoxedRead)> {
     Ok((first_bytes.clone(), Box::new(Cursor::new(first_bytes).chain(reader))))
 }
 
-/// Copies a stream to an unnamed temporary file.
-fn copy_to_file(mut reader: BoxedRead) -> io::Result<File> {
-    let mut file = tempfile::tempfile().map_err(|error| {
-        let folder = std::env::temp_dir();
-        let problem = format!("no temporary copy can be made in {}: {error}", folder.display());
-        io::Error::new(error.kind(), problem)
-    })?;
-    io::copy(&mut reader, &mut file)?;
-    file.seek(SeekFrom::Start(0))?;
-    Ok(file)
-}
-
-/// Adds the bytes that are read to a [`Progress`].
-struct CountingReader {
+/// Counts the bytes that are read in a [`Progress`], and hashes them.
+struct ObservedReader {
     inner: BoxedRead,
     progress: Arc<Progress>,
+    content: ContentHash,
 }
 
-impl Read for CountingReader {
+impl Read for ObservedReader {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let bytes = self.inner.read(buffer)?;
         self.progress.advance(bytes as u64);
+        self.content.add(&buffer[..bytes]);
         Ok(bytes)
     }
 }

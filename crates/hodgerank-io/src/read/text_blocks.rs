@@ -11,12 +11,11 @@ use memchr::{memchr, memrchr};
 
 use super::parallel::ChunkSource;
 use super::source::{BYTE_ORDER_MARK, BoxedRead};
-use crate::error::{BadRow, Error, Position, Problem, Result, WrongEncoding, shorten};
+use crate::error::{BadRow, Error, Position, Problem, Result, Unsupported, WrongEncoding, shorten};
+use crate::limits::{MAX_BLANK_BYTES, MAX_RECORD_BYTES};
 
 /// Large enough for the lock to be cheap, small enough for the processor's cache.
 const BLOCK_BYTES: usize = 1 << 20;
-/// A longer record is an error: most likely a quote was never closed.
-const MAX_RECORD_BYTES: usize = 64 << 20;
 
 /// How records of a text format end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,6 +69,41 @@ impl TextBlocks {
         &self.rest
     }
 
+    /// The complete records at the start of the text; at least one, unless the file is empty.
+    pub(super) fn first_records(&mut self) -> Result<&[u8]> {
+        while first_record_end(&self.rest, self.syntax).is_none() && !self.at_end {
+            self.check_length()?;
+            self.fill(2 * self.rest.len())?;
+        }
+        let end = if self.at_end { None } else { last_record_end(&self.rest, self.syntax) };
+        Ok(&self.rest[..end.unwrap_or(self.rest.len())])
+    }
+
+    /// Removes and returns all blank lines at the start.
+    pub(super) fn take_blank_lines(&mut self) -> Result<Vec<u8>> {
+        let mut blank = Vec::new();
+        loop {
+            let is_text = |byte: &u8| !byte.is_ascii_whitespace();
+            let text = self.rest.iter().position(is_text);
+            let end = match text {
+                None if self.at_end => self.rest.len(),
+                _ => {
+                    let spaces = &self.rest[..text.unwrap_or(self.rest.len())];
+                    memrchr(b'\n', spaces).map_or(0, |newline| newline + 1)
+                }
+            };
+            blank.extend(self.rest.drain(..end));
+            if text.is_some() || self.at_end {
+                return Ok(blank);
+            }
+            if blank.len() + self.rest.len() > MAX_BLANK_BYTES {
+                let (file, feature) = (Arc::clone(&self.file), Unsupported::BlankLines);
+                return Err(Error::Unsupported { file, feature });
+            }
+            self.fill(self.rest.len() + BLOCK_BYTES)?;
+        }
+    }
+
     /// Sets how records end, which can depend on the header.
     pub(super) fn set_syntax(&mut self, syntax: RecordSyntax) {
         self.syntax = syntax;
@@ -100,20 +134,25 @@ impl TextBlocks {
     }
 
     fn check_length(&self) -> Result<()> {
-        if self.rest.len() < MAX_RECORD_BYTES { Ok(()) } else { Err(self.unclosed()) }
+        if self.rest.len() < MAX_RECORD_BYTES { Ok(()) } else { Err(self.too_long()) }
     }
 
-    fn unclosed(&self) -> Error {
-        let opened = match self.syntax {
-            RecordSyntax::Quoted(delimiter) => open_quote(&self.rest, delimiter).unwrap_or(0),
-            RecordSyntax::Lines => 0,
-        };
+    fn open_quote(&self) -> Option<usize> {
+        match self.syntax {
+            RecordSyntax::Quoted(delimiter) => open_quote(&self.rest, delimiter),
+            RecordSyntax::Lines => None,
+        }
+    }
+
+    /// The error for a record that does not end: most likely a quote was never closed.
+    fn too_long(&self) -> Error {
+        let quote = self.open_quote();
+        let opened = quote.unwrap_or(0);
         let line = 1 + memchr::memchr_iter(b'\n', &self.rest[..opened]).count() as u64;
         let start = memrchr(b'\n', &self.rest[..opened]).map_or(0, |newline| newline + 1);
-        let problem = if matches!(self.syntax, RecordSyntax::Lines) {
-            Problem::BadJson("a line longer than 64 MiB".to_owned())
-        } else {
-            Problem::UnclosedQuote
+        let problem = match quote {
+            Some(_) => Problem::UnclosedQuote,
+            None => Problem::RecordTooLong,
         };
         Error::Row(Box::new(BadRow {
             file: Arc::clone(&self.file),
@@ -141,10 +180,8 @@ impl ChunkSource for TextBlocks {
                 return Ok(true);
             }
             if self.at_end {
-                let unclosed = matches!(self.syntax,
-                    RecordSyntax::Quoted(delimiter) if open_quote(&self.rest, delimiter).is_some());
-                if unclosed {
-                    return Err(self.unclosed());
+                if self.open_quote().is_some() {
+                    return Err(self.too_long());
                 }
                 block.clear();
                 std::mem::swap(block, &mut self.rest);

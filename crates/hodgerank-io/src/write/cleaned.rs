@@ -10,6 +10,7 @@ use arrow_select::filter::filter_record_batch;
 
 use super::batch_writer::BatchWriter;
 use super::output::Output;
+use super::spreadsheet::LabelStyle;
 use crate::error::{Error, Result};
 use crate::read::{
     Progress, ReadOptions, RowStatus, RowVisitor, SecondPass, Sources, StudyFlags, VoteRow,
@@ -31,7 +32,8 @@ pub struct Cleaned {
 }
 
 /// Reads the sources again and writes the trusted rows to `kept`, the flagged ones to `flagged`.
-/// `tables` are the heads of the files, which must be compatible ([`TableHead::check_alike`]).
+/// `tables` are the heads of the files, which must be compatible ([`TableHead::check_alike`]). Rows
+/// of text are copied byte by byte, except for the labels that `labels` changes.
 ///
 /// # Errors
 /// If a file cannot be read or has changed since the first pass, or if writing fails.
@@ -42,19 +44,19 @@ pub fn clean(
     studies: &[StudyFlags<'_>],
     tables: &[TableHead],
     (kept, flagged): (Output, Option<Output>),
+    labels: LabelStyle,
 ) -> Result<Cleaned> {
+    let writer = |output| RowWriter::new(output, tables, labels);
     let mut splitter = FileSplitter {
-        kept: RowWriter::new(kept, tables)?,
-        flagged: flagged.map(|output| RowWriter::new(output, tables)).transpose()?,
+        kept: writer(kept)?,
+        flagged: flagged.map(writer).transpose()?,
         cleaned: Cleaned::default(),
     };
     let second_pass = visit_rows(sources, options, progress, studies, &mut splitter)?;
     let FileSplitter { kept, flagged, cleaned } = splitter;
     // Both outputs are complete before the first one appears under its name.
     let outputs = [Some(kept), flagged].into_iter().flatten().map(RowWriter::finish);
-    for output in outputs.collect::<Result<Vec<Output>>>()? {
-        output.finish()?;
-    }
+    Output::finish_all(outputs.collect::<Result<Vec<Output>>>()?)?;
     Ok(Cleaned { second_pass, ..cleaned })
 }
 
@@ -158,23 +160,26 @@ struct RowWriter {
 }
 
 enum Rows {
-    Text { out: Output, at_line_start: bool },
+    Text { out: Output, labels: LabelStyle, delimiter: u8, at_line_start: bool },
     Batches(BatchWriter<Output>),
 }
 
 impl RowWriter {
-    fn new(out: Output, tables: &[TableHead]) -> Result<Self> {
+    fn new(out: Output, tables: &[TableHead], labels: LabelStyle) -> Result<Self> {
         let name = out.name();
-        let rows = Rows::new(out, tables).map_err(|source| Error::write(&name, source))?;
+        let rows = Rows::new(out, tables, labels).map_err(|source| Error::write(&name, source))?;
         Ok(Self { name, rows })
     }
 
     fn row(&mut self, text: &[u8]) -> Result<()> {
-        let Rows::Text { out, at_line_start } = &mut self.rows else { return Ok(()) };
+        let Rows::Text { out, labels, delimiter, at_line_start } = &mut self.rows else {
+            return Ok(());
+        };
         // The last row of a file can lack its line end; rows of the next file start a new line.
         let gap: &[u8] = if *at_line_start { b"" } else { b"\n" };
         *at_line_start = text.ends_with(b"\n");
-        let written = out.write_all(gap).and_then(|()| out.write_all(text));
+        let rows = labels.rows(text, *delimiter);
+        let written = out.write_all(gap).and_then(|()| out.write_all(&rows));
         written.map_err(|source| Error::write(&self.name, source))
     }
 
@@ -200,12 +205,15 @@ impl RowWriter {
 }
 
 impl Rows {
-    fn new(mut out: Output, tables: &[TableHead]) -> io::Result<Self> {
+    fn new(mut out: Output, tables: &[TableHead], labels: LabelStyle) -> io::Result<Self> {
         let Some(head) = tables.first() else { return Err(io::Error::other("there is no input")) };
         let Some(schema) = &head.schema else {
-            out.write_all(&head.text)?;
+            // Rows of JSON are never cells of a spreadsheet.
+            let labels = if head.delimiter == 0 { LabelStyle::Exact } else { labels };
+            let delimiter = head.delimiter;
+            out.write_all(&labels.rows(&head.text, delimiter))?;
             let at_line_start = !head.format.info().has_header || head.text.ends_with(b"\n");
-            return Ok(Self::Text { out, at_line_start });
+            return Ok(Self::Text { out, labels, delimiter, at_line_start });
         };
         // An Arrow file has one dictionary for all batches. Streams can replace it, which several
         // inputs need.

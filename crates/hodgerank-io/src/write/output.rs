@@ -1,12 +1,14 @@
 //! Outputs: standard output, or a file that is written under a temporary name and then renamed.
 //! Files whose names end in `.gz` or `.zst` are compressed.
 
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Stdout, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
-use tempfile::NamedTempFile;
-
+use super::permissions;
+use super::place::Target;
+use super::temporary::{TemporaryFile, rename_all, sync_folder};
 use crate::error::{Error, Result};
 
 /// An output that is being written. A file that is dropped before [`Output::finish`] is removed.
@@ -23,75 +25,53 @@ enum Encoder {
 
 enum Destination {
     Standard(BufWriter<Stdout>),
-    /// A pipe or a device, which cannot be replaced by renaming.
-    Special(BufWriter<std::fs::File>),
-    File(BufWriter<NamedTempFile>, PathBuf),
+    Direct(BufWriter<File>),
+    File(BufWriter<TemporaryFile>, PathBuf),
 }
 
 impl Output {
-    /// Standard output.
-    #[must_use]
-    pub fn standard() -> Self {
-        let destination = Destination::Standard(BufWriter::new(io::stdout()));
-        Self { name: "standard output".into(), encoder: Encoder::Plain(destination) }
-    }
-
-    /// Creates a file; `-` is standard output. Nothing appears at `path` before [`Output::finish`].
-    ///
-    /// # Errors
-    /// If the folder does not exist or cannot be written to.
-    pub fn create(path: &str) -> Result<Self> {
-        if path == "-" {
-            return Ok(Self::standard());
-        }
-        let name: Arc<str> = path.into();
+    /// Opens an output, which messages call `name`.
+    pub(super) fn open(name: Arc<str>, target: &Target) -> Result<Self> {
         let encoder =
-            Self::open(Path::new(path)).and_then(|destination| Encoder::new(path, destination));
+            Destination::open(target).and_then(|destination| Encoder::new(&name, destination));
         let encoder = encoder.map_err(|source| Error::write(&name, source))?;
         Ok(Self { name, encoder })
     }
 
-    fn open(path: &Path) -> io::Result<Destination> {
-        match std::fs::metadata(path) {
-            Ok(existing) if existing.is_dir() => {
-                return Err(io::Error::other("it is a folder; name a file in it"));
-            }
-            Ok(existing) if !existing.is_file() => {
-                let device = std::fs::OpenOptions::new().write(true).open(path)?;
-                return Ok(Destination::Special(BufWriter::new(device)));
-            }
-            _ => {}
-        }
-        // Links are resolved, so that the file they point to is replaced and not the link.
-        let path = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-        let folder = match path.parent() {
-            Some(folder) if !folder.as_os_str().is_empty() => folder,
-            _ => Path::new("."),
-        };
-        let mut builder = tempfile::Builder::new();
-        builder.prefix(".hodgerank-");
-        #[cfg(unix)]
-        {
-            // The permissions of an ordinary new file; the user's mask still applies.
-            use std::os::unix::fs::PermissionsExt as _;
-            builder.permissions(std::fs::Permissions::from_mode(0o666));
-        }
-        let temporary = builder.tempfile_in(folder)?;
-        Ok(Destination::File(BufWriter::with_capacity(1 << 16, temporary), path))
-    }
-
     /// Completes the output: the file appears under its name, or replaces the old one, atomically.
+    /// It keeps the permissions of the old one.
     ///
     /// # Errors
     /// If the last bytes cannot be written or the file cannot be renamed.
     pub fn finish(self) -> Result<()> {
-        let Self { name, encoder } = self;
-        let destination = match encoder {
-            Encoder::Plain(destination) => Ok(destination),
-            Encoder::Gzip(encoder) => encoder.finish(),
-            Encoder::Zstd(encoder) => encoder.finish(),
-        };
-        destination.and_then(Destination::finish).map_err(|source| Error::write(&name, source))
+        Self::finish_all([self])
+    }
+
+    /// Completes several outputs. All of them are on disk before the first one appears under its
+    /// name.
+    ///
+    /// # Errors
+    /// As [`Output::finish`].
+    pub fn finish_all(outputs: impl IntoIterator<Item = Self>) -> Result<()> {
+        let (mut names, mut files) = (Vec::new(), Vec::new());
+        for Self { name, encoder } in outputs {
+            let completed = encoder.finish().and_then(Destination::complete);
+            if let Some(file) = completed.map_err(|source| Error::write(&name, source))? {
+                names.push(name);
+                files.push(file);
+            }
+        }
+        rename_all(&files).map_err(|(index, source)| Error::write(&names[index], source))?;
+        // The new names survive a power failure once their folders are on disk.
+        let mut synced = None;
+        for (name, (_, path)) in names.iter().zip(&files) {
+            let folder = path.parent();
+            if let Some(folder) = folder.filter(|_| folder != synced) {
+                sync_folder(folder).map_err(|source| Error::write(name, source))?;
+            }
+            synced = folder;
+        }
+        Ok(())
     }
 
     /// The name of the output in messages.
@@ -118,6 +98,14 @@ impl Encoder {
         })
     }
 
+    fn finish(self) -> io::Result<Destination> {
+        match self {
+            Self::Plain(destination) => Ok(destination),
+            Self::Gzip(encoder) => encoder.finish(),
+            Self::Zstd(encoder) => encoder.finish(),
+        }
+    }
+
     fn as_write(&mut self) -> &mut dyn Write {
         match self {
             Self::Plain(destination) => destination.as_write(),
@@ -128,21 +116,43 @@ impl Encoder {
 }
 
 impl Destination {
-    fn finish(self) -> io::Result<()> {
+    fn open(target: &Target) -> io::Result<Self> {
+        Ok(match target {
+            Target::Standard => Self::Standard(BufWriter::new(io::stdout())),
+            Target::Direct(path) => {
+                // An open descriptor can lead to a file that already has content.
+                let file = OpenOptions::new().append(true).open(path)?;
+                Self::Direct(BufWriter::new(file))
+            }
+            Target::File(path) => {
+                let folder = path.parent().ok_or(io::ErrorKind::NotFound)?;
+                // The permissions of an existing file are set before the new one takes its name.
+                // Until then, others must not read what they may not read afterwards.
+                let is_private = fs::symlink_metadata(path).is_ok();
+                let temporary = TemporaryFile::create_in(folder, is_private)?;
+                Self::File(BufWriter::with_capacity(1 << 16, temporary), path.clone())
+            }
+        })
+    }
+
+    /// Writes what is left. A file is then on disk, with its permissions, and can be renamed.
+    fn complete(self) -> io::Result<Option<(TemporaryFile, PathBuf)>> {
         match self {
-            Self::Standard(mut out) => out.flush(),
-            Self::Special(mut out) => out.flush(),
-            Self::File(out, path) => match out.into_inner() {
-                Ok(file) => file.persist(path).map(drop).map_err(|error| error.error),
-                Err(error) => Err(error.into_error()),
-            },
+            Self::Standard(mut out) => out.flush().map(|()| None),
+            Self::Direct(mut out) => out.flush().map(|()| None),
+            Self::File(out, path) => {
+                let temporary = out.into_inner().map_err(io::IntoInnerError::into_error)?;
+                permissions::keep(&path, &temporary.file)?;
+                temporary.file.sync_all()?;
+                Ok(Some((temporary, path)))
+            }
         }
     }
 
     fn as_write(&mut self) -> &mut dyn Write {
         match self {
             Self::Standard(out) => out,
-            Self::Special(out) => out,
+            Self::Direct(out) => out,
             Self::File(out, _) => out,
         }
     }
@@ -168,33 +178,61 @@ impl Write for Output {
     }
 }
 
+impl std::fmt::Debug for Output {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Output").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
+    use super::super::Outputs;
     use super::*;
+
+    fn create(path: &Path) -> Result<Output> {
+        Outputs::new(&[]).claim("--output", path.to_str().unwrap())?.open()
+    }
 
     #[test]
     fn a_file_appears_only_when_finished() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("out.csv");
-        let name = path.to_str().unwrap();
-        let mut output = Output::create(name).unwrap();
+        let mut output = create(&path).unwrap();
         output.write_all(b"half").unwrap();
         output.flush().unwrap();
         assert!(!path.exists());
         drop(output);
-        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
 
-        let mut output = Output::create(name).unwrap();
+        let mut output = create(&path).unwrap();
         output.write_all(b"whole").unwrap();
         output.finish().unwrap();
-        assert_eq!(std::fs::read(&path).unwrap(), b"whole");
-        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+        assert_eq!(fs::read(&path).unwrap(), b"whole");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
     }
 
     #[test]
     fn folders_are_rejected() {
         let folder = tempfile::tempdir().unwrap();
-        assert!(Output::create(folder.path().to_str().unwrap()).is_err());
-        assert!(Output::create(folder.path().join("no/such.csv").to_str().unwrap()).is_err());
+        assert!(create(folder.path()).is_err());
+        assert!(create(&folder.path().join("no/such.csv")).is_err());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn the_target_of_a_link_is_created_and_the_link_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join("results")).unwrap();
+        let link = folder.path().join("link.csv");
+        std::os::unix::fs::symlink("results/out.csv", &link).unwrap();
+        for content in [&b"new"[..], b"newer"] {
+            let mut output = create(&link).unwrap();
+            output.write_all(content).unwrap();
+            output.finish().unwrap();
+            assert!(link.symlink_metadata().unwrap().is_symlink());
+            assert_eq!(fs::read(folder.path().join("results/out.csv")).unwrap(), content);
+        }
     }
 }

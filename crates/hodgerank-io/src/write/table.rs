@@ -10,6 +10,8 @@ use arrow_array::{
 use arrow_schema::{Field, Schema};
 use parquet::arrow::ArrowWriter;
 
+use super::spreadsheet::LabelStyle;
+
 /// Columns of equal length, and metadata for formats that can hold it.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Table {
@@ -47,10 +49,10 @@ impl Column {
     }
 
     /// Writes the cell of a row as text.
-    fn write_cell(&self, row: usize, out: &mut String) {
+    fn write_cell(&self, row: usize, labels: LabelStyle, out: &mut String) {
         let written = match self {
             Self::Text(values) => {
-                out.push_str(values[row].as_deref().unwrap_or_default());
+                out.push_str(&labels.cell(values[row].as_deref().unwrap_or_default()));
                 Ok(())
             }
             Self::Number(values) => values[row].map_or(Ok(()), |value| write!(out, "{value}")),
@@ -104,7 +106,7 @@ impl Table {
     ///
     /// # Errors
     /// If writing fails.
-    pub fn write_csv(&self, out: &mut impl Write) -> io::Result<()> {
+    pub fn write_csv(&self, labels: LabelStyle, out: &mut impl Write) -> io::Result<()> {
         let mut writer = csv::Writer::from_writer(out);
         let from_csv = super::from_csv;
         writer.write_record(self.columns.iter().map(|(name, _)| name)).map_err(from_csv)?;
@@ -112,7 +114,7 @@ impl Table {
         for row in 0..self.rows() {
             for (_, column) in &self.columns {
                 cell.clear();
-                column.write_cell(row, &mut cell);
+                column.write_cell(row, labels, &mut cell);
                 writer.write_field(&cell).map_err(from_csv)?;
             }
             writer.write_record(None::<&[u8]>).map_err(from_csv)?;
@@ -158,7 +160,7 @@ mod tests {
         table.push("real", Column::Real(vec![1.0, 1e-20]));
         table.push("flagged", Column::Truth(vec![true, false]));
         let mut out = Vec::new();
-        table.write_csv(&mut out).unwrap();
+        table.write_csv(LabelStyle::Exact, &mut out).unwrap();
         let expected = "item,score,real,flagged\n\"a,b\",0.5,1.0,true\n,,1e-20,false\n";
         assert_eq!(String::from_utf8(out).unwrap(), expected);
         let mut out = Vec::new();

@@ -23,11 +23,13 @@ use std::{fs, io};
 use hodgerank::communicator::Checkpoint;
 use hodgerank_cli::RunFailure;
 use hodgerank_commands::Observer as _;
+use hodgerank_io::text::visible_path;
+use hodgerank_io::write::write_whole;
 use serde::{Deserialize, Serialize};
 
 use super::fingerprint::Fingerprint;
 use super::options::CheckpointOptions;
-use super::state_file::{read_state, write_atomically, write_state};
+use super::state_file::{read_state, write_state};
 use crate::comm::{CollectiveError, Exchange as _, World};
 use crate::session::{RootTerminal, Session};
 
@@ -88,7 +90,7 @@ impl CheckpointFolder {
         let manifest = world.is_root().then(|| read_manifest(&path));
         let manifest: Option<Manifest> = world.broadcast(world.all_ok(manifest.transpose())?);
         if options.resume && manifest.is_none() {
-            let folder = path.display();
+            let folder = visible_path(&path);
             terminal.note(&format!("no checkpoint in {folder} yet: starting from the beginning"));
         }
         let mut progress = CheckpointProgress {
@@ -156,7 +158,7 @@ impl CheckpointFolder {
         let written = match self.world.is_root() {
             true => serde_json::to_vec(&manifest)
                 .map_err(Into::into)
-                .and_then(|bytes| write_atomically(&path, &[&bytes])),
+                .and_then(|bytes| write_whole(&path, &[&bytes])),
             false => Ok(()),
         };
         self.all_written(&path, written)
@@ -164,7 +166,7 @@ impl CheckpointFolder {
 
     /// Returns the error of the lowest rank on all processes.
     fn all_written(&self, path: &Path, written: io::Result<()>) -> Result<(), String> {
-        let problem = written.err().map(|error| format!("{}: {error}", path.display()));
+        let problem = written.err().map(|error| format!("{}: {error}", visible_path(path)));
         self.world.all_gather(&problem).into_iter().flatten().next().map_or(Ok(()), Err)
     }
 
@@ -238,10 +240,11 @@ fn state_path(folder: &Path, generation: u64, rank: usize) -> PathBuf {
 fn prepare(folder: &Path, rank: usize) -> Result<(), RunFailure> {
     let probe = folder.join(format!("probe-{rank:05}"));
     let written = fs::create_dir_all(folder)
-        .and_then(|()| write_atomically(&probe, &[]))
+        .and_then(|()| write_whole(&probe, &[]))
         .and_then(|()| fs::remove_file(&probe));
     written.map_err(|error| {
-        let problem = format!("{}: checkpoints cannot be saved there: {error}", folder.display());
+        let folder = visible_path(folder);
+        let problem = format!("{folder}: checkpoints cannot be saved there: {error}");
         RunFailure::usage(problem, "give --checkpoint a folder that all processes can write to")
     })
 }
@@ -263,7 +266,7 @@ fn check(
     fingerprint: &Fingerprint,
     folder: &Path,
 ) -> Result<(), RunFailure> {
-    let folder = folder.display();
+    let folder = visible_path(folder);
     if !resume {
         return Err(RunFailure::usage(
             format!("{folder} holds the checkpoint of an unfinished run"),

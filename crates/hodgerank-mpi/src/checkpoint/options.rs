@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
+use hodgerank_io::write::Outputs;
 
 /// Where and how often checkpoints are saved, and whether to resume from one.
 #[derive(Debug, Clone, Args)]
@@ -20,6 +21,18 @@ pub struct CheckpointOptions {
     /// processes must be those of the run that saved it
     #[arg(long, requires = "checkpoint")]
     pub resume: bool,
+}
+
+impl CheckpointOptions {
+    /// Checks that the folder is no other output: it is emptied when the run succeeds.
+    ///
+    /// # Errors
+    /// If it is an input or an output of the run.
+    pub fn claim(&self, outputs: &mut Outputs) -> Result<(), hodgerank_io::Error> {
+        self.checkpoint
+            .as_ref()
+            .map_or(Ok(()), |path| outputs.claim_folder("--checkpoint", &path.to_string_lossy()))
+    }
 }
 
 fn parse_time(text: &str) -> Result<Duration, String> {

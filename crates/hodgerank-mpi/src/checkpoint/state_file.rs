@@ -4,29 +4,18 @@
 //! state is bytes to this crate (the solvers encode it with postcard), so nothing is left to encode
 //! here; postcard's own checksums are CRCs, which are weaker.
 
-use std::fs::{self, File};
-use std::io::{self, Write as _};
 use std::path::Path;
+use std::{fs, io};
 
+use hodgerank_io::write::write_whole;
 use sha2::{Digest as _, Sha256};
 
 const HEADER: &[u8] = b"hodgerank-mpi state 2\n";
 const DIGEST_BYTES: usize = 32;
 
-/// Writes a file so that after a crash at any moment it is complete, or absent.
-pub(super) fn write_atomically(path: &Path, parts: &[&[u8]]) -> io::Result<()> {
-    let temporary = path.with_extension("part");
-    let mut file = File::create(&temporary)?;
-    parts.iter().try_for_each(|part| file.write_all(part))?;
-    file.sync_all()?;
-    fs::rename(&temporary, path)?;
-    // The new name is durable once the folder is synchronised.
-    path.parent().map_or(Ok(()), |folder| File::open(folder)?.sync_all())
-}
-
 /// Writes a state.
 pub(super) fn write_state(path: &Path, state: &[u8]) -> io::Result<()> {
-    write_atomically(path, &[HEADER, state, &digest(&[HEADER, state])])
+    write_whole(path, &[HEADER, state, &digest(&[HEADER, state])])
 }
 
 /// Reads a state.

@@ -4,9 +4,9 @@ use clap::Args;
 use hodgerank::FitOptions;
 use hodgerank_cli::{Files, RunFailure};
 use hodgerank_commands::clean::{announce, write};
-use hodgerank_commands::{InputOptions, places};
+use hodgerank_commands::{InputOptions, LabelOptions};
 use hodgerank_io::read::TableHead;
-use hodgerank_io::write::{Cleaned, Output};
+use hodgerank_io::write::{Cleaned, Outputs};
 
 use super::method::fit_options;
 use crate::checkpoint::{CheckpointOptions, Fingerprint};
@@ -34,6 +34,9 @@ pub struct MpiCleanArgs {
     /// Folder for the flagged votes
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     flagged: Option<String>,
+    /// How labels are written.
+    #[command(flatten)]
+    labels: LabelOptions,
     /// Checkpoints.
     #[command(flatten)]
     checkpoint: CheckpointOptions,
@@ -48,7 +51,7 @@ pub(super) fn run(
     let MpiCleanArgs { files, input, output, flagged, checkpoint, .. } = args;
     let Session { world, terminal, .. } = session;
     let votes = files.votes();
-    let fit = world.all_ok(args.check(votes.files()))?;
+    let (fit, mut outputs) = world.all_ok(args.check(votes.files()))?;
     let kept = world.all_ok(PartFolder::create(world, output))?;
     let flagged = match flagged {
         Some(path) => Some(world.all_ok(PartFolder::create(world, path))?),
@@ -64,19 +67,22 @@ pub(super) fn run(
     };
     let same_schema = |tables: &[TableHead]| {
         // The second check is collective, so that it must run even if the first one fails.
-        let here = TableHead::check_alike(tables);
+        let here = args.check_tables(tables);
         let everywhere = check_same_schema(world, tables);
         here?;
         everywhere
     };
     let mut first = session.first_pass(job, same_schema, |_| Ok(()))?;
     let second = first.second_pass(session, input)?;
-    let write_parts = || -> Result<Cleaned, RunFailure> {
+    let mut write_parts = || -> Result<Cleaned, RunFailure> {
         let Some(table) = second.tables.first() else { return Ok(Cleaned::default()) };
         let extension = extension(table);
-        let part = |folder: &PartFolder| Output::create(&folder.part(world.rank(), &extension));
-        let outputs = (part(&kept)?, flagged.as_ref().map(part).transpose()?);
-        Ok(write(&second, outputs, &**terminal)?)
+        let mut part = |flag, folder: &PartFolder| {
+            folder.claim_part(flag, world.rank(), &extension, &mut outputs)?.open()
+        };
+        let kept = part("--output", &kept)?;
+        let flagged = flagged.as_ref().map(|folder| part("--flagged", folder)).transpose()?;
+        Ok(write(&second, (kept, flagged), args.labels.style(), &**terminal)?)
     };
     let cleaned = world.all_ok(write_parts())?;
     let has_flagged = flagged.is_some();
@@ -88,15 +94,23 @@ pub(super) fn run(
 
 impl MpiCleanArgs {
     /// Makes all checks that need no votes.
-    fn check(&self, files: &[String]) -> Result<FitOptions, RunFailure> {
+    fn check(&self, files: &[String]) -> Result<(FitOptions, Outputs), RunFailure> {
         let fit = fit_options(&self.method)?;
         let mut folders = vec![("--output", self.output.as_str())];
         folders.extend(self.flagged.as_deref().map(|flagged| ("--flagged", flagged)));
-        places::check_outputs(&folders, files)?;
+        let mut outputs = Outputs::new(files);
         for (flag, path) in folders {
+            outputs.claim_folder(flag, path)?;
             check_folder(flag, path)?;
         }
-        Ok(fit)
+        self.checkpoint.claim(&mut outputs)?;
+        Ok((fit, outputs))
+    }
+
+    /// Checks the files of this process.
+    fn check_tables(&self, tables: &[TableHead]) -> Result<(), RunFailure> {
+        TableHead::check_alike(tables)?;
+        Ok(self.labels.check_format(tables.first().map(|table| table.format))?)
     }
 }
 

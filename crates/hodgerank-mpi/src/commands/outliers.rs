@@ -9,10 +9,11 @@ mod table;
 
 use clap::Args;
 use hodgerank_cli::{Files, OutputFormat, OutputOptions, RunFailure};
-use hodgerank_commands::RejectedSummary;
 use hodgerank_commands::annotators as statistics;
 use hodgerank_commands::listing::{Listing, Listings, SuspectVote};
 use hodgerank_commands::outliers::{self, OutliersArgs};
+use hodgerank_commands::{LabelOptions, RejectedSummary};
+use hodgerank_io::write::Outputs;
 
 use super::method::fit_options;
 use crate::checkpoint::{CheckpointOptions, Fingerprint};
@@ -53,6 +54,9 @@ struct PartOptions {
     /// Rows shown in a table, 0 for all; parts always have all
     #[arg(long, value_name = "N", default_value_t = 1000)]
     top: usize,
+    /// How labels are written.
+    #[command(flatten)]
+    labels: LabelOptions,
 }
 
 /// Lists votes or annotators. Collective.
@@ -85,8 +89,12 @@ fn list_annotators(
     job: Job<'_>,
 ) -> Result<(), CollectiveError> {
     let world = &session.world;
-    let output = world.is_root().then(|| output.as_one_file().open()).transpose();
-    let output = world.all_ok(output)?;
+    let open = || {
+        let mut outputs = Outputs::new(job.files);
+        job.checkpoint.claim(&mut outputs)?;
+        output.as_one_file().open(&mut outputs)
+    };
+    let output = world.all_ok(world.is_root().then(open).transpose())?;
     let has_annotators = |tables: &[_]| Ok(statistics::check(tables)?);
     let mut first = session.first_pass(job, has_annotators, |_| Ok(()))?;
     let second = first.second_pass(session, &options.input)?;
@@ -103,7 +111,7 @@ fn list_votes(
     job: Job<'_>,
 ) -> Result<(), CollectiveError> {
     let world = &session.world;
-    let format = world.all_ok(output.check())?;
+    let (format, mut outputs) = world.all_ok(output.check(&job))?;
     let folder = match &output.output {
         Some(path) => Some(world.all_ok(PartFolder::create(world, path))?),
         None => None,
@@ -122,15 +130,19 @@ fn list_votes(
     let orders: Vec<GlobalOrder<'_>> = studies.iter().map(GlobalOrder::of).collect();
     number_rows(&**world, &mut lists, &orders);
     match folder {
-        None => table::print(world, lists, &rejected, output.top)?,
+        None => table::print(world, lists, &rejected, output.top, outputs)?,
         Some(folder) => {
             let part = OutputOptions {
                 format: Some(format),
-                output: Some(folder.part(world.rank(), extension(format))),
+                labels: output.labels,
                 ..OutputOptions::default()
             };
             let document = Listings { lists, rejected };
-            let write = || part.open()?.write(&document);
+            let mut write = || -> Result<(), RunFailure> {
+                let (rank, extension) = (world.rank(), extension(format));
+                let file = folder.claim_part("--output", rank, extension, &mut outputs)?;
+                part.to_output(file.open()?)?.write(&document)
+            };
             world.all_ok(if has_part { write() } else { Ok(()) })?;
             world.all_ok(publish([folder]))?;
         }
@@ -141,7 +153,18 @@ fn list_votes(
 
 impl PartOptions {
     /// Returns the format of parts, or of the table if there are none.
-    fn check(&self) -> Result<OutputFormat, RunFailure> {
+    fn check(&self, job: &Job<'_>) -> Result<(OutputFormat, Outputs), RunFailure> {
+        let mut outputs = Outputs::new(job.files);
+        if let Some(path) = &self.output {
+            outputs.claim_folder("--output", path)?;
+        }
+        job.checkpoint.claim(&mut outputs)?;
+        let format = self.check_format()?;
+        self.labels.refuse_unless(format == OutputFormat::Csv, extension(format))?;
+        Ok((format, outputs))
+    }
+
+    fn check_format(&self) -> Result<OutputFormat, RunFailure> {
         match (&self.output, self.format) {
             (None, None | Some(OutputFormat::Table)) => Ok(OutputFormat::Table),
             (None, Some(_)) => Err(RunFailure::usage(
@@ -165,6 +188,7 @@ impl PartOptions {
             format: self.format,
             output: self.output.clone(),
             top: self.top,
+            labels: self.labels,
             plain: true,
         }
     }

@@ -3,7 +3,8 @@
 use clap::Args;
 use hodgerank_cli::DocumentCommand;
 use hodgerank_commands::RejectedSummary;
-use hodgerank_commands::rank::{RankArgs, RankDocument, check_connected};
+use hodgerank_commands::rank::{Linked, RankArgs, RankDocument, check_connected};
+use hodgerank_io::write::Outputs;
 
 use super::method::fit_options;
 use crate::checkpoint::{CheckpointOptions, Fingerprint};
@@ -36,8 +37,12 @@ pub(super) fn run(
     let votes = files.votes();
     // All checks that need no votes come before reading.
     let fit = world.all_ok(fit_options(&args.method))?;
-    let output = world.is_root().then(|| output.open()).transpose();
-    let output = world.all_ok(output)?;
+    let open = || {
+        let mut outputs = Outputs::new(votes.files());
+        checkpoint.claim(&mut outputs)?;
+        output.open(&mut outputs)
+    };
+    let output = world.all_ok(world.is_root().then(open).transpose())?;
     let job = Job {
         files: votes.files(),
         input: &args.input,
@@ -47,7 +52,10 @@ pub(super) fn run(
         has_second_pass: false,
     };
     let connected = |study: &DistributedStudy| match args.require_connected {
-        true => Ok(check_connected(&study.graph, &study.items, study.by.as_deref())?),
+        true => {
+            let components = study.graph.components();
+            Ok(check_connected(components, Linked::ByVotes, &study.items, study.by.as_deref())?)
+        }
         false => Ok(()),
     };
     let mut first = session.first_pass(job, |_| Ok(()), connected)?;

@@ -18,8 +18,8 @@ use serde::{Deserialize, Serialize};
 use super::shard_plan::ShardPlan;
 use crate::comm::{CollectiveError, Exchange as _, World};
 
-/// Reads the shards of this process. Studies and tables are those read here; rejected rows and the
-/// outcomes seen are those of all processes. Collective.
+/// Reads the shards of this process, and returns them for the second pass. Studies and tables are
+/// those read here; rejected rows and the outcomes seen are those of all processes. Collective.
 ///
 /// # Errors
 /// If any process cannot read a shard, or the shards contradict each other.
@@ -29,7 +29,7 @@ pub fn read(
     options: &InputOptions,
     threads: usize,
     observer: &dyn Observer,
-) -> Result<Input, CollectiveError> {
+) -> Result<(Input, Sources), CollectiveError> {
     let shares = plan.shares(world.rank());
     let sources = Sources::shares(&shares);
     let progress = Arc::new(Progress::default());
@@ -44,7 +44,7 @@ pub fn read(
     let checked = input.outcomes.check().and_then(|()| input.rejected.check_left(any_good));
     world.all_ok(checked)?;
     observer.list_rejected(&input.rejected);
-    Ok(input)
+    Ok((input, sources))
 }
 
 /// What the other processes must know about the rows that a process read.

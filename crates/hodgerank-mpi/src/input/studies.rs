@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use hodgerank::{Communicator, ComparisonGraph, Error, Groups, InputSummary, Labels, Study};
+use hodgerank::{
+    Communicator, ComparisonGraph, Error, Groups, InputSummary, Labels, Study, check_votes,
+};
 
 use super::{labels, votes};
 use crate::comm::{CollectiveError, World};
@@ -79,6 +81,8 @@ fn distribute_one(
     let mut counts = [rows, comparisons, owned as u64];
     world.sum_counts(&mut counts);
     let [rows, comparisons, groups_of_all] = counts;
+    // The same sum on all processes.
+    world.all_ok(check_votes(comparisons))?;
     let graph = world.all_ok(ComparisonGraph::distributed(
         items.len(),
         groups,

@@ -1,15 +1,17 @@
 //! A folder of parts, one file from each process, that appears complete or not at all.
 //!
 //! Process 0 creates a hidden folder next to the final path, all processes write into it, and when
-//! all are done it is renamed. All processes must see the same file system. A run that is killed
-//! leaves the hidden folder (`.hodgerank-…`) behind, never a part of the result.
+//! all are done it is renamed. All processes must see the same file system. A run that is interrupted
+//! removes the hidden folder (`.hodgerank-…`); one that is killed leaves it behind, never a part of
+//! the result.
 
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use hodgerank_commands::Failure;
-use tempfile::TempDir;
+use hodgerank_io::text::visible_name;
+use hodgerank_io::write::{ClaimedOutput, Outputs, TemporaryFolder};
 
 use crate::comm::World;
 
@@ -19,7 +21,7 @@ pub(crate) struct PartFolder {
     final_path: PathBuf,
     hidden_path: PathBuf,
     /// Removes the hidden folder when dropped. Only on process 0, until the folder is published.
-    guard: Option<TempDir>,
+    guard: Option<TemporaryFolder>,
 }
 
 /// Checks that a path can become a folder of parts. Creates nothing.
@@ -27,8 +29,9 @@ pub(crate) struct PartFolder {
 /// # Errors
 /// [`Failure::Usage`] if it is a file or a folder that is not empty.
 pub(crate) fn check_folder(flag: &str, path: &str) -> Result<(), Failure> {
-    let refuse =
-        |problem: &str, help: &str| Err(Failure::usage(format!("{flag} {path}: {problem}"), help));
+    let refuse = |problem: &str, help: &str| {
+        Err(Failure::usage(format!("{flag} {}: {problem}", visible_name(path)), help))
+    };
     match fs::read_dir(path) {
         Ok(mut entries) => match entries.next() {
             None => Ok(()),
@@ -55,12 +58,11 @@ pub(crate) fn publish(folders: impl IntoIterator<Item = PartFolder>) -> Result<(
     for PartFolder { final_path, guard, .. } in folders {
         let Some(guard) = guard else { continue };
         // Renaming replaces an empty folder.
-        if let Err(error) = fs::rename(guard.path(), &final_path) {
+        if let Err(error) = guard.rename(&final_path) {
             // If these cannot be removed, the first error is still the one to report.
             published.iter().for_each(|path| _ = fs::remove_dir_all(path));
             return Err(write_error(&final_path, error));
         }
-        let _ = guard.keep();
         published.push(final_path);
     }
     Ok(())
@@ -77,7 +79,7 @@ impl PartFolder {
             Some(parent) if !parent.as_os_str().is_empty() => parent.to_owned(),
             _ => PathBuf::from("."),
         };
-        let created = world.is_root().then(|| create_hidden(&parent)).transpose();
+        let created = world.is_root().then(|| TemporaryFolder::create_in(&parent)).transpose();
         let name = created.as_ref().ok().and_then(|guard| file_name(guard.as_ref()?));
         // `None` if process 0 failed: the others then see no folder.
         let name: Option<String> = world.broadcast(Some(name));
@@ -94,30 +96,28 @@ impl PartFolder {
         }
     }
 
-    /// Returns the path of a process's file, with an extension such as `csv.gz`.
-    pub(crate) fn part(&self, rank: usize, extension: &str) -> String {
+    /// The file of a process, with an extension such as `csv.gz`.
+    ///
+    /// # Errors
+    /// If the hidden folder is gone.
+    pub(crate) fn claim_part(
+        &self,
+        flag: &'static str,
+        rank: usize,
+        extension: &str,
+        outputs: &mut Outputs,
+    ) -> Result<ClaimedOutput, hodgerank_io::Error> {
         let name = format!("part-{rank:05}.{extension}");
-        self.hidden_path.join(name).to_string_lossy().into_owned()
+        let path = |folder: &Path| folder.join(&name).to_string_lossy().into_owned();
+        outputs.claim_part(flag, &path(&self.hidden_path), &path(&self.final_path))
     }
 }
 
-fn create_hidden(parent: &Path) -> io::Result<TempDir> {
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".hodgerank-");
-    #[cfg(unix)]
-    {
-        // The permissions of an ordinary new folder; the user's umask still applies.
-        use std::os::unix::fs::PermissionsExt as _;
-        builder.permissions(fs::Permissions::from_mode(0o777));
-    }
-    builder.tempdir_in(parent)
-}
-
-fn file_name(folder: &TempDir) -> Option<String> {
+fn file_name(folder: &TemporaryFolder) -> Option<String> {
     folder.path().file_name()?.to_str().map(str::to_owned)
 }
 
 fn write_error(path: &Path, source: io::Error) -> Failure {
     let file = path.to_string_lossy().as_ref().into();
-    Failure::File(hodgerank_io::Error::Write { file, source })
+    Failure::File(hodgerank_io::Error::write(&file, source))
 }

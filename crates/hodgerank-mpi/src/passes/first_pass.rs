@@ -30,6 +30,8 @@ pub(crate) struct Job<'a> {
 /// Studies that all processes have ranked. Their distinct votes are those that this process owns.
 pub(crate) struct FirstPass {
     plan: ShardPlan,
+    /// What this process reads. It remembers what the first pass has read.
+    sources: Sources,
     pub(crate) studies: Vec<RankedStudy>,
     /// Of the files that are read here.
     pub(crate) tables: Vec<TableHead>,
@@ -62,7 +64,7 @@ impl Session {
         let communicator: Arc<dyn Communicator> =
             Arc::new(MpiCommunicator::new(Arc::clone(world), saved_to));
 
-        let input = read::read(world, &plan, job.input, *threads, terminal)?;
+        let (input, sources) = read::read(world, &plan, job.input, *threads, terminal)?;
         world.all_ok(check_files(&input.tables))?;
         let local = match job.has_second_pass {
             true => LocalVotes::copy_of(&input.studies),
@@ -80,7 +82,8 @@ impl Session {
             }
             studies.push(world.all_ok(rank(study, rejected.total, job.fit, terminal))?);
         }
-        Ok(FirstPass { plan, studies, tables: input.tables, rejected, local, checkpoint })
+        let tables = input.tables;
+        Ok(FirstPass { plan, sources, studies, tables, rejected, local, checkpoint })
     }
 }
 
@@ -118,7 +121,7 @@ impl FirstPass {
             studies.push(world.all_ok(with_local_votes(&**world, study, groups, owner))?);
         }
         Ok(TwoPass {
-            sources: Sources::shares(&self.plan.shares(world.rank())),
+            sources: std::mem::replace(&mut self.sources, Sources::shares(&[])),
             options: input.read_options(*threads),
             studies,
             tables: std::mem::take(&mut self.tables),

@@ -128,7 +128,8 @@ fn nothing_saved_yet() {
     );
     let run = folder.run(2, &words(&files, &["--resume"]));
     assert_eq!(run.code, Some(2));
-    let run = folder.run(2, &words(&files, &["--checkpoint=a.csv"]));
+    folder.put("notes.txt", "not a folder");
+    let run = folder.run(2, &words(&files, &["--checkpoint=notes.txt"]));
     assert_eq!(run.code, Some(2));
     assert!(run.errors()[0].contains("checkpoints cannot be saved there"), "{}", run.stderr);
 }

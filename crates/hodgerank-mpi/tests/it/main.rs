@@ -5,6 +5,7 @@ mod clean;
 mod failures;
 mod mpirun;
 mod outliers;
+mod outputs;
 mod peak_memory;
 mod rank;
 mod support;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use hodgerank_io::Error;
-use hodgerank_io::write::Output;
+use hodgerank_io::write::{Output, Outputs};
 
 use super::{FigureError, draw};
 use crate::chart::Chart;
@@ -14,7 +14,8 @@ use crate::chart::Chart;
 /// Writes each chart as `FOLDER/ID.svg` and `FOLDER/ID.png` and returns the files, in order.
 ///
 /// The folder is created if it does not exist. No file appears in it before all figures have been
-/// drawn and written completely.
+/// drawn and written completely. `flag` is the option that named the folder, and `outputs` are the
+/// outputs of the command, which must not clash.
 ///
 /// # Errors
 /// If an `id` is not a valid file name or occurs twice, if a figure cannot be drawn, or if the folder
@@ -22,6 +23,8 @@ use crate::chart::Chart;
 pub fn write<'a>(
     charts: impl IntoIterator<Item = &'a Chart>,
     folder: &Path,
+    flag: &'static str,
+    outputs: &mut Outputs,
 ) -> Result<Vec<PathBuf>, FigureError> {
     let mut names = HashSet::new();
     let mut files = Vec::new();
@@ -37,17 +40,15 @@ pub fn write<'a>(
     }
     std::fs::create_dir_all(folder).map_err(|source| {
         let file = folder.display().to_string().into();
-        FigureError::Write(Error::Write { file, source })
+        FigureError::Write(Error::write(&file, source))
     })?;
-    let mut outputs = Vec::new();
+    let mut written = Vec::new();
     for (path, bytes) in &files {
-        let mut output = Output::create(utf8(path)?)?;
+        let mut output = outputs.claim(flag, utf8(path)?)?.open()?;
         output.write_all(bytes).map_err(|source| output.error(source))?;
-        outputs.push(output);
+        written.push(output);
     }
-    for output in outputs {
-        output.finish()?;
-    }
+    Output::finish_all(written)?;
     Ok(files.into_iter().map(|(path, _)| path).collect())
 }
 
@@ -61,6 +62,6 @@ fn utf8(path: &Path) -> Result<&str, FigureError> {
     path.to_str().ok_or_else(|| {
         let file: Arc<str> = path.display().to_string().into();
         let source = std::io::Error::other("the path is not valid UTF-8; choose another folder");
-        FigureError::Write(Error::Write { file, source })
+        FigureError::Write(Error::write(&file, source))
     })
 }

@@ -31,7 +31,7 @@ impl ItemOrder {
     pub(super) fn new(findings: &StudyFindings<'_>, max_listed: usize) -> Self {
         let ranked = findings.ranked;
         let graph = ranked.graph;
-        let ranking = Ranking::new(graph, &ranked.fit.scores);
+        let ranking = Ranking::within(graph, &ranked.fit.components, &ranked.fit.scores);
         let ranking = ranking.with_flagged(graph, &ranked.fit.flagged);
         let plain_score = findings.all_votes.scores.clone();
         let mut plain_rank = vec![0; graph.items()];

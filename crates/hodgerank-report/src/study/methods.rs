@@ -84,7 +84,8 @@ fn bump(findings: &StudyFindings<'_>, order: &ItemOrder) -> Chart {
         .iter()
         .map(|fit| {
             let mut position = vec![0; graph.items()];
-            for (k, row) in Ranking::new(graph, &fit.scores).items.iter().enumerate() {
+            let ranking = Ranking::within(graph, &fit.components, &fit.scores);
+            for (k, row) in ranking.items.iter().enumerate() {
                 position[row.item as usize] = k as u32 + 1;
             }
             items.iter().map(|&item| position[item as usize]).collect()

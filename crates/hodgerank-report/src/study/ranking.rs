@@ -71,7 +71,7 @@ fn table(findings: &StudyFindings<'_>, order: &ItemOrder) -> PageTable {
         PageColumn::new("losses", "losses", whole(&|row| row.losses as i64)),
         PageColumn::new("ties", "ties", whole(&|row| row.ties as i64)),
     ];
-    if findings.ranked.graph.components().len() > 1 {
+    if findings.ranked.fit.components.len() > 1 {
         let component =
             PageColumn::new("component", "component", whole(&|row| row.component.into()));
         columns.push(

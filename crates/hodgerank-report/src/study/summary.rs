@@ -63,7 +63,7 @@ fn best_items(findings: &StudyFindings<'_>, order: &ItemOrder) -> String {
         .take(3)
         .map(|row| label(findings, row.item))
         .collect();
-    let is_connected = findings.ranked.graph.components().len() == 1;
+    let is_connected = findings.ranked.fit.components.len() == 1;
     match rows.last() {
         Some(last) if rows.len() > 3 && is_connected => {
             format!("Best: {}. Last: {}.", listed(&first), label(findings, last.item))

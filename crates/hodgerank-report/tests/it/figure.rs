@@ -3,6 +3,7 @@
 
 use std::collections::HashSet;
 
+use hodgerank_io::write::Outputs;
 use hodgerank_report::chart::{
     Anchor, Axis, Chart, Colour, Hover, LegendEntry, LineCurve, Mark, PointShape, Ramp, Sign, Ticks,
 };
@@ -421,7 +422,7 @@ fn files_are_written_in_a_new_folder() {
     let folder = place.path().join("new/figures");
     let mut charts = vec![numbers(every_mark()), numbers(Vec::new())];
     charts[1].id = "second-one".to_owned();
-    let files = figure::write(&charts, &folder).unwrap();
+    let files = figure::write(&charts, &folder, "--figures", &mut Outputs::new(&[])).unwrap();
     let names: Vec<_> =
         files.iter().map(|file| file.file_name().unwrap().to_str().unwrap()).collect();
     assert_eq!(names, ["test.svg", "test.png", "second-one.svg", "second-one.png"]);
@@ -437,10 +438,12 @@ fn names_outside_the_folder_are_rejected() {
     for id in ["", "../up", "a/b", "a--b", "con.txt", "a b"] {
         let mut one = numbers(Vec::new());
         one.id = id.to_owned();
-        let error = figure::write([&one], &folder).unwrap_err();
+        let error =
+            figure::write([&one], &folder, "--figures", &mut Outputs::new(&[])).unwrap_err();
         assert!(matches!(error, FigureError::Name { .. }), "{id}: {error}");
     }
     let twice = [numbers(Vec::new()), numbers(Vec::new())];
-    assert!(matches!(figure::write(&twice, &folder), Err(FigureError::Name { .. })));
+    let error = figure::write(&twice, &folder, "--figures", &mut Outputs::new(&[])).unwrap_err();
+    assert!(matches!(error, FigureError::Name { .. }));
     assert!(!folder.exists());
 }

@@ -55,10 +55,15 @@ impl Components {
         }
     }
 
-    pub(super) fn of(items: usize, pairs: &Pairs, communicator: &dyn Communicator) -> Self {
+    /// The components that these pairs of items connect, together with those of other processes.
+    pub(super) fn of(
+        items: usize,
+        pairs: impl Iterator<Item = (u32, u32)>,
+        communicator: &dyn Communicator,
+    ) -> Self {
         let mut sets = DisjointSets::new(items);
         let mut count = items;
-        for (&i, &j) in pairs.left.iter().zip(&pairs.right) {
+        for (i, j) in pairs {
             // A well-connected graph is joined long before its last pair.
             if count == 1 {
                 break;

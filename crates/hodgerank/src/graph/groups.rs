@@ -171,6 +171,13 @@ impl Groups {
         Self { left, right, y, weight }
     }
 
+    pub(super) fn shrink_to_fit(&mut self) {
+        self.left.shrink_to_fit();
+        self.right.shrink_to_fit();
+        self.y.shrink_to_fit();
+        self.weight.shrink_to_fit();
+    }
+
     pub(super) fn with_capacity(groups: usize) -> Self {
         Self {
             left: Vec::with_capacity(groups),

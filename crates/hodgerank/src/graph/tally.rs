@@ -78,6 +78,14 @@ impl Tally {
         self.votes
     }
 
+    /// Bytes of memory that the counts take, approximately.
+    #[must_use]
+    pub fn memory_bytes(&self) -> usize {
+        let entry = size_of::<((u32, u32, u32), u32)>();
+        let maps = self.sparse.capacity() * entry + self.overflows.capacity() * 8;
+        self.dense.capacity() + maps + self.wide_counts.capacity() * 24
+    }
+
     /// Counts a vote on two different items `count` times. `y` must be finite.
     #[inline]
     pub fn add(&mut self, left: u32, right: u32, y: f64, count: u64) {

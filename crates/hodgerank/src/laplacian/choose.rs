@@ -6,6 +6,7 @@
 
 use super::conjugate_gradient::ConjugateGradientSolver;
 use super::dense::DenseCholesky;
+use super::elimination::DenseElimination;
 use super::sparse::{Fill, SparseCholesky, SymbolicAnalysis};
 use super::{Backend, BackendChoice, LaplacianBlock, LaplacianSolver};
 use crate::error::{Error, Result};
@@ -16,6 +17,17 @@ const ALWAYS_DENSE_ITEMS: usize = 200;
 const DENSE_MAX_ITEMS: usize = 8192;
 /// Maximum size of an automatically chosen sparse factor (4 GB).
 const SPARSE_MAX_ENTRIES: f64 = 5e8;
+
+/// Ratio of the largest to the smallest weight of a component above which weak links need care: the
+/// dense backend eliminates without subtractions, and conjugate gradients use a spanning tree as
+/// preconditioner.
+pub(super) const WIDE_WEIGHT_RATIO: f64 = (1 << 20) as f64;
+/// The same ratio above which a sparse factorisation is not chosen automatically: refinement could no
+/// longer make up for the digits that it loses.
+const MAX_SPARSE_WEIGHT_RATIO: f64 = (1_u64 << 30) as f64;
+/// Up to this many items the dense backend is preferred to conjugate gradients for such weights: it
+/// takes seconds, and its accuracy does not depend on the weights.
+const ELIMINATION_MAX_ITEMS: usize = 4096;
 
 /// A multiply-add of dense Cholesky.
 const DENSE_FLOP: f64 = 0.07;
@@ -53,15 +65,14 @@ pub(super) fn set_up(
         return set_up_distributed(matrix, choice);
     }
     match choice {
-        BackendChoice::Fixed(Backend::Dense) => Ok(Box::new(DenseCholesky::new(matrix)?)),
+        BackendChoice::Fixed(Backend::Dense) => dense(matrix),
         BackendChoice::Fixed(Backend::Sparse) => {
             Ok(Box::new(SparseCholesky::new(matrix, SymbolicAnalysis::new(matrix)?)?))
         }
         BackendChoice::Fixed(Backend::ConjugateGradient) => {
             Ok(Box::new(ConjugateGradientSolver::new(matrix)))
         }
-        // A factorisation can break down where the weights of a component span more than 16
-        // digits; conjugate gradients still give an approximate solution.
+        // A sparse factorisation can break down where the weights span many digits.
         BackendChoice::Auto => {
             Ok(direct(matrix).unwrap_or_else(|| Box::new(ConjugateGradientSolver::new(matrix))))
         }
@@ -85,12 +96,25 @@ fn set_up_distributed(
     }
 }
 
+/// Elimination without subtractions where the weights differ so much that Cholesky factorisation
+/// would lose digits of the light ones.
+fn dense(matrix: LaplacianBlock<'_>) -> Result<Box<dyn LaplacianSolver>> {
+    if matrix.weight_ratio() > WIDE_WEIGHT_RATIO {
+        return Ok(Box::new(DenseElimination::new(matrix)?));
+    }
+    Ok(Box::new(DenseCholesky::new(matrix)?))
+}
+
 /// A direct backend, if one is predicted to be the fastest and the factorisation succeeds.
 fn direct(matrix: LaplacianBlock<'_>) -> Option<Box<dyn LaplacianSolver>> {
-    let dense = || Some(Box::new(DenseCholesky::new(matrix).ok()?) as Box<dyn LaplacianSolver>);
+    let dense = || dense(matrix).ok();
     let n = matrix.len();
     if n <= ALWAYS_DENSE_ITEMS {
         return dense();
+    }
+    let weight_ratio = matrix.weight_ratio();
+    if weight_ratio > MAX_SPARSE_WEIGHT_RATIO {
+        return if n <= ELIMINATION_MAX_ITEMS { dense() } else { None };
     }
     let dense_cost =
         if n <= DENSE_MAX_ITEMS { (n as f64).powi(3) / 6.0 * DENSE_FLOP } else { f64::INFINITY };
@@ -104,7 +128,8 @@ fn direct(matrix: LaplacianBlock<'_>) -> Option<Box<dyn LaplacianSolver>> {
     {
         return Some(Box::new(sparse));
     }
-    if dense_cost <= cg_cost { dense() } else { None }
+    let is_wide = weight_ratio > WIDE_WEIGHT_RATIO && n <= ELIMINATION_MAX_ITEMS;
+    if dense_cost <= cg_cost || is_wide { dense() } else { None }
 }
 
 fn factor_cost(fill: Fill) -> f64 {

@@ -12,17 +12,17 @@ use faer::linalg::cholesky::llt::{self, factor::LltError};
 use faer::linalg::matmul::matmul;
 use faer::linalg::triangular_solve::solve_lower_triangular_in_place;
 use faer::reborrow::{Reborrow, ReborrowMut};
-use faer::{Accum, Mat, MatMut, Par};
+use faer::{Accum, Mat, MatMut, MatRef, Par};
 use rayon::prelude::*;
 
 use super::{Backend, LaplacianBlock, LaplacianSolver, SolveInfo, StoppingRule, refine};
 use crate::error::{Error, Result};
 
 /// 8 GiB. Larger allocations might be granted and then end in an out-of-memory kill.
-const MAX_ITEMS: usize = 1 << 15;
+pub(super) const MAX_ITEMS: usize = 1 << 15;
 
 /// Columns per block.
-const BLOCK_COLUMNS: usize = 128;
+pub(super) const BLOCK_COLUMNS: usize = 128;
 
 /// The Cholesky factor of one component, in the lower triangle.
 #[derive(Debug)]
@@ -78,17 +78,20 @@ fn factorise(mut matrix: MatMut<'_, f64>) -> std::result::Result<(), LltError> {
         rows_of(below.rb_mut()).into_par_iter().for_each(|rows| {
             solve_lower_triangular_in_place(diagonal, rows.transpose_mut(), Par::Seq);
         });
-        let below = below.rb();
-        let columns = columns_of(right.split_at_row_mut(width).1);
-        columns.into_par_iter().enumerate().for_each(|(k, column)| {
-            let first = k * BLOCK_COLUMNS;
-            let (_, column) = column.split_at_row_mut(first);
-            let lower = below.subrows(first, below.nrows() - first);
-            let upper = below.subrows(first, column.ncols()).transpose();
-            matmul(column, Accum::Add, lower, upper, -1.0, Par::Seq);
-        });
+        add_products(right.split_at_row_mut(width).1, below.rb(), -1.0);
     }
     Ok(())
+}
+
+/// Adds sign·BBᵀ to the lower triangle, B the panel `below` the block that was factored.
+pub(super) fn add_products(matrix: MatMut<'_, f64>, below: MatRef<'_, f64>, sign: f64) {
+    columns_of(matrix).into_par_iter().enumerate().for_each(|(k, column)| {
+        let first = k * BLOCK_COLUMNS;
+        let (_, column) = column.split_at_row_mut(first);
+        let lower = below.subrows(first, below.nrows() - first);
+        let upper = below.subrows(first, column.ncols()).transpose();
+        matmul(column, Accum::Add, lower, upper, sign, Par::Seq);
+    });
 }
 
 fn rows_of(mut matrix: MatMut<'_, f64>) -> Vec<MatMut<'_, f64>> {

@@ -298,6 +298,35 @@ impl<'a> LaplacianBlock<'a> {
         2.0 * self.degrees.iter().copied().fold(0.0, f64::max) + self.shift
     }
 
+    /// The largest weight divided by the smallest positive one, the shift included: of the pairs of
+    /// this process.
+    #[must_use]
+    pub fn weight_ratio(self) -> f64 {
+        let positive = self.weights.iter().copied().filter(|w| *w > 0.0);
+        let shift = (self.shift > 0.0).then_some(self.shift);
+        let (low, high) = positive
+            .chain(shift)
+            .fold((f64::INFINITY, 0.0_f64), |(low, high), w| (low.min(w), high.max(w)));
+        if high > 0.0 { high / low } else { 1.0 }
+    }
+
+    /// xᵀ(L + shift·I)x, as a sum of squares. For a matrix whose pairs are all on this process.
+    pub(super) fn energy(self, x: &[f64]) -> f64 {
+        let length = self.rows_per_task();
+        let [energy] = sum_tasks(x.par_chunks(length).enumerate(), |(task, own)| {
+            let mut energy = 0.0;
+            for (k, &xi) in own.iter().enumerate() {
+                let i = task * length + k;
+                let entries = self.neighbours(i).iter().zip(self.weights(i));
+                // Each pair is in two rows.
+                let twice: f64 = entries.map(|(&j, &w)| w * (xi - x[j as usize]).powi(2)).sum();
+                energy += 0.5 * twice + self.shift * xi * xi;
+            }
+            [energy]
+        });
+        energy
+    }
+
     /// Row `i` of (L + shift·I)x, for the pairs of this process.
     ///
     /// Computed from differences, Σ w (xᵢ − xⱼ), and not as degree·xᵢ − Σ w xⱼ: on long chains the

@@ -39,7 +39,7 @@ pub(super) fn solve(
         }
         apply(out);
         centre(out);
-        return SolveInfo { iterations: 1, residual: 0.0, converged: true };
+        return SolveInfo { iterations: 1, residual: 0.0, converged: true, error_bound: None };
     }
     let rhs_norm = norm(rhs);
     let target = rule.tolerance.min(DIRECT_TOLERANCE) * rhs_norm;
@@ -62,5 +62,5 @@ pub(super) fn solve(
         }
     }
     let converged = good_enough(matrix, size, rhs_norm, out, rule.tolerance);
-    SolveInfo { iterations, residual: size / rhs_norm, converged }
+    SolveInfo { iterations, residual: size / rhs_norm, converged, error_bound: None }
 }

@@ -95,7 +95,7 @@ impl LaplacianSystem {
         let items = self.matrix.items();
         assert_eq!(rhs.len(), items.len(), "one number for each item");
         if let Some(item) = rhs.iter().position(|b| !b.is_finite()) {
-            return Err(Error::Overflow { item: item as u32, value: rhs[item] });
+            return Err(Error::Overflow { item: item as u32, label: None, value: rhs[item] });
         }
         let mut b: Vec<f64> = items.iter().map(|&item| rhs[item as usize]).collect();
         let mut x = vec![0.0; items.len()];
@@ -210,5 +210,6 @@ fn combine(solved: &[(SolveInfo, f64)]) -> SolveInfo {
         iterations: solved.iter().map(|(info, _)| info.iterations).max().unwrap_or(0),
         residual: if whole > 0.0 { (squares(|info| info.residual) / whole).sqrt() } else { 0.0 },
         converged: solved.iter().all(|(info, _)| info.converged),
+        error_bound: None,
     }
 }

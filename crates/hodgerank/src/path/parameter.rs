@@ -46,4 +46,7 @@ pub enum StopAt {
     Value(f64),
     /// At the first knot at which at least this many votes have been flagged.
     Flagged(f64),
+    /// At the first knot at which at least this many votes have been flagged, or at the end of the
+    /// path as the method defines it, whichever comes first.
+    FlaggedOrEnd(f64),
 }

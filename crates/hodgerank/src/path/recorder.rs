@@ -133,7 +133,9 @@ impl Recorder {
                 let last = self.path.knots[self.path.knots.len() - 1];
                 !self.path.parameter.precedes(last, value)
             }
-            StopAt::Flagged(votes) => self.ever_flagged_votes >= votes,
+            StopAt::Flagged(votes) | StopAt::FlaggedOrEnd(votes) => {
+                self.ever_flagged_votes >= votes
+            }
         }
     }
 
@@ -190,10 +192,13 @@ impl Recorder {
         &self.path
     }
 
-    /// Returns the finished path.
+    /// Returns the finished path. A path that ended before a requested λ, time or number of flagged
+    /// votes is not complete, whatever the solver says.
     #[must_use]
-    pub fn finish(mut self, status: Status) -> Path {
-        self.path.status = status;
+    pub fn finish(mut self, status: Status, stop: StopAt) -> Path {
+        let is_required = matches!(stop, StopAt::Value(_) | StopAt::Flagged(_));
+        let fell_short = status == Status::Complete && is_required && !self.reached(stop);
+        self.path.status = if fell_short { Status::NotReached } else { status };
         self.path
     }
 }

@@ -23,7 +23,9 @@
 //! votes almost nothing would be flagged.) It does depend on the order of the items' names, which
 //! assigns random numbers to votes.
 //!
-//! A curve ends where more than half of the votes of a training problem are outliers.
+//! A curve ends where a training problem has more outliers than half of its rows. Beyond that, the
+//! outliers explain almost any rows, and the LASSO converges slowly: with two folds, half of the votes
+//! are as many as there are training rows.
 //!
 //! Cost: votes³ for the basis; for each fold and λ some passes over votes × (items + d/K) numbers.
 //! At most [`MAX_VOTES`] votes.
@@ -243,6 +245,7 @@ impl Fold {
         (fold, folds): (usize, usize),
     ) -> Self {
         let left_out = space.fold(fold, folds);
+        let training_rows = space.cycles() - left_out.len();
         let (width, rows) = (left_out.len(), space.only(left_out.clone()));
         let error = |beta: &[f64]| {
             let mut left = vec![0.0; width];
@@ -257,7 +260,7 @@ impl Fold {
         for lambda in lambdas {
             found.violation = found.violation.max(lasso.minimise(share * lambda));
             found.errors.push((error(&lasso.beta), error(&lasso.refitted())));
-            if 2 * lasso.beta.iter().filter(|beta| **beta != 0.0).count() > z.len() {
+            if 2 * lasso.beta.iter().filter(|beta| **beta != 0.0).count() > training_rows {
                 break;
             }
         }

@@ -174,7 +174,12 @@ fn run_iterations(
     let max_steps_per_knot = (1.0 / (KNOTS_PER_RELAXATION * kappa * dt)).max(1.0) as u64;
     let mut k = initial_steps(dt, max_r).min((end / dt + END_TIME_TOLERANCE) as u64);
     let (first, mut last_knot) = (k, k);
-    let mut t = k as f64 * dt;
+    // The time after `k` steps; exactly `end` where rounding alone separates the two.
+    let time_after = |k: u64| {
+        let t = k as f64 * dt;
+        if (end - t).abs() <= END_TIME_TOLERANCE * dt { end } else { t }
+    };
+    let mut t = time_after(k);
     iterate.skip_initial_phase(t);
     if t > 0.0 {
         recorder.record_knot(t, &iterate.theta, [], groups);
@@ -189,7 +194,7 @@ fn run_iterations(
     }
     let end_ratio = if stop == StopAt::End { END_RESIDUAL_RATIO } else { options.tolerance };
     let status = loop {
-        if recorder.reached(stop) || end - t <= END_TIME_TOLERANCE * dt {
+        if recorder.reached(stop) || t >= end {
             break Status::Complete;
         }
         if k - first >= options.max_steps as u64 {
@@ -197,12 +202,10 @@ fn run_iterations(
         }
         let step = dt.min(end - t);
         k += 1;
-        t = if step < dt { end } else { k as f64 * dt };
+        t = if step < dt { end } else { time_after(k) };
         let step = StepParams { kappa, dt: step, t };
         let StepOutcome { converged, any_change } = iterate.advance(step, end_ratio * max_r)?;
-        let is_last = converged
-            || end - t <= END_TIME_TOLERANCE * dt
-            || k - first == options.max_steps as u64;
+        let is_last = converged || t >= end || k - first == options.max_steps as u64;
         if any_change || is_last || k - last_knot >= max_steps_per_knot {
             recorder.record_knot(t, &iterate.theta, iterate.changes.iter().copied(), groups);
             last_knot = k;
@@ -218,7 +221,7 @@ fn run_iterations(
             recorder.save(state);
         });
     };
-    Ok(recorder.finish(status))
+    Ok(recorder.finish(status, stop))
 }
 
 /// Returns the number of steps in the initial phase: the largest k with kΔt·max|r| ≤ 1.
@@ -239,5 +242,5 @@ fn constant_path(
     {
         recorder.record_knot(t, theta, [], graph.groups());
     }
-    recorder.finish(Status::Complete)
+    recorder.finish(Status::Complete, stop)
 }

@@ -41,8 +41,9 @@ use super::{L2Options, Solution, Status, check_stopping, l2};
 use crate::error::{Error, Result};
 use crate::graph::ComparisonGraph;
 
-/// σ below this fraction of the root mean square of the l2 residuals counts as zero, and so do l2
-/// residuals below this fraction of the root mean square of y.
+/// σ below this fraction of the root mean square of the l2 residuals, or of the geometric mean of |y|
+/// if that is smaller, counts as zero. So do l2 residuals below this fraction of the root mean square
+/// of y.
 const MIN_SCALE_RATIO: f64 = 1e-6;
 
 /// Options of [`solve`].
@@ -147,7 +148,9 @@ pub fn solve(graph: &ComparisonGraph, options: &ConcomitantOptions) -> Result<Co
         evaluations: 0,
         max_evaluations: options.max_iterations,
     };
-    let (sigma, mut status) = profile.find_root(rms_r, options.tolerance)?;
+    // A few gross votes dominate the root mean square, but hardly move the geometric mean.
+    let smallest = MIN_SCALE_RATIO * rms_r.min(geometric_mean(graph));
+    let (sigma, mut status) = profile.find_root(rms_r, smallest, options.tolerance)?;
     let ScaleProfile { mut fit, evaluations, .. } = profile;
     if status == ScaleStatus::Solved && fit.status != Status::Solved {
         status = ScaleStatus::IterationLimit;
@@ -223,8 +226,13 @@ impl ScaleProfile<'_> {
         Ok(self.graph.communicator().sum_scalar(sum) / self.target - 1.0)
     }
 
-    /// Finds σ, starting at `start`.
-    fn find_root(&mut self, start: f64, tolerance: f64) -> Result<(f64, ScaleStatus)> {
+    /// Finds σ, starting at `start`; below `smallest` it counts as zero.
+    fn find_root(
+        &mut self,
+        start: f64,
+        smallest: f64,
+        tolerance: f64,
+    ) -> Result<(f64, ScaleStatus)> {
         let mut high = start;
         let mut at_high = self.excess(high)?;
         while at_high > 0.0 && self.may_evaluate() {
@@ -238,7 +246,7 @@ impl ScaleProfile<'_> {
             if at_low < 0.0 {
                 (high, at_high) = (low, at_low);
             }
-            if low < MIN_SCALE_RATIO * start {
+            if low < smallest {
                 return Ok((low, ScaleStatus::Collapsed));
             }
         }
@@ -268,6 +276,20 @@ impl ScaleProfile<'_> {
         }
         Ok((sigma, ScaleStatus::Solved))
     }
+}
+
+/// The geometric mean of |y| over the votes that are not ties; infinite without any.
+fn geometric_mean(graph: &ComparisonGraph) -> f64 {
+    let groups = graph.groups();
+    let (mut logs, mut votes) = (0.0, 0.0);
+    for (y, w) in groups.y.iter().zip(&groups.weight).filter(|(y, _)| **y != 0.0) {
+        logs += w * y.abs().ln();
+        votes += w;
+    }
+    let mut sums = [logs, votes];
+    graph.communicator().sum(&mut sums);
+    let [logs, votes] = sums;
+    if votes > 0.0 { (logs / votes).exp() } else { f64::INFINITY }
 }
 
 /// Returns √(Σ w r² / Σ w); with empty `scores`, r = y.

@@ -50,6 +50,10 @@ use std::time::Instant;
 
 use crate::error::{Error, Result};
 use crate::graph::ComparisonGraph;
+use crate::numeric::{largest_magnitude, power_of_two_below};
+
+/// Larger outcomes are divided by a power of two during the search, because their squares overflow.
+const MAX_OUTCOME: f64 = 1e100;
 
 /// Computes the least-squares scores without the `k` votes that fit worst.
 ///
@@ -92,6 +96,24 @@ pub fn solve(graph: &ComparisonGraph, options: &HardThresholdOptions) -> Result<
 /// Exchanging all votes of a merged group may decrease the objective even if exchanging a part of
 /// them does not.
 pub(super) fn on_merged(
+    graph: &ComparisonGraph,
+    search: impl FnOnce(&ComparisonGraph) -> Result<Removal>,
+) -> Result<Removal> {
+    let largest = largest_magnitude(&graph.groups().y);
+    if largest <= MAX_OUTCOME {
+        return on_merged_groups(graph, search);
+    }
+    let unit = power_of_two_below(largest);
+    let mut groups = graph.groups().clone();
+    groups.y.iter_mut().for_each(|y| *y /= unit);
+    let scaled = ComparisonGraph::new(graph.items(), groups)?;
+    let mut found = on_merged_groups(&scaled, search)?;
+    found.solution.scores.iter_mut().for_each(|score| *score *= unit);
+    found.objective *= unit * unit;
+    Ok(found)
+}
+
+fn on_merged_groups(
     graph: &ComparisonGraph,
     search: impl FnOnce(&ComparisonGraph) -> Result<Removal>,
 ) -> Result<Removal> {

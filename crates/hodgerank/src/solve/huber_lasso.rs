@@ -63,7 +63,9 @@ use newton::Newton;
 ///
 /// A group is flagged while its |r| exceeds λ by more than rounding errors. Groups that enter at the
 /// same knot are sorted by |r|, the largest first, then by index. With [`StopAt::Value`] the last
-/// knot is that λ, if it is on the path.
+/// knot is that λ. A grid ends at its last λ only with [`StopAt::End`] and
+/// [`StopAt::FlaggedOrEnd`]; otherwise the path continues below it until the request is met, or
+/// until λ reaches the limit of double precision ([`Status::NotReached`]).
 ///
 /// # Errors
 /// If an option is invalid, the sums of the outcomes overflow, or there are too many items for exact
@@ -79,11 +81,20 @@ pub fn compute_path(
     let recorder =
         Recorder::for_graph(graph, Parameter::Lambda, Interpolation::Linear, lambda_max, &theta);
     if lambda_max == 0.0 || recorder.reached(stop) {
-        return Ok(recorder.finish(Status::Complete));
+        return Ok(recorder.finish(Status::Complete, stop));
     }
     match options.knots {
         Knots::Grid { count, ratio } => {
             let lambdas = lambda_grid(lambda_max, count, ratio).skip(1);
+            let beyond = match stop {
+                StopAt::Value(_) | StopAt::Flagged(_) => Some(continued_grid(
+                    lambda_max * ratio,
+                    ratio.powf(1.0 / (count - 1) as f64),
+                    smallest_lambda(graph),
+                )),
+                StopAt::End | StopAt::FlaggedOrEnd(_) => None,
+            };
+            let lambdas = lambdas.chain(beyond.into_iter().flatten());
             grid::compute_path(graph, &theta, lambda_max, lambdas, recorder, stop, options)
         }
         Knots::Exact { max_knots } => {
@@ -102,6 +113,27 @@ pub(crate) fn lambda_max(graph: &ComparisonGraph) -> Result<f64> {
 pub(crate) fn lambda_grid(lambda_max: f64, count: usize, ratio: f64) -> impl Iterator<Item = f64> {
     (0..count).map(move |k| lambda_max * ratio.powf(k as f64 / (count - 1) as f64))
 }
+
+/// Continues a grid below `last` for as long as λ is at least `smallest`.
+///
+/// Successive λ have the ratio of the grid, or [`CONTINUED_RATIO`] if the grid is finer: what lies
+/// beyond the requested grid does not need more knots than a default one.
+fn continued_grid(last: f64, grid_ratio: f64, smallest: f64) -> impl Iterator<Item = f64> {
+    let ratio = grid_ratio.min(CONTINUED_RATIO);
+    (1..).map(move |k| last * ratio.powi(k)).take_while(move |&lambda| lambda >= smallest)
+}
+
+/// The largest ratio of successive λ beyond the end of a grid: about that of the default grid.
+const CONTINUED_RATIO: f64 = 0.955;
+
+/// The λ below which residuals of the largest outcomes are rounding errors.
+fn smallest_lambda(graph: &ComparisonGraph) -> f64 {
+    let largest_y = largest_magnitude(&graph.groups().y);
+    MIN_LAMBDA_RATIO * graph.communicator().max_scalar(largest_y)
+}
+
+/// Lower limit of λ relative to the largest |y|.
+const MIN_LAMBDA_RATIO: f64 = 1e-13;
 
 /// Lower limit of λ_max relative to the largest |y|. Below it residuals are rounding errors.
 const MIN_LAMBDA_MAX_RATIO: f64 = 1e-10;
@@ -143,6 +175,7 @@ pub fn solve_at(
         backends,
         iterations: result.steps,
         residual: result.violation,
+        error_bound: None,
         time: started.elapsed(),
     };
     Ok(Solution { scores: newton.theta, status, info })

@@ -46,6 +46,7 @@ mod conjugate_gradient;
 mod dense;
 mod inlier_system;
 mod inliers;
+mod outcome_scale;
 mod pass;
 mod signed_fit;
 
@@ -177,7 +178,7 @@ fn run_events(
             }
         }
     };
-    recorder.finish(status)
+    recorder.finish(status, stop)
 }
 
 /// Estimates the multiply-adds that [`compute_path`] needs until this many votes are flagged.

@@ -92,7 +92,9 @@ pub fn solve(graph: &ComparisonGraph, options: &LassoL2Options, stop: StopAt) ->
     let path = huber_lasso::compute_path(graph, &path_options, stop)?;
     let ordered = order_of_suspicion(graph, &path, options.protocol);
     let removed = match stop {
-        StopAt::Flagged(votes) => first_votes(graph.groups(), ordered, votes),
+        StopAt::Flagged(votes) | StopAt::FlaggedOrEnd(votes) => {
+            first_votes(graph.groups(), ordered, votes)
+        }
         StopAt::End | StopAt::Value(_) => {
             let end = path.knots.last().copied().unwrap_or_default();
             let flagged = path.flagged_at(end);

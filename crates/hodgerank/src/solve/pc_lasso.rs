@@ -117,7 +117,7 @@ pub fn solve(graph: &ComparisonGraph, options: &PcLassoOptions) -> Result<PcLass
     let matrix = LaplacianMatrix::new(graph, 0.0);
     let b = graph.divergence(&graph.groups().y);
     if let Some(item) = b.iter().position(|b| !b.is_finite()) {
-        return Err(Error::Overflow { item: item as u32, value: b[item] });
+        return Err(Error::Overflow { item: item as u32, label: None, value: b[item] });
     }
     let max_b = largest_magnitude(&b);
     let lambda = options.lambda.unwrap_or(DEFAULT_LAMBDA_RATIO * max_b);
@@ -143,7 +143,8 @@ pub fn solve(graph: &ComparisonGraph, options: &PcLassoOptions) -> Result<PcLass
     graph.components().centre(&mut scores);
     let solved = violation <= options.tolerance * max_b;
     let residual = if max_b > 0.0 { violation / max_b } else { 0.0 };
-    let info = Info { backends: Vec::new(), iterations, residual, time: started.elapsed() };
+    let (backends, time) = (Vec::new(), started.elapsed());
+    let info = Info { backends, iterations, residual, error_bound: None, time };
     let status = if solved { Status::Solved } else { Status::IterationLimit };
     Ok(PcLasso { solution: Solution { scores, status, info }, coefficients, lambda })
 }

@@ -11,6 +11,10 @@
 //!
 //! K₀ = ⌊¾ C(θ_l2)⌋,  K ← min(max(⌈1.05 K⌉, K + 1), C(θ_K)) until it no longer increases.
 //!
+//! A single vote with a huge outcome can distort the l2 scores so much that most votes contradict
+//! them, and K₀ is far too large. Then K ← C(θ_K) first, until it no longer decreases: the scores
+//! without the K₀ worst votes are no longer distorted.
+//!
 //! For ±1 votes and scores within 2 of each other, the contradicting votes are exactly those with
 //! |r| > 1. Ties contradict nothing and are removed only if they fit worse than other votes.
 //!
@@ -120,6 +124,14 @@ fn search(graph: &ComparisonGraph, options: &TrimmedOptions, started: Instant) -
     let mut k =
         (FIRST_K_RATIO * contradicting_votes(graph, &l2.solution.scores)).floor().min(max_k);
     let mut fit = search.alternate(k, &l2.solution.scores)?;
+    for _ in 0..MAX_ROUNDS {
+        let fewer = contradicting_votes(graph, &fit.solution.scores);
+        if fewer >= k {
+            break;
+        }
+        k = fewer;
+        fit = search.alternate(k, &fit.solution.scores)?;
+    }
     for _ in 0..MAX_ROUNDS {
         let grown = (MAX_K_GROWTH * k).ceil().max(k + 1.0);
         let next = grown.min(contradicting_votes(graph, &fit.solution.scores)).min(max_k);

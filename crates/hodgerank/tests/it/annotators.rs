@@ -6,7 +6,7 @@ use hodgerank::annotators::{
 };
 use hodgerank::simulate::{AnnotatorKind, Noise, SimulateOptions, SimulatedVote, Simulation};
 use hodgerank::solve::{TrimmedOptions, trimmed};
-use hodgerank::{Comparison, ComparisonGraph, Error, Groups};
+use hodgerank::{Comparison, ComparisonGraph, Error, Groups, Labels};
 
 fn close(a: f64, b: f64) -> bool {
     (a - b).abs() < 1e-12
@@ -97,7 +97,7 @@ fn tallies_can_be_merged_in_any_order() {
     rest.add(2, Some(false), Some(false), true, 1);
     one_by_one.merge(&rest);
     assert_eq!(one_by_one, whole);
-    let report = whole.report(&AnnotatorOptions::default()).unwrap();
+    let report = whole.report(&labels(3), &AnnotatorOptions::default()).unwrap();
     assert_eq!(report.iter().map(|r| r.annotator).collect::<Vec<_>>(), [2, 0]);
     assert_eq!(
         (report[0].agreement, report[0].flagged_share, report[0].left_share),
@@ -108,7 +108,8 @@ fn tallies_can_be_merged_in_any_order() {
     // One flag among six votes, four of which are mine.
     assert!(close(report[0].flagged_p, 4.0 / 6.0) && close(report[0].left_p.unwrap(), 10.0 / 16.0));
     for level in [0.0, 1.0, f64::NAN] {
-        let error = whole.report(&AnnotatorOptions { level, ..Default::default() }).unwrap_err();
+        let options = AnnotatorOptions { level, ..Default::default() };
+        let error = whole.report(&labels(3), &options).unwrap_err();
         assert!(matches!(error, Error::BadOption { option: "level", .. }));
     }
 }
@@ -128,7 +129,32 @@ fn reports(votes: &[SimulatedVote], items: usize) -> Vec<AnnotatorReport> {
         let flagged = found.removed[group.unwrap() as usize] > 0.0;
         tallies.add(vote.annotator.unwrap(), left_chosen, agrees, flagged, 1);
     }
-    tallies.report(&AnnotatorOptions::default()).unwrap()
+    let annotators = tallies.tallies().len();
+    tallies.report(&labels(annotators), &AnnotatorOptions::default()).unwrap()
+}
+
+/// Labels `a0`, `a1`, ….
+fn labels(count: usize) -> Labels {
+    let mut labels = Labels::default();
+    for k in 0..count {
+        labels.intern(&format!("a{k}"));
+    }
+    labels
+}
+
+#[test]
+fn equally_suspicious_annotators_are_in_the_order_of_their_labels() {
+    for order in [["ann", "bob", "w2", "w10"], ["w10", "bob", "w2", "ann"]] {
+        let mut labels = Labels::default();
+        let mut tallies = AnnotatorTallies::new();
+        for name in order {
+            let annotator = labels.intern(name);
+            tallies.add(annotator, None, Some(true), false, 5);
+        }
+        let reports = tallies.report(&labels, &AnnotatorOptions::default()).unwrap();
+        let found: Vec<&str> = reports.iter().map(|r| labels.name(r.annotator)).collect();
+        assert_eq!(found, ["ann", "bob", "w2", "w10"]);
+    }
 }
 
 #[test]

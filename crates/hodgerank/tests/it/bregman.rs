@@ -324,9 +324,15 @@ fn one_gross_outcome_does_not_affect_the_rest() {
 #[test]
 fn empty_studies_have_a_path() {
     let graph = shapes::voted(0, &[], 18);
-    for until in [StopAt::End, StopAt::Value(1.0), StopAt::Flagged(1.0)] {
+    for until in [StopAt::End, StopAt::Value(1.0)] {
         assert_eq!(run(&graph, &BregmanOptions::default(), until).status, Status::Complete);
     }
+    let until = StopAt::Flagged(1.0);
+    assert_eq!(
+        run(&graph, &BregmanOptions::default(), until).status,
+        Status::NotReached,
+        "there is no vote to flag"
+    );
 }
 
 #[test]

@@ -169,3 +169,14 @@ fn unsuitable_votes_are_rejected() {
     let refused = solve(&counted, &options).unwrap_err();
     assert!(matches!(refused, Error::TooLarge { count, .. } if count == many), "{refused}");
 }
+
+/// Two folds leave as many training rows as half of the votes: the LASSO would almost interpolate
+/// them. An earlier version took a minute.
+#[test]
+fn two_folds_end_before_the_outliers_explain_everything() {
+    let study = SimulateOptions { votes: 768, seed: 1, ..Default::default() };
+    let votes: Vec<Comparison> =
+        Simulation::new(&study).unwrap().map(|vote| vote.comparison()).collect();
+    let found = cross_validated(&votes, 2, 0);
+    assert!((10..60).contains(&found.curve.len()), "{} points", found.curve.len());
+}

@@ -294,3 +294,69 @@ fn published_scores_are_not_better() {
     let tau = kendall(&automatic.solution.scores, &column("ilts"));
     assert!(tau >= 0.9, "{tau}");
 }
+
+/// Counts above 2⁵³, where one vote less is the same number. An earlier version never ended.
+#[test]
+fn huge_counts_end() {
+    let heavy = 1_u64 << 53;
+    let mut votes = Vec::new();
+    for i in 0..9 {
+        for (y, times) in [(1.0, 1 + i % 3), (-1.0, 2), (1e-12, i % 2)] {
+            let count = heavy * u64::from(times);
+            votes.push(Comparison::new(i, i + 1, y).with_count(count));
+        }
+    }
+    let graph = shapes::graph(10, &votes);
+    for share in [0.05, 0.2, 0.45] {
+        let k = (share * graph.votes()) as u64;
+        let found = iht(&graph, k);
+        assert!(found.removed.iter().sum::<f64>() <= k as f64);
+        assert_eq!(found.solution.status, Status::Solved);
+    }
+}
+
+/// The retained votes fit exactly: the search must not follow rounding errors of a zero objective.
+#[test]
+fn votes_that_cancel_end() {
+    let mut votes = Vec::new();
+    for (i, j) in shapes::random(6, 400, 1) {
+        for y in [1.0, -1.0, 1.0 + 1e-15, -1.0 - 1e-15, 1e-12] {
+            votes.push(Comparison::new(i, j, y));
+        }
+    }
+    let graph = shapes::graph(6, &votes);
+    let found = iht(&graph, (0.8 * graph.votes()) as u64);
+    assert_eq!(found.solution.status, Status::Solved);
+    assert!(found.objective <= 1e-20, "{}", found.objective);
+}
+
+#[test]
+fn outcomes_whose_squares_overflow_are_searched_too() {
+    let votes = |unit: f64| -> Vec<Comparison> {
+        let study = SimulateOptions { votes: 300, seed: 3, ..Default::default() };
+        let vote = |vote: Comparison| Comparison { y: unit * vote.y, ..vote };
+        Simulation::new(&study).unwrap().map(|v| vote(v.comparison())).collect()
+    };
+    let unit = 2.0_f64.powi(900);
+    let (small, large) =
+        (iht(&shapes::graph(16, &votes(1.0)), 20), iht(&shapes::graph(16, &votes(unit)), 20));
+    assert_eq!(small.removed, large.removed);
+    let scaled: Vec<f64> = small.solution.scores.iter().map(|s| s * unit).collect();
+    assert_eq!(large.solution.scores, scaled);
+}
+
+/// One vote with a huge outcome must not make the estimate of K remove most of the votes.
+#[test]
+fn a_gross_vote_does_not_inflate_the_estimated_k() {
+    let study = SimulateOptions { votes: 300, seed: 8, graded: true, ..Default::default() };
+    let mut votes: Vec<Comparison> =
+        Simulation::new(&study).unwrap().map(|v| v.comparison()).collect();
+    let estimate = |votes: &[Comparison]| {
+        let found = trimmed::solve(&shapes::graph(16, votes), &TrimmedOptions::default()).unwrap();
+        found.removed.iter().sum::<f64>()
+    };
+    let without = estimate(&votes);
+    votes[17].y = -1e6 * votes[17].y.signum();
+    let with = estimate(&votes);
+    assert!(with <= without + 15.0 && with >= 1.0, "{without} and {with} votes");
+}

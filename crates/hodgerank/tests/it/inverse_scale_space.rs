@@ -285,8 +285,10 @@ fn five_percent_of_a_published_study_take_52_events() {
 #[test]
 fn empty_studies_have_a_path() {
     let graph = shapes::voted(0, &[], 18);
-    for until in [StopAt::End, StopAt::Value(1.0), StopAt::Flagged(1.0)] {
+    for until in [StopAt::End, StopAt::Value(1.0)] {
         assert_eq!(run(&graph, until).status, Status::Complete);
     }
+    let until = StopAt::Flagged(1.0);
+    assert_eq!(run(&graph, until).status, Status::NotReached, "there is no vote to flag");
     assert_eq!(cost_estimate(&graph, 5.0), 0.0);
 }

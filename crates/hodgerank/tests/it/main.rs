@@ -3,6 +3,7 @@
 mod annotators;
 mod api;
 mod bregman;
+mod certificate;
 mod communicator;
 mod concomitant;
 mod cross_validation;
@@ -24,3 +25,4 @@ mod shapes;
 mod simulate;
 mod studies;
 mod thread_communicator;
+mod weak_links;

@@ -49,6 +49,16 @@ pub(crate) fn separated(votes: &[Vote], separator: &str) -> String {
     std::iter::once(row("left", "right", "winner")).chain(rows).collect()
 }
 
+/// Votes as CSV with the annotators `p0` to `p6`.
+#[allow(dead_code, reason = "not used by all crates that share this file")]
+pub(crate) fn annotated(votes: &[Vote]) -> String {
+    let row = |(k, (left, right, winner)): (usize, &Vote)| {
+        format!("{left},{right},{winner},p{}\n", k % 7)
+    };
+    let header = "left,right,winner,annotator\n".to_owned();
+    std::iter::once(header).chain(votes.iter().enumerate().map(row)).collect()
+}
+
 pub(crate) fn json_lines(votes: &[Vote]) -> String {
     let row = |(left, right, winner): &Vote| {
         format!("{{\"left\": \"{left}\", \"right\": \"{right}\", \"winner\": \"{winner}\"}}\n")

@@ -266,7 +266,7 @@ impl<'c, 'a> FastPath<'c, 'a> {
             cache.outcome.known.fill(KnownOutcome::Unknown);
             cache.meanings.fill(KnownOutcome::Unknown);
         }
-        let meaning = |text: &[u8]| outcome_meaning(layout.outcome_as, text, counter);
+        let meaning = |text: &[u8]| outcome_meaning(&layout.outcome_as, text, counter);
         match outcome {
             LookupColumn::Keyed { .. } => outcome.learn(row, &mut cache.outcome, meaning),
             LookupColumn::Plain(texts) => {
@@ -284,7 +284,7 @@ impl<'c, 'a> FastPath<'c, 'a> {
 }
 
 /// The meaning of an outcome, if it does not depend on the row.
-fn outcome_meaning(outcome_as: OutcomeAs, text: &[u8], counter: &Counter) -> KnownOutcome {
+fn outcome_meaning(outcome_as: &OutcomeAs, text: &[u8], counter: &Counter) -> KnownOutcome {
     let by_label = matches!(outcome_as, OutcomeAs::Auto | OutcomeAs::Label);
     let item = counter.item_id(text).filter(|_| by_label);
     let fixed = parse_outcome(outcome_as, text, false, false).ok();

@@ -5,7 +5,7 @@ use std::io::Write as _;
 use hodgerank_cli::{OutputOptions, RunFailure};
 use hodgerank_commands::RejectedSummary;
 use hodgerank_commands::listing::{Listing, Listings, SuspectVote};
-use hodgerank_io::write::Output;
+use hodgerank_io::write::Outputs;
 
 use crate::comm::{CollectiveError, World};
 
@@ -15,6 +15,7 @@ pub(super) fn print(
     mut lists: Vec<Listing<SuspectVote>>,
     rejected: &RejectedSummary,
     top: usize,
+    mut outputs: Outputs,
 ) -> Result<(), CollectiveError> {
     let mut totals: Vec<u64> = lists.iter().map(|list| list.rows.len() as u64).collect();
     world.sum_counts(&mut totals);
@@ -30,7 +31,7 @@ pub(super) fn print(
         lists
             .into_iter()
             .zip(totals)
-            .try_for_each(|(list, total)| print_list(list, rejected, total))
+            .try_for_each(|(list, total)| print_list(list, rejected, total, &mut outputs))
     };
     world.all_ok(if world.is_root() { print_all() } else { Ok(()) })
 }
@@ -39,13 +40,15 @@ fn print_list(
     mut list: Listing<SuspectVote>,
     rejected: &RejectedSummary,
     total: u64,
+    outputs: &mut Outputs,
 ) -> Result<(), RunFailure> {
     list.rows.sort_by_key(|row| row.order);
     let more = total - list.rows.len() as u64;
     let document = Listings { lists: vec![list], rejected: rejected.clone() };
-    OutputOptions { plain: true, ..OutputOptions::default() }.open()?.write(&document)?;
+    let options = OutputOptions { plain: true, ..OutputOptions::default() };
+    options.to_output(outputs.standard()?)?.write(&document)?;
     if more > 0 {
-        let mut out = Output::standard();
+        let mut out = outputs.standard()?;
         let written =
             writeln!(out, "… and {more} more (--top 0 shows all; --output DIR contains all)");
         written.map_err(|error| out.error(error))?;

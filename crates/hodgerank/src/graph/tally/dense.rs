@@ -92,6 +92,8 @@ fn merge_rows(
         row.compact(others, &outcomes);
         row.append(items[a], &mut filled);
     }
+    // Where few pairs have votes, the capacity of all tasks together would be hundreds of megabytes.
+    filled.shrink_to_fit();
     filled
 }
 

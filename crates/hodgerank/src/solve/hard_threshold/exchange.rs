@@ -12,7 +12,7 @@ use faer::linalg::solvers::DenseSolveCore;
 use faer::{Mat, Side};
 use rayon::prelude::*;
 
-use super::refit::MIN_RELATIVE_DECREASE;
+use super::refit::MinDecrease;
 use crate::graph::ComparisonGraph;
 
 /// Maximum number of items for which exchanges are tried: the pseudo-inverse is a dense matrix.
@@ -81,7 +81,7 @@ impl<'a> ExchangeSearch<'a> {
     }
 
     /// Makes the best exchange as long as it decreases the objective. Returns the number of exchanges.
-    pub(super) fn run(&mut self, k: f64, max_exchanges: usize) -> usize {
+    pub(super) fn run(&mut self, k: f64, max_exchanges: usize, min: MinDecrease) -> usize {
         let groups = self.graph.groups();
         for made in 0..max_exchanges {
             let r: Vec<f64> = self.graph.groups().residuals(&self.theta).collect();
@@ -89,7 +89,7 @@ impl<'a> ExchangeSearch<'a> {
             let objective = 0.5 * retained.zip(&r).map(|(w, r)| w * r * r).sum::<f64>();
             let spare = k - self.removed.iter().sum::<f64>();
             match self.best_exchange(&r, spare) {
-                Some(best) if -best.change > MIN_RELATIVE_DECREASE * objective => {
+                Some(best) if min.is_met(-best.change, objective) => {
                     self.apply(best, &r);
                 }
                 _ => return made,

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use super::exchange::ExchangeSearch;
 use super::options::HardThresholdOptions;
-use super::refit::{MIN_RELATIVE_DECREASE, Refit, RetainedFit};
+use super::refit::{MinDecrease, Refit, RetainedFit};
 use super::worst::select_worst;
 use crate::error::Result;
 use crate::graph::ComparisonGraph;
@@ -32,6 +32,7 @@ pub(in crate::solve) struct RemovalSearch<'a> {
     graph: &'a ComparisonGraph,
     options: &'a HardThresholdOptions,
     refit: Refit<'a>,
+    min_decrease: MinDecrease,
     // Updated by starts that run in parallel; neither depends on their order.
     steps: AtomicUsize,
     hit_limit: AtomicBool,
@@ -47,7 +48,8 @@ impl<'a> RemovalSearch<'a> {
         options: &'a HardThresholdOptions,
     ) -> Result<Self> {
         let (steps, hit_limit) = (AtomicUsize::new(0), AtomicBool::new(false));
-        Ok(Self { graph, options, refit: Refit::new(graph, options)?, steps, hit_limit })
+        let (refit, min_decrease) = (Refit::new(graph, options)?, MinDecrease::new(graph.groups()));
+        Ok(Self { graph, options, refit, min_decrease, steps, hit_limit })
     }
 
     /// Returns the best result of all starts, improved by exchanges. `more_starts` are additional scores
@@ -64,11 +66,11 @@ impl<'a> RemovalSearch<'a> {
             || {
                 let mut best = self.alternate(k, &l2.solution.scores)?;
                 for &scores in more_starts {
-                    best = better(best, self.alternate(k, scores)?);
+                    best = self.better(best, self.alternate(k, scores)?);
                 }
                 let fast_steps = slow_steps / 4;
                 Ok(if fast_steps > 1 {
-                    better(best, self.start_gradually(k, l2, fast_steps)?)
+                    self.better(best, self.start_gradually(k, l2, fast_steps)?)
                 } else {
                     best
                 })
@@ -83,9 +85,10 @@ impl<'a> RemovalSearch<'a> {
         );
         let mut best = fast?;
         if let Some(slow) = slow? {
-            best = better(best, slow);
+            best = self.better(best, slow);
         }
         best = self.improve_by_exchanges(k, best)?;
+        best = self.refit.fit_with_bound(best.removed)?;
         let mut solution = best.solution;
         solution.info.iterations = self.steps.into_inner();
         solution.info.time = started.elapsed();
@@ -110,7 +113,7 @@ impl<'a> RemovalSearch<'a> {
                 return Ok(current);
             }
             let next = self.fit(removed)?;
-            if next.objective >= current.objective * (1.0 - MIN_RELATIVE_DECREASE) {
+            if !self.is_decrease(&current, &next) {
                 return Ok(current);
             }
             current = next;
@@ -134,7 +137,7 @@ impl<'a> RemovalSearch<'a> {
         let mut remaining = self.options.max_exchanges;
         for _ in 0..MAX_ROUNDS {
             let Some(mut exchanges) = ExchangeSearch::new(self.graph, &best.removed) else { break };
-            let made = exchanges.run(k, remaining);
+            let made = exchanges.run(k, remaining, self.min_decrease);
             if made == 0 {
                 break;
             }
@@ -143,16 +146,20 @@ impl<'a> RemovalSearch<'a> {
             self.hit_limit.fetch_or(remaining == 0, Ordering::Relaxed);
             let exchanged = self.fit(exchanges.into_removed())?;
             let alternated = self.alternate(k, &exchanged.solution.scores)?;
-            let next = better(exchanged, alternated);
-            if next.objective >= best.objective * (1.0 - MIN_RELATIVE_DECREASE) {
+            let next = self.better(exchanged, alternated);
+            if !self.is_decrease(&best, &next) {
                 break;
             }
             best = next;
         }
         Ok(best)
     }
-}
 
-fn better(a: RetainedFit, b: RetainedFit) -> RetainedFit {
-    if b.objective < a.objective * (1.0 - MIN_RELATIVE_DECREASE) { b } else { a }
+    fn better(&self, a: RetainedFit, b: RetainedFit) -> RetainedFit {
+        if self.is_decrease(&a, &b) { b } else { a }
+    }
+
+    fn is_decrease(&self, before: &RetainedFit, after: &RetainedFit) -> bool {
+        self.min_decrease.is_met(before.objective - after.objective, before.objective)
+    }
 }

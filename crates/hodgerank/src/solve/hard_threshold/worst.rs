@@ -28,9 +28,14 @@ pub(super) fn select_worst(graph: &ComparisonGraph, scores: &[f64], k: f64) -> V
             return removed;
         }
         for g in needed {
-            available.to_mut()[g] = groups.weight[g] - groups.weight[g].min(1.0);
+            available.to_mut()[g] = less_a_vote(groups.weight[g]);
         }
     }
+}
+
+/// `weight` less one vote, or less more where one vote would be lost by rounding; at least 0.
+fn less_a_vote(weight: f64) -> f64 {
+    (weight - 1.0).min(weight.next_down()).max(0.0)
 }
 
 /// Returns how many votes of each group are among the K largest.

@@ -8,8 +8,10 @@ use crate::graph::ComparisonGraph;
 use crate::path::{Change, Path, Recorder, StopAt};
 use crate::status::Status;
 
-/// Fraction of λ_max by which |r| must exceed λ for a group to enter. Smaller γ are rounding errors.
+/// Fractions of λ_max and of λ by which |r| must exceed λ for a group to enter; the smaller one
+/// counts. Smaller γ are rounding errors. Far below λ_max, a fraction of λ_max would hide outliers.
 const ENTRY_MARGIN: f64 = 1e-9;
+const RELATIVE_ENTRY_MARGIN: f64 = 1e-7;
 
 /// The name of checkpoints of this computation.
 const CHECKPOINT_NAME: &str = "hlasso";
@@ -53,9 +55,9 @@ pub(super) fn compute_path(
         extrapolate(&mut newton.theta, &previous, &current, lambda);
         let result = newton.minimise(lambda, options.tolerance, options.max_iterations);
         if !result.converged {
-            return Ok(recorder.finish(Status::IterationLimit));
+            return Ok(recorder.finish(Status::IterationLimit, stop));
         }
-        let limit = lambda + ENTRY_MARGIN * lambda_max;
+        let limit = lambda + (ENTRY_MARGIN * lambda_max).min(RELATIVE_ENTRY_MARGIN * lambda);
         let changes = changes(&newton, limit, &mut flagged);
         recorder.record_knot(lambda, &newton.theta, changes, groups);
         knots_done += 1;
@@ -78,7 +80,7 @@ pub(super) fn compute_path(
             recorder.save(state);
         });
     }
-    Ok(recorder.finish(Status::Complete))
+    Ok(recorder.finish(Status::Complete, stop))
 }
 
 /// θ at one λ.

@@ -56,34 +56,38 @@ pub(super) fn compute_path(
     stop: StopAt,
 ) -> Result<Path> {
     let groups = graph.groups();
-    let end = if let StopAt::Value(value) = stop { value.max(0.0) } else { 0.0 };
+    let smallest = END_LAMBDA_RATIO * lambda_max;
+    // Below `smallest`, ties cannot be told from rounding errors: a requested λ is not reached.
+    let end = if let StopAt::Value(value) = stop { value.max(smallest) } else { 0.0 };
     let mut state = PathState::new(graph, start, lambda_max)?;
     let mut stalled_knots = 0;
     for _ in 0..max_knots {
         let previous_sign = state.sign.clone();
         if !state.resolve_ties(TIE_TOLERANCE * lambda_max) || stalled_knots > MAX_STALLED_KNOTS {
-            return Ok(recorder.finish(Status::Disconnected));
+            return Ok(recorder.finish(Status::Disconnected, stop));
         }
         let changes = changes(&previous_sign, &state);
         if !changes.is_empty() {
             recorder.record_knot(state.lambda, &state.theta, changes, groups);
             if recorder.reached(stop) {
-                return Ok(recorder.finish(Status::Complete));
+                return Ok(recorder.finish(Status::Complete, stop));
             }
         }
         if state.needs_refactor() && state.refactor().is_err() {
-            return Ok(recorder.finish(Status::Disconnected));
+            return Ok(recorder.finish(Status::Disconnected, stop));
         }
         let h = state.distance_to_next_knot(TIE_TOLERANCE * lambda_max);
-        if state.lambda - h <= end.max(END_LAMBDA_RATIO * lambda_max) {
+        if state.lambda - h <= end.max(smallest) {
             state.advance(state.lambda - end);
+            // The difference rounds.
+            state.lambda = end;
             recorder.record_knot(state.lambda, &state.theta, [], groups);
-            return Ok(recorder.finish(Status::Complete));
+            return Ok(recorder.finish(Status::Complete, stop));
         }
         stalled_knots = if h > TIE_TOLERANCE * lambda_max { 0 } else { stalled_knots + 1 };
         state.advance(h);
     }
-    Ok(recorder.finish(Status::IterationLimit))
+    Ok(recorder.finish(Status::IterationLimit, stop))
 }
 
 impl<'a> PathState<'a> {

@@ -108,9 +108,8 @@ impl<'a> Newton<'a> {
         tolerance: f64,
         max_steps: usize,
     ) -> NewtonResult {
-        // The second term allows for rounding errors in the last digit of y.
-        let goal = self.max_degree * (tolerance * lambda + 4.0 * f64::EPSILON * self.max_abs_y);
         self.evaluate(lambda);
+        let mut goal = self.largest_accepted_gradient(lambda, tolerance);
         let mut violation = largest_magnitude(&self.negative_gradient);
         let mut forcing = MAX_FORCING;
         let mut steps = 0;
@@ -120,6 +119,7 @@ impl<'a> Newton<'a> {
             self.line_search(lambda);
             let previous = violation;
             violation = largest_magnitude(&self.negative_gradient);
+            goal = self.largest_accepted_gradient(lambda, tolerance);
             // Eisenstat and Walker: no more accuracy than the quadratic model has shown to have.
             forcing = (0.5 * (violation / previous).powi(2)).min(MAX_FORCING);
             steps += 1;
@@ -128,6 +128,13 @@ impl<'a> Newton<'a> {
         let scale = lambda * self.max_degree;
         let relative = if scale > 0.0 { violation / scale } else { 0.0 };
         NewtonResult { steps, violation: relative, converged: violation <= goal }
+    }
+
+    /// The second term allows for rounding errors in the last digit of inlying residuals. The |y| of
+    /// an inlier is at most |Xθ| + λ; outliers are clipped to ±λ and contribute no rounding error.
+    fn largest_accepted_gradient(&self, lambda: f64, tolerance: f64) -> f64 {
+        let inlier_y = (2.0 * largest_magnitude(&self.theta) + lambda).min(self.max_abs_y);
+        self.max_degree * (tolerance * lambda + 4.0 * f64::EPSILON * inlier_y)
     }
 
     /// As [`Newton::minimise`], for a θ that may be far from the minimiser: if a few steps are not

@@ -3,17 +3,19 @@
 use std::collections::BTreeMap;
 
 use super::inliers::Inliers;
+use super::outcome_scale::OutcomeScale;
 use super::pass::{self, MultiplierState};
 use crate::graph::{Chunks, ComparisonGraph};
 use crate::path::Change;
 
-/// Residuals up to this fraction of the largest outcome count as zero.
+/// Residuals up to this fraction of the largest trusted outcome count as zero.
 const ZERO_RESIDUAL_RATIO: f64 = 1e-9;
 /// Relative difference in time up to which two entries are one event.
 const EVENT_TIME_TOLERANCE: f64 = 1e-10;
 /// Fraction of a step up to which two sign changes count as simultaneous.
 const SIGN_CHANGE_TOLERANCE: f64 = 1e-9;
-/// Maximum entry of XᵀWṗ relative to the mean of Σ w|y| per item. A fit with a larger one is refined.
+/// Maximum entry of XᵀWṗ relative to the mean of Σ w|y| per item, over the trusted votes. A fit with a
+/// larger one is refined.
 const MAX_DRIFT_RATIO: f64 = 1e-11;
 const MAX_REFINEMENTS: usize = 3;
 /// Maximum number of rounds of flagging and trusting groups at one event. Each decreases the loss, so
@@ -39,6 +41,8 @@ pub(super) struct SignedFit<'a> {
     pub(super) last_theta: Vec<f64>,
     inliers: Inliers<'a>,
     chunks: Chunks<MultiplierState>,
+    scale: OutcomeScale,
+    max_drift_ratio: f64,
     /// Residuals up to this size count as zero.
     zero: f64,
     /// Entries of XᵀWṗ up to this size count as zero.
@@ -57,23 +61,41 @@ impl<'a> SignedFit<'a> {
     pub(super) fn start(graph: &'a ComparisonGraph, theta: Vec<f64>, tolerance: f64) -> Self {
         let groups = graph.groups();
         let zeros = vec![0.0; graph.items()];
-        let largest = groups.y.iter().fold(0.0_f64, |largest, y| largest.max(y.abs()));
-        let total: f64 = groups.y.iter().zip(&groups.weight).map(|(y, w)| y.abs() * w).sum();
         let mut new = Self {
             graph,
             last_theta: theta.clone(),
             theta,
             inliers: Inliers::all(graph, tolerance),
             chunks: Chunks::new(graph.items(), groups, MultiplierState::new),
-            zero: ZERO_RESIDUAL_RATIO * largest,
-            max_drift: MAX_DRIFT_RATIO.max(tolerance / 10.0) * total / graph.items().max(1) as f64,
+            scale: OutcomeScale::new(groups),
+            max_drift_ratio: MAX_DRIFT_RATIO.max(tolerance / 10.0),
+            zero: 0.0,
+            max_drift: 0.0,
             was_flagged: BTreeMap::new(),
             b: zeros.clone(),
             change: zeros.clone(),
             trial: zeros,
         };
+        new.set_tolerances();
         new.evaluate();
         new
+    }
+
+    fn set_tolerances(&mut self) {
+        self.zero = ZERO_RESIDUAL_RATIO * self.scale.largest();
+        let mean = self.scale.total() / self.graph.items().max(1) as f64;
+        self.max_drift = self.max_drift_ratio * mean;
+    }
+
+    fn set_flag(&mut self, g: usize, flagged: bool) {
+        if flagged {
+            self.inliers.flag(g);
+        } else {
+            self.inliers.trust(g);
+        }
+        if self.scale.set_flag(self.graph.groups(), g, flagged) {
+            self.set_tolerances();
+        }
     }
 
     pub(super) fn time_to_next_event(&self) -> f64 {
@@ -125,7 +147,7 @@ impl<'a> SignedFit<'a> {
         for &(g, r) in groups {
             self.was_flagged.entry(g).or_insert(false);
             let g = g as usize;
-            self.inliers.flag(g);
+            self.set_flag(g, true);
             self.b[columns.left[g] as usize] -= columns.weight[g] * r;
             self.b[columns.right[g] as usize] += columns.weight[g] * r;
         }
@@ -158,7 +180,7 @@ impl<'a> SignedFit<'a> {
         ends.for_each(|(to, from)| *to = from + first * (*to - from));
         for g in trusted {
             self.was_flagged.entry(g).or_insert(true);
-            self.inliers.trust(g as usize);
+            self.set_flag(g as usize, false);
         }
         self.evaluate();
         self.chunks.add_up(&mut self.b);
