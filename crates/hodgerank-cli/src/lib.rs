@@ -31,7 +31,7 @@ use args::{Command, ProgramArgs};
 pub use failure::RunFailure;
 pub use flags::{DocumentCommand, FileCommand, Files, RunOptions};
 pub use output::{DocumentOutput, FormattedText, OutputFormat, OutputOptions, Style};
-pub use signals::watch as watch_signals;
+pub use signals::prepare as prepare_for_signals;
 pub use terminal::{Terminal, end_parsing};
 
 /// Runs the program with the arguments of the command line.
@@ -42,7 +42,7 @@ pub fn run() -> ExitCode {
         Err(error) => return terminal::end_parsing(&ProgramArgs::command(), &error),
     };
     let terminal = Terminal::new(program.run.quiet);
-    let result = signals::watch()
+    let result = signals::prepare()
         .map_err(RunFailure::Signals)
         .and_then(|()| program.run.start_threads(0))
         .and_then(|threads| run_command(&program, threads, &terminal));

@@ -2,25 +2,31 @@
 
 use std::io;
 
-/// Starts to watch for signals. Call it once, before the first output is opened.
+/// Prepares for signals. Call it once, before the first output is opened.
 ///
-/// After SIGINT, SIGTERM, SIGHUP or SIGQUIT, temporary files are removed and the program ends as it
-/// would have without the handler. A file that reaches the limit on file sizes (SIGXFSZ) is an
-/// ordinary error of the write.
+/// While there are temporary files, SIGINT, SIGTERM, SIGHUP and SIGQUIT remove them first; the program
+/// then ends as it would have without the handler. A file that reaches the limit on file sizes
+/// (SIGXFSZ) is an ordinary error of the write.
 ///
 /// # Errors
-/// If the system refuses a handler or the thread that waits for signals.
+/// If the system refuses a handler.
 #[cfg(unix)]
-pub fn watch() -> io::Result<()> {
-    use std::sync::Arc;
+pub fn prepare() -> io::Result<()> {
+    signal_hook::flag::register(signal_hook::consts::SIGXFSZ, std::sync::Arc::default())?;
+    // A thread costs a small ranking more than its certificate, and without files it has nothing to do.
+    hodgerank_io::write::before_first_temporary(watch);
+    Ok(())
+}
 
-    use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGXFSZ};
+/// Starts the thread that waits for signals.
+#[cfg(unix)]
+fn watch() -> io::Result<()> {
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
     use signal_hook::iterator::Signals;
 
     /// Removing files needs little.
     const STACK_BYTES: usize = 256 << 10;
 
-    signal_hook::flag::register(SIGXFSZ, Arc::default())?;
     let ignored = ignored_signals();
     let is_watched = |signal: &i32| !ignored.contains(signal);
     let watched = [SIGINT, SIGTERM, SIGHUP, SIGQUIT].into_iter().filter(is_watched);
@@ -38,7 +44,7 @@ pub fn watch() -> io::Result<()> {
 
 /// Other systems have no such signals.
 #[cfg(not(unix))]
-pub fn watch() -> io::Result<()> {
+pub fn prepare() -> io::Result<()> {
     Ok(())
 }
 

@@ -2,7 +2,7 @@
 
 use hodgerank_io::read::TableHead;
 use hodgerank_io::write::{self, ClaimedOutput, Cleaned, LabelStyle, Output, Outputs};
-use hodgerank_io::{Format, Input, OnError, ReadOptions};
+use hodgerank_io::{Error, Format, Input, OnError, ReadOptions};
 
 use crate::Signature;
 use crate::choices::Choices;
@@ -149,6 +149,8 @@ fn check_kept(kept: &[u8], options: &ReadOptions, input: &Input, cleaned: &Clean
                 cleaned.kept_rows
             );
         }
+        // The votes for the right items may be those that were flagged.
+        Err(Error::NoRightVotes { .. }) => {}
         // Without rows there is nothing to read. JSON lines have no header, so that a column can
         // disappear with its last row.
         Err(error) => {

@@ -111,7 +111,7 @@ pub(crate) enum Interpretation {
 
 /// Parses the outcome of a vote. `is_left` and `is_right` say whether `text` is the label of the
 /// left or right item.
-#[inline]
+#[inline(always)]
 pub(crate) fn parse_outcome(
     outcome_as: &OutcomeAs,
     text: &[u8],

@@ -17,7 +17,7 @@ pub use outputs::{ClaimedOutput, OutputName, Outputs};
 pub use place::Place;
 pub use spreadsheet::LabelStyle;
 pub use table::{Column, Table};
-pub use temporary::{TemporaryFolder, remove_unfinished, write_whole};
+pub use temporary::{TemporaryFolder, before_first_temporary, remove_unfinished, write_whole};
 pub use votes::{VoteColumns, VoteWriter};
 
 /// Returns the system's error, so that a closed pipe can be recognised.

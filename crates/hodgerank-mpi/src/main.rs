@@ -45,7 +45,7 @@ fn run(world: &Arc<World>) -> ExitCode {
     let MpiArgs { command, run } = args;
     let work = || {
         world.all_ok(world.check_same_version())?;
-        world.all_ok(hodgerank_cli::watch_signals().map_err(RunFailure::Signals))?;
+        world.all_ok(hodgerank_cli::prepare_for_signals().map_err(RunFailure::Signals))?;
         let threads = world.all_ok(run.start_threads(default_threads(world)))?;
         let terminal = Arc::new(RootTerminal::new(world, run.quiet));
         let session = Session { world: Arc::clone(world), terminal, threads };

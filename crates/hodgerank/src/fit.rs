@@ -103,6 +103,11 @@ pub fn fit(graph: &ComparisonGraph, options: &FitOptions) -> Result<Fit> {
         }
         method => robust(graph, method, options, &l2_options)?,
     };
+    if let Some(item) = fit.scores.iter().position(|score| !score.is_finite()) {
+        let value = fit.scores[item];
+        return Err(Error::Overflow { item: item as u32, label: None, value });
+    }
+    fit.components.centre_exactly(&mut fit.scores);
     certify(graph, options, &mut fit);
     fit.time = started.elapsed();
     Ok(fit)
@@ -138,6 +143,7 @@ fn certify(graph: &ComparisonGraph, options: &FitOptions, fit: &mut Fit) {
         let components = graph.components_without(flagged);
         if components.len() > graph.components().len() {
             components.centre(&mut fit.scores);
+            components.centre_exactly(&mut fit.scores);
             fit.components = components;
             fit.status = if is_claimed(fit.status) { Status::Disconnected } else { fit.status };
         }

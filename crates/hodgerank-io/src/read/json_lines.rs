@@ -87,17 +87,16 @@ fn first_keys(
 }
 
 fn bad_json(file: &Arc<str>, line: &[u8], error: &serde_json::Error, position: Position) -> BadRow {
-    BadRow {
-        file: Arc::clone(file),
-        position,
-        column: None,
-        value: shorten(line, 60),
-        problem: match std::str::from_utf8(line) {
-            Ok(_) => Problem::BadJson(error.to_string().replace(" at line 1 column", " at column")),
-            Err(_) => Problem::BadUtf8,
-        },
-        snippet: None,
-    }
+    let problem = match std::str::from_utf8(line) {
+        Ok(_) => Problem::BadJson(error.to_string().replace(" at line 1 column", " at column")),
+        Err(_) => Problem::BadUtf8,
+    };
+    bad_row(file, line, problem, position)
+}
+
+fn bad_row(file: &Arc<str>, line: &[u8], problem: Problem, position: Position) -> BadRow {
+    let (file, value) = (Arc::clone(file), shorten(line, 60));
+    BadRow { file, position, column: None, value, problem, snippet: None }
 }
 
 struct JsonLinesParser {
@@ -124,7 +123,12 @@ impl JsonLinesParser {
             }
             report.rows += 1;
             let position = Position::Line(number as u64 + 1);
-            let mut reader = serde_json::Deserializer::from_slice(line);
+            // The whole line: values without a role are skipped, and their text would not be checked.
+            let Ok(text) = std::str::from_utf8(line) else {
+                report.reject(|| bad_row(&self.file, line, Problem::BadUtf8, position));
+                continue;
+            };
+            let mut reader = serde_json::Deserializer::from_str(text);
             let parsed = RowSeed { layout: &self.layout, keys: &self.keys }
                 .deserialize(&mut reader)
                 .and_then(|row| reader.end().map(|()| row));

@@ -1,7 +1,8 @@
 //! Temporary files and folders next to the outputs they become, and a list of those that exist.
 //!
 //! A program that is told to end by a signal calls [`remove_unfinished`]. This crate is also used by
-//! Python, so it installs no signal handlers itself.
+//! Python, so it installs no signal handlers itself; a program that has some installs them in
+//! [`before_first_temporary`], when there is something to remove.
 
 use std::fs::{self, File, OpenOptions};
 use std::hash::{BuildHasher as _, RandomState};
@@ -14,6 +15,15 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 type Registry = MutexGuard<'static, Vec<PathBuf>>;
+
+/// What [`before_first_temporary`] was given and was not yet called.
+static PREPARATION: Mutex<Option<fn() -> io::Result<()>>> = Mutex::new(None);
+
+/// Calls `prepare` once, before the first temporary file or folder is created. If it fails, that file
+/// is not created.
+pub fn before_first_temporary(prepare: fn() -> io::Result<()>) {
+    *PREPARATION.lock().unwrap_or_else(PoisonError::into_inner) = Some(prepare);
+}
 
 fn registry() -> Registry {
     UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
@@ -53,6 +63,8 @@ fn create_in<T>(
     const ATTEMPTS: u32 = 1000;
     // Seeded by the system's random numbers, so that processes do not try the same names.
     let random = RandomState::new();
+    let prepare = PREPARATION.lock().unwrap_or_else(PoisonError::into_inner).take();
+    prepare.map_or(Ok(()), |prepare| prepare())?;
     let mut registry = registry();
     for attempt in 0..ATTEMPTS {
         let number = random.hash_one((std::process::id(), attempt));

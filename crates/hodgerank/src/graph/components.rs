@@ -55,6 +55,20 @@ impl Components {
         }
     }
 
+    /// Shifts scores again that were centred from far away, where one shift leaves rounding errors.
+    pub(crate) fn centre_exactly(&self, scores: &mut [f64]) {
+        /// Largest |Σ θ| relative to Σ |θ| of centred scores.
+        const MAX_RELATIVE_SUM: f64 = 1e-12;
+        for members in self.iter() {
+            let at = |&i: &u32| scores[i as usize];
+            let (sum, size) = (members.iter().map(at).sum::<f64>(), members.len() as f64);
+            let total: f64 = members.iter().map(|i| at(i).abs()).sum();
+            if sum.abs() > MAX_RELATIVE_SUM * total {
+                members.iter().for_each(|&i| scores[i as usize] -= sum / size);
+            }
+        }
+    }
+
     /// The components that these pairs of items connect, together with those of other processes.
     pub(super) fn of(
         items: usize,

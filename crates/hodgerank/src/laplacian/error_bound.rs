@@ -31,7 +31,7 @@ use rayon::prelude::*;
 
 use super::spanning_forest::SpanningForest;
 use crate::graph::{ComparisonGraph, Pairs};
-use crate::numeric::{DoubleDouble, largest_magnitude, power_of_two_below};
+use crate::numeric::{DoubleDouble, power_of_two_below};
 
 /// Largest relative error bound with which scores count as solved: six digits.
 pub const MAX_ERROR: f64 = 1e-6;
@@ -39,6 +39,9 @@ pub const MAX_ERROR: f64 = 1e-6;
 const ROUNDING: f64 = 16.0;
 /// Errors are relative to the spread of the scores, or to this share of the outcomes if it is larger.
 const MAX_OUTCOME_SHARE: f64 = 1e-3;
+
+/// Largest sum of whole numbers that is exact: 2⁵³.
+const MAX_EXACT: f64 = 9_007_199_254_740_992.0;
 
 /// Pairs whose flows are computed at a time, and per task.
 const PAIRS_AT_A_TIME: usize = 1 << 17;
@@ -114,8 +117,9 @@ pub(super) struct Certifier<'a> {
     forest: SpanningForest,
     /// The component of each item; with removed votes possibly a part of one of the graph.
     part: Vec<u32>,
-    /// Outcomes and scores are divided by this power of two, so that products do not overflow.
-    unit: f64,
+    /// Outcomes and scores of each component are divided by this power of two, so that products
+    /// neither overflow nor underflow.
+    units: Vec<f64>,
 }
 
 /// What is known about one component.
@@ -135,7 +139,13 @@ struct Part {
 
 impl Part {
     fn bound(self) -> ComponentBound {
-        let error = self.changes.min((2.0 * self.resistance * self.energy).sqrt());
+        // Squares of small flows underflow, and then bound nothing.
+        let by_energy = if self.energy > f64::MIN_POSITIVE / f64::EPSILON {
+            (2.0 * self.resistance * self.energy).sqrt()
+        } else {
+            f64::INFINITY
+        };
+        let error = self.changes.min(by_energy);
         if error == 0.0 {
             return ComponentBound { relative: 0.0, energy: 0.0 };
         }
@@ -162,9 +172,8 @@ impl<'a> Certifier<'a> {
         } else {
             parts_of(&forest, items)
         };
-        let largest = largest_magnitude(&graph.groups().y);
-        let unit = if largest > 0.0 { power_of_two_below(largest) } else { 1.0 };
-        Self { graph, votes, forest, part, unit }
+        let units = units(graph, votes.weight, &part);
+        Self { graph, votes, forest, part, units }
     }
 
     /// The component of each item.
@@ -185,9 +194,10 @@ impl<'a> Certifier<'a> {
     /// The bound of each component, and ρ in the units of the votes.
     pub(super) fn check(&self, scores: &[f64]) -> (Vec<ComponentBound>, Vec<f64>) {
         assert_eq!(scores.len(), self.graph.items(), "one score for each item");
-        let scaled: Vec<f64> = scores.iter().map(|score| score / self.unit).collect();
+        let unit = |item: usize| self.units[self.part[item] as usize];
+        let scaled: Vec<f64> = scores.iter().enumerate().map(|(i, s)| s / unit(i)).collect();
         let (mut imbalance, largest_outcome) = self.imbalance(&scaled);
-        let rest = imbalance.iter().take(scores.len()).map(|rho| rho.value() * self.unit).collect();
+        let rest = (0..scores.len()).map(|i| imbalance[i].value() * unit(i)).collect();
         if self.votes.shift > 0.0 {
             imbalance.push(DoubleDouble::default());
         }
@@ -249,7 +259,13 @@ impl<'a> Certifier<'a> {
             for (p, &(flow, largest)) in here.zip(&flows) {
                 let (i, j) = (pairs.left[p] as usize, pairs.right[p] as usize);
                 rho[i] += flow;
-                rho[j] += -flow;
+                // Only constant forces act between components, whose units can differ.
+                let (of_left, of_right) = (self.part[i] as usize, self.part[j] as usize);
+                rho[j] += if of_left == of_right {
+                    -flow
+                } else {
+                    -(flow * DoubleDouble::from(self.units[of_left] / self.units[of_right]))
+                };
                 largest_outcome[i] = largest_outcome[i].max(largest);
             }
         }
@@ -261,21 +277,45 @@ impl<'a> Certifier<'a> {
         let (groups, pairs) = (self.graph.groups(), self.graph.pairs());
         let (i, j) = (pairs.left[pair] as usize, pairs.right[pair] as usize);
         let here = pairs.first_group[pair] as usize..pairs.first_group[pair + 1] as usize;
-        let (mut flow, mut weight) = (DoubleDouble::default(), DoubleDouble::default());
+        let unit = self.units[self.part[i] as usize];
+        let weight: f64 = self.votes.weight[here.clone()].iter().sum();
+        // Up to here, sums of whole numbers are exact, and so are those of votes of the common size.
+        let is_exact = weight <= MAX_EXACT;
+        let (mut whole_flow, mut flow) = (0.0, DoubleDouble::default());
+        let mut total = DoubleDouble::from(if is_exact { weight } else { 0.0 });
         let mut largest = 0.0_f64;
         for g in here {
-            let y = groups.y[g] / self.unit;
+            let y = groups.y[g] / unit;
             let w = self.votes.weight[g];
-            flow += DoubleDouble::product(w, y);
-            weight += DoubleDouble::from(w);
+            if is_exact && y.abs() == 1.0 {
+                whole_flow += w * y;
+            } else {
+                flow += DoubleDouble::product(w, y);
+            }
+            if !is_exact {
+                total += DoubleDouble::from(w);
+            }
             if let Some(force) = self.votes.force {
-                flow += DoubleDouble::from(force[g] / self.unit);
+                flow += DoubleDouble::from(force[g] / unit);
             }
             largest = largest.max(if w > 0.0 { y.abs() } else { 0.0 });
         }
-        flow += -(weight * DoubleDouble::difference(scores[i], scores[j]));
+        flow += DoubleDouble::from(whole_flow);
+        flow += -(total * DoubleDouble::difference(scores[i], scores[j]));
         (flow, largest)
     }
+}
+
+/// For each component, a power of two of the size of its largest outcome.
+fn units(graph: &ComparisonGraph, weight: &[f64], part: &[u32]) -> Vec<f64> {
+    let groups = graph.groups();
+    let mut largest = vec![0.0_f64; part.iter().max().map_or(0, |&last| last as usize + 1)];
+    for g in (0..groups.len()).filter(|&g| weight[g] > 0.0) {
+        let of_part = &mut largest[part[groups.left[g] as usize] as usize];
+        *of_part = of_part.max(groups.y[g].abs());
+    }
+    let unit = |largest: f64| if largest > 0.0 { power_of_two_below(largest) } else { 1.0 };
+    largest.into_iter().map(unit).collect()
 }
 
 fn pair_weights(pairs: &Pairs, weight: &[f64]) -> Vec<f64> {
