@@ -16,8 +16,10 @@ static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 type Registry = MutexGuard<'static, Vec<PathBuf>>;
 
+type Preparation = fn() -> io::Result<()>;
+
 /// What [`before_first_temporary`] was given and was not yet called.
-static PREPARATION: Mutex<Option<fn() -> io::Result<()>>> = Mutex::new(None);
+static PREPARATION: Mutex<Option<Preparation>> = Mutex::new(None);
 
 /// Calls `prepare` once, before the first temporary file or folder is created. If it fails, that file
 /// is not created.
