@@ -15,7 +15,7 @@ class RankOptions(TypedDict, total=False):
     left: str | None
     right: str | None
     outcome: str | None
-    outcome_as: Literal["auto", "label", "word", "number", "selected"] | None
+    outcome_as: str | None
     annotator: str | None
     count: str | None
     by: str | None
@@ -56,7 +56,7 @@ class OutliersOptions(TypedDict, total=False):
     left: str | None
     right: str | None
     outcome: str | None
-    outcome_as: Literal["auto", "label", "word", "number", "selected"] | None
+    outcome_as: str | None
     annotator: str | None
     count: str | None
     by: str | None
@@ -99,7 +99,7 @@ class CleanOptions(TypedDict, total=False):
     left: str | None
     right: str | None
     outcome: str | None
-    outcome_as: Literal["auto", "label", "word", "number", "selected"] | None
+    outcome_as: str | None
     annotator: str | None
     count: str | None
     by: str | None
@@ -131,6 +131,7 @@ class CleanOptions(TypedDict, total=False):
     max_iterations: int | None
     output: str | os.PathLike[str] | None
     flagged: str | os.PathLike[str] | None
+    spreadsheet_safe: bool | None
 
 
 class CompareOptions(TypedDict, total=False):
@@ -141,7 +142,7 @@ class CompareOptions(TypedDict, total=False):
     left: str | None
     right: str | None
     outcome: str | None
-    outcome_as: Literal["auto", "label", "word", "number", "selected"] | None
+    outcome_as: str | None
     annotator: str | None
     count: str | None
     by: str | None
@@ -193,7 +194,7 @@ class DecomposeOptions(TypedDict, total=False):
     left: str | None
     right: str | None
     outcome: str | None
-    outcome_as: Literal["auto", "label", "word", "number", "selected"] | None
+    outcome_as: str | None
     annotator: str | None
     count: str | None
     by: str | None
@@ -215,7 +216,7 @@ class DiagnoseOptions(TypedDict, total=False):
     left: str | None
     right: str | None
     outcome: str | None
-    outcome_as: Literal["auto", "label", "word", "number", "selected"] | None
+    outcome_as: str | None
     annotator: str | None
     count: str | None
     by: str | None
@@ -259,7 +260,7 @@ class PathOptions(TypedDict, total=False):
     left: str | None
     right: str | None
     outcome: str | None
-    outcome_as: Literal["auto", "label", "word", "number", "selected"] | None
+    outcome_as: str | None
     annotator: str | None
     count: str | None
     by: str | None
@@ -300,7 +301,7 @@ class ReportOptions(TypedDict, total=False):
     left: str | None
     right: str | None
     outcome: str | None
-    outcome_as: Literal["auto", "label", "word", "number", "selected"] | None
+    outcome_as: str | None
     annotator: str | None
     count: str | None
     by: str | None
