@@ -46,6 +46,8 @@ pub struct SuspectVote {
     pub residual: f64,
     /// How many of these votes are flagged.
     pub flagged: u64,
+    /// The probability that the vote is bad, if the method estimates it.
+    pub probability: Option<f64>,
 }
 
 impl ListingRow for SuspectVote {
@@ -72,6 +74,7 @@ impl ListingRow for SuspectVote {
             ("size", number(|row| row.size)),
             ("residual", number(|row| Some(row.residual))),
             ("flagged", whole(|row| row.flagged)),
+            ("probability", number(|row| row.probability)),
         ]
     }
 }

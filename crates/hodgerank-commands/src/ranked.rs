@@ -3,7 +3,7 @@
 use hodgerank::path::Parameter;
 use hodgerank::select::cross_validation::CrossValidation;
 use hodgerank::solve::RidgeOptions;
-use hodgerank::{FitOptions, Method, OutlierSummary, RankedStudy, Study};
+use hodgerank::{FitOptions, Method, Model, OutlierSummary, RankedStudy, Study};
 use hodgerank_report::words::thousands;
 use serde::Serialize;
 
@@ -113,6 +113,9 @@ pub struct MethodSummary {
     /// The cross-validation of λ, with `--outliers cv`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cv: Option<CrossValidation>,
+    /// What a model of how people vote estimates besides the scores.
+    #[serde(flatten)]
+    pub model: Option<ModelSummary>,
     /// The linear solver (of the largest component).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub backend: Option<&'static str>,
@@ -140,9 +143,44 @@ impl MethodSummary {
             kappa: options.kappa,
             dt: options.dt,
             cv: fit.cross_validation.clone(),
+            model: fit.model.as_ref().and_then(ModelSummary::new),
             backend: fit.linear.map(|linear| linear.backend),
             iterations: fit.linear.map(|linear| linear.iterations),
             residual: fit.linear.map(|linear| linear.residual),
+        }
+    }
+}
+
+/// Estimates of a model of how people vote.
+#[derive(Debug, Clone, Serialize)]
+pub struct ModelSummary {
+    /// Share of votes that are lapses: answers that do not depend on the items.
+    pub lapse_rate: f64,
+    /// Precision of the prior.
+    pub prior: f64,
+    /// Odds of a tie between equal items.
+    pub tie_odds: f64,
+    /// Factor by which the scores were stretched to make up for lapses.
+    pub stretch: f64,
+    /// Log-likelihood of the votes.
+    pub log_likelihood: f64,
+    /// Gain of the log-likelihood by lapses.
+    pub lapse_gain: f64,
+}
+
+impl ModelSummary {
+    fn new(model: &Model) -> Option<Self> {
+        match model {
+            Model::BradleyTerry(found) => Some(Self {
+                lapse_rate: found.lapse_rate,
+                prior: found.prior,
+                tie_odds: found.tie_odds,
+                stretch: found.stretch,
+                log_likelihood: found.log_likelihood,
+                lapse_gain: found.lapse_gain,
+            }),
+            // Added with the model.
+            _ => None,
         }
     }
 }

@@ -4,7 +4,7 @@ use hodgerank::{Labels, Study, Tally, natural_order};
 
 use crate::columns::{Layout, PossibleCodes, Role};
 use crate::error::{Problem, Result};
-use crate::parse::{Cells, Interpretation, ParsedRow, could_be_outcome};
+use crate::parse::{Cells, Interpretation, OutcomeCache, ParsedRow, could_be_outcome};
 use crate::study::{Input, OutcomesSeen, Rejected};
 use crate::table_head::TableHead;
 
@@ -16,6 +16,7 @@ pub(crate) struct Counter {
     /// The study of the empty `by` value: the only study if there is no `by` column.
     unnamed: Option<usize>,
     outcomes: OutcomesSeen,
+    outcome_cache: OutcomeCache,
     /// Number of items whose names are also outcomes ([`could_be_outcome`]).
     outcome_like_items: usize,
 }
@@ -38,9 +39,11 @@ impl Counter {
         cells: &Cells<'_>,
     ) -> Result<(), (Role, Problem)> {
         let cell = |role: Role| cells[role as usize];
-        let row = ParsedRow::new(layout, cells)?;
+        let row = ParsedRow::new(layout, cells, &mut self.outcome_cache)?;
         if let Some(interpretation) = row.interpretation {
-            self.note(interpretation, cell(Role::Outcome));
+            if !row.is_repeated {
+                self.note(interpretation, cell(Role::Outcome));
+            }
             if self.watches_codes(layout) {
                 self.outcomes.codes.note(layout, cell(Role::Outcome), &row);
             }

@@ -1,5 +1,9 @@
 //! From a row's cells to a vote: items, outcome and count.
 
+mod outcome_cache;
+
+pub(crate) use outcome_cache::OutcomeCache;
+
 use crate::columns::{Layout, ROLES, Role};
 use crate::error::Problem;
 use crate::limits::{MAX_LABEL_BYTES, MAX_VOTES};
@@ -16,13 +20,19 @@ pub(crate) struct ParsedRow<'a> {
     pub(crate) y: f64,
     /// How the outcome was read, if there is an outcome column.
     pub(crate) interpretation: Option<Interpretation>,
+    /// Whether the same outcome was read before, with the same meaning.
+    pub(crate) is_repeated: bool,
     pub(crate) count: u64,
 }
 
 impl<'a> ParsedRow<'a> {
     /// Parses a row's cells, or returns the role of a bad cell and its problem.
     #[inline]
-    pub(crate) fn new(layout: &Layout, cells: &Cells<'a>) -> Result<Self, (Role, Problem)> {
+    pub(crate) fn new(
+        layout: &Layout,
+        cells: &Cells<'a>,
+        outcomes: &mut OutcomeCache,
+    ) -> Result<Self, (Role, Problem)> {
         let cell = |role: Role| cells[role as usize];
         let (left, right) = (cell(Role::Left), cell(Role::Right));
         for (role, name) in [(Role::Left, left), (Role::Right, right)] {
@@ -38,15 +48,21 @@ impl<'a> ParsedRow<'a> {
         if left == right {
             return Err((Role::Right, Problem::SelfComparison));
         }
-        let (y, interpretation) = if layout.has(Role::Outcome) {
+        let (y, interpretation, is_repeated) = if layout.has(Role::Outcome) {
             let text = cell(Role::Outcome);
-            let parsed = parse_outcome(&layout.outcome_as, text, text == left, text == right);
-            let parsed = parsed.map_err(|problem| {
+            let (is_left, is_right) = (text == left, text == right);
+            let parsed = match &layout.outcome_as {
+                OutcomeAs::Auto if !is_left && !is_right => outcomes.word_or_number(text),
+                other => {
+                    parse_outcome(other, text, is_left, is_right).map(|parsed| (parsed, false))
+                }
+            };
+            let (parsed, is_repeated) = parsed.map_err(|problem| {
                 (Role::Outcome, if text.is_empty() { Problem::Missing } else { problem })
             })?;
-            (parsed.y, Some(parsed.interpretation))
+            (parsed.y, Some(parsed.interpretation), is_repeated)
         } else {
-            (1.0, None)
+            (1.0, None, false)
         };
         let count = if layout.has(Role::Count) {
             parse_count(cell(Role::Count)).map_err(|problem| (Role::Count, problem))?
@@ -61,7 +77,7 @@ impl<'a> ParsedRow<'a> {
                 return Err((role, Problem::LabelTooLong));
             }
         }
-        Ok(Self { left, right, y, interpretation, count })
+        Ok(Self { left, right, y, interpretation, is_repeated, count })
     }
 }
 

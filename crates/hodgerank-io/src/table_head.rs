@@ -20,8 +20,11 @@ pub struct TableHead {
     /// Whether items have sides: the columns are left and right, not winner and loser.
     pub has_sides: bool,
     pub(crate) columns: Vec<String>,
-    /// What precedes the first row of a text file: a byte-order mark, blank lines, the header.
+    /// What precedes the first row of a text file: a byte-order mark and, if there is a header, blank
+    /// lines and the header.
     pub(crate) text: Vec<u8>,
+    /// Blank lines before the first row of a text file without a header.
+    pub(crate) blank_lines: Vec<u8>,
     /// The field separator of a delimited file; 0 for other formats.
     pub(crate) delimiter: u8,
     /// The schema of a table of record batches; none for text.
@@ -39,6 +42,7 @@ impl TableHead {
             has_sides: layout.has(Role::Outcome),
             columns: layout.names.clone(),
             text: Vec::new(),
+            blank_lines: Vec::new(),
             delimiter: 0,
             schema: None,
             stream: false,

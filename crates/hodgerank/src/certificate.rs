@@ -26,7 +26,7 @@
 //!
 //! Cost: two passes over the groups and a spanning forest of the pairs.
 
-use rayon::prelude::*;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::graph::{Chunk, ComparisonGraph, sums_of_items};
 use crate::laplacian::{self, FittedVotes};
@@ -117,14 +117,11 @@ pub(crate) fn violation(graph: &ComparisonGraph, scores: &[f64], influence: Infl
     /// The imbalance, the number of votes, and the sum to which rounding errors relate.
     const SUMS: usize = 3;
     let groups = graph.groups();
-    let unit = match influence {
-        Influence::Every { .. } => largest_size(graph, scores, |g| groups.weight[g]),
-        Influence::Without(removed) => {
-            largest_size(graph, scores, |g| groups.weight[g] - removed[g])
-        }
-        Influence::Clipped { lambda } => lambda,
-    };
+    // The largest |y| + |Xθ| of the votes that count. Bits of positive numbers have their order, and
+    // not a number is above all.
+    let largest_size = AtomicU64::new(0);
     let of_chunk = |Chunk { groups: range, first, flow, .. }: &mut Chunk<()>| {
+        let mut largest_here = 0.0;
         for g in range.clone() {
             let (i, j) = (groups.left[g] as usize, groups.right[g] as usize);
             let (y, difference) = (groups.y[g], scores[i] - scores[j]);
@@ -141,6 +138,7 @@ pub(crate) fn violation(graph: &ComparisonGraph, scores: &[f64], influence: Infl
                     (weight * r.clamp(-lambda, lambda), weight, weight * rounding)
                 }
             };
+            largest_here = if votes > 0.0 { largest(largest_here, size) } else { largest_here };
             for (item, sign) in [(i, 1.0), (j, -1.0)] {
                 let at = SUMS * item - *first;
                 flow[at] += sign * imbalance;
@@ -148,9 +146,14 @@ pub(crate) fn violation(graph: &ComparisonGraph, scores: &[f64], influence: Infl
                 flow[at + 2] += rounding;
             }
         }
+        largest_size.fetch_max(f64::to_bits(largest_here), Ordering::Relaxed);
     };
     let mut sums = sums_of_items(graph.items(), groups, SUMS, of_chunk);
     graph.communicator().sum(&mut sums);
+    let unit = match influence {
+        Influence::Clipped { lambda } => lambda,
+        _ => graph.communicator().max_scalar(f64::from_bits(largest_size.into_inner())),
+    };
     let shift = if let Influence::Every { shift } = influence { shift } else { 0.0 };
     let at_item = |(sums, &score): (&[f64], &f64)| {
         let imbalance = (sums[0] - shift * score).abs() - ROUNDING * sums[2];
@@ -159,22 +162,6 @@ pub(crate) fn violation(graph: &ComparisonGraph, scores: &[f64], influence: Infl
         if imbalance <= 0.0 { 0.0 } else { imbalance / unit }
     };
     sums.chunks_exact(SUMS).zip(scores).map(at_item).fold(0.0, largest)
-}
-
-/// The largest |y| + |Xθ| of the votes that count.
-fn largest_size(
-    graph: &ComparisonGraph,
-    scores: &[f64],
-    weight: impl Fn(usize) -> f64 + Sync,
-) -> f64 {
-    const GROUPS_PER_TASK: usize = 1 << 14;
-    let groups = graph.groups();
-    let size = |g: usize| {
-        let difference = scores[groups.left[g] as usize] - scores[groups.right[g] as usize];
-        if weight(g) > 0.0 { groups.y[g].abs() + difference.abs() } else { 0.0 }
-    };
-    let sizes = (0..groups.len()).into_par_iter().with_min_len(GROUPS_PER_TASK).map(size);
-    graph.communicator().max_scalar(sizes.reduce(|| 0.0, largest))
 }
 
 /// Returns the bound of the error of the scores; `None` if several processes share the votes.

@@ -5,7 +5,7 @@
 //! | `l2`, `ridge`, `pc-lasso` | none: every vote counts |
 //! | `hlasso`, `lasso-l2` | share, count, λ, scaled, cross-validation, auto |
 //! | `lbi`, `iss` | share, count, time, scaled, cross-validation, auto |
-//! | `iht`, `ilts` | share, count, scaled, cross-validation, auto |
+//! | `iht`, `ilts`, `bt` | share, count, scaled, cross-validation, auto |
 //!
 //! The default method is `iss` up to an estimated cost of [`MAX_ISS_COST`], and `lbi` above it or
 //! where several processes share the votes.
@@ -21,6 +21,7 @@ use crate::path::{Change, Entry, Parameter, Path, StopAt};
 use crate::select::cross_validation::{self, CrossValidation};
 use crate::select::{self, OutlierRule};
 use crate::solve::Method;
+use crate::solve::bradley_terry::{self, BradleyTerryEstimates};
 use crate::solve::bregman;
 use crate::solve::concomitant::{self, ConcomitantOptions};
 use crate::solve::hard_threshold::{self, HardThresholdOptions, Removal};
@@ -60,6 +61,10 @@ pub struct Fit {
     pub certificate: Certificate,
     /// The linear solver, for methods that solve a single system.
     pub linear: Option<Linear>,
+    /// What was estimated besides the scores, for methods that model how people vote.
+    pub model: Option<Model>,
+    /// For each group, the probability that one of its votes is bad, for the same methods.
+    pub bad_probability: Option<Vec<f64>>,
     /// Wall-clock time.
     pub time: std::time::Duration,
 }
@@ -70,6 +75,14 @@ impl Fit {
     pub fn flagged_votes(&self) -> f64 {
         numeric::sum(&self.flagged)
     }
+}
+
+/// Estimates of a model of how people vote.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum Model {
+    /// Bradley–Terry with lapses.
+    BradleyTerry(BradleyTerryEstimates),
 }
 
 /// Facts about a linear solve.
@@ -101,6 +114,7 @@ pub fn fit(graph: &ComparisonGraph, options: &FitOptions) -> Result<Fit> {
             let found = pc_lasso::solve(graph, &options.pc_lasso_options())?;
             unflagged(graph, Method::PcLasso, found.solution)
         }
+        Some(Method::BradleyTerry) => bradley_terry(graph, options)?,
         method => robust(graph, method, options, &l2_options)?,
     };
     if let Some(item) = fit.scores.iter().position(|score| !score.is_finite()) {
@@ -118,7 +132,8 @@ fn certify(graph: &ComparisonGraph, options: &FitOptions, fit: &mut Fit) {
     let is_claimed = |status| matches!(status, Status::Solved | Status::Complete);
     let flagged = &fit.flagged;
     let influence = match fit.method {
-        Method::PcLasso => None,
+        // They have conditions of their own.
+        Method::PcLasso | Method::BradleyTerry => None,
         // Least squares if no vote was to be flagged.
         Method::Bregman => fit.linear.map(|_| Influence::Every { shift: 0.0 }),
         Method::Ridge => Some(Influence::Every { shift: options.ridge_options().ridge }),
@@ -132,11 +147,20 @@ fn certify(graph: &ComparisonGraph, options: &FitOptions, fit: &mut Fit) {
         }
     };
     if let Some(influence) = influence {
-        let violation = certificate::violation(graph, &fit.scores, influence);
-        fit.certificate.violation = Some(violation);
-        // A least-squares solver has computed it.
-        if fit.certificate.error_bound.is_none() {
-            fit.certificate.error_bound = certificate::error_bound(graph, &fit.scores, influence);
+        check_optimality(graph, influence, &fit.scores, &mut fit.certificate);
+        let is_refittable = matches!(influence, Influence::Without(_));
+        if is_refittable
+            && graph.communicator().is_single_process()
+            && !fit.certificate.is_accurate()
+        {
+            // Along a path, rounding errors accumulate, and are relative to the flagged votes too.
+            if let Ok(scores) = fit_remaining(graph, flagged, &options.l2_options()) {
+                let mut certificate = Certificate { error_bound: None, ..fit.certificate };
+                check_optimality(graph, influence, &scores, &mut certificate);
+                if certificate.error_bound < fit.certificate.error_bound {
+                    (fit.scores, fit.certificate) = (scores, certificate);
+                }
+            }
         }
     }
     if matches!(influence, Some(Influence::Without(_))) {
@@ -152,6 +176,42 @@ fn certify(graph: &ComparisonGraph, options: &FitOptions, fit: &mut Fit) {
     if is_claimed(fit.status) && !fit.certificate.is_accurate() {
         fit.status = Status::Inaccurate;
     }
+}
+
+/// Computes violation and error bound, the latter unless a least-squares solver has computed it.
+fn check_optimality(
+    graph: &ComparisonGraph,
+    influence: Influence<'_>,
+    scores: &[f64],
+    certificate: &mut Certificate,
+) {
+    let violation = || certificate::violation(graph, scores, influence);
+    let known = certificate.error_bound;
+    let bound = || known.or_else(|| certificate::error_bound(graph, scores, influence));
+    // Both have serial parts. Only one thread may communicate with other processes.
+    let (violation, bound) = match graph.communicator().is_single_process() {
+        true => rayon::join(violation, bound),
+        false => (violation(), known),
+    };
+    certificate.violation = Some(violation);
+    certificate.error_bound = bound;
+}
+
+/// The least-squares scores of the votes that are not flagged.
+fn fit_remaining(
+    graph: &ComparisonGraph,
+    flagged: &[f64],
+    options: &L2Options,
+) -> Result<Vec<f64>> {
+    let weight: Vec<f64> = graph
+        .groups()
+        .weight
+        .iter()
+        .zip(flagged)
+        .map(|(weight, flagged)| weight - flagged)
+        .collect();
+    let remaining = ComparisonGraph::new(graph.items(), graph.groups().reweighted(&weight))?;
+    l2::solve(&remaining, options).map(|solution| solution.scores)
 }
 
 /// Computes the path of a method up to the point that the outlier rule selects;
@@ -262,10 +322,75 @@ fn flag(
             let trimmed = TrimmedOptions { k, backend: options.backend, ..Default::default() };
             Ok(removal(graph, method, trimmed::solve(graph, &trimmed)?, k))
         }
-        Method::L2 | Method::Ridge | Method::PcLasso => {
+        Method::L2 | Method::Ridge | Method::PcLasso | Method::BradleyTerry => {
             Ok(unflagged(graph, method, l2::solve(graph, l2_options)?))
         }
     }
+}
+
+/// Flags the votes that are more likely lapses than honest, or as many as the rule asks for.
+fn bradley_terry(graph: &ComparisonGraph, options: &FitOptions) -> Result<Fit> {
+    let method = Method::BradleyTerry;
+    if options.rule() != OutlierRule::Auto && !graph.communicator().is_single_process() {
+        let (value, expected) = (method.as_str().to_owned(), "hlasso or lbi with this rule");
+        return Err(Error::BadOption { option: "method", value, expected });
+    }
+    let found = bradley_terry::solve(graph, &options.bradley_terry_options())?;
+    let asked = match options.rule() {
+        OutlierRule::Auto => None,
+        _ => Some(target(graph, Some(method), options)?),
+    };
+    let groups = graph.groups();
+    let order = by_probability(graph, &found.lapse_probability);
+    let mut flagged = vec![0.0; groups.len()];
+    let (mut certificate, mut cross_validation) = (Certificate::default(), None);
+    match asked {
+        None => {
+            let is_lapse = |&&g: &&u32| found.lapse_probability[g as usize] > 0.5;
+            for &g in order.iter().take_while(is_lapse) {
+                flagged[g as usize] = groups.weight[g as usize];
+            }
+        }
+        Some((target, how)) => {
+            let votes = votes_of(method, target)? as f64;
+            let mut reached = 0.0;
+            for &g in order.iter() {
+                if reached >= votes {
+                    break;
+                }
+                flagged[g as usize] = groups.weight[g as usize];
+                reached += groups.weight[g as usize];
+            }
+            certificate.asked = Some(Asked::Votes(votes));
+            certificate.reached = Some(reached);
+            cross_validation = how;
+        }
+    }
+    certificate.violation = Some(found.solution.info.residual);
+    let Solution { scores, status, info } = found.solution;
+    Ok(Fit {
+        method,
+        scores,
+        components: graph.components().clone(),
+        flagged,
+        entries: Vec::new(),
+        stop: None,
+        cross_validation,
+        status,
+        certificate,
+        linear: None,
+        model: Some(Model::BradleyTerry(found.estimates)),
+        bad_probability: Some(found.lapse_probability),
+        time: info.time,
+    })
+}
+
+/// Groups in order of suspicion, the most probable lapses first.
+fn by_probability(graph: &ComparisonGraph, probability: &[f64]) -> Vec<u32> {
+    let mut order: Vec<u32> = (0..graph.groups().len() as u32).collect();
+    let of = |g: &u32| probability[*g as usize];
+    order.sort_by(|a, b| of(b).total_cmp(&of(a)).then(a.cmp(b)));
+    order
 }
 
 fn target(
@@ -374,6 +499,8 @@ fn unflagged(graph: &ComparisonGraph, method: Method, solution: Solution) -> Fit
             iterations: info.iterations,
             residual: info.residual,
         }),
+        model: None,
+        bad_probability: None,
         time: info.time,
     }
 }
@@ -403,6 +530,8 @@ fn end_of_path(graph: &ComparisonGraph, method: Method, stop: StopAt, path: &Pat
             ..Certificate::default()
         },
         linear: None,
+        model: None,
+        bad_probability: None,
         time: std::time::Duration::ZERO,
     }
 }
@@ -425,6 +554,8 @@ fn removal(graph: &ComparisonGraph, method: Method, found: Removal, k: Option<u6
         status: found.solution.status,
         certificate,
         linear: None,
+        model: None,
+        bad_probability: None,
         time: found.solution.info.time,
     }
 }

@@ -28,6 +28,7 @@ mod refine;
 mod spanning_forest;
 mod sparse;
 mod system;
+mod whole_votes;
 
 pub use error_bound::{ErrorBound, FittedVotes, MAX_ERROR, error_bound};
 pub use matrix::{LaplacianBlock, LaplacianMatrix};

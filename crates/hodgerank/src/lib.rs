@@ -59,6 +59,7 @@
 
 #![warn(missing_docs, clippy::print_stdout, clippy::print_stderr)]
 
+mod annotator_votes;
 pub mod annotators;
 pub mod certificate;
 pub mod communicator;
@@ -86,12 +87,13 @@ pub mod status;
 mod study;
 mod votes;
 
+pub use annotator_votes::{AnnotatorVote, AnnotatorVotes};
 pub use annotators::AnnotatorReport;
 pub use certificate::{Asked, Certificate};
 pub use communicator::{Communicator, SingleProcess};
 pub use comparison::Comparison;
 pub use error::{Error, Result};
-pub use fit::{Fit, fit};
+pub use fit::{Fit, Model, fit};
 pub use graph::{ComparisonGraph, Components, Groups, Merged, Pairs, Tally};
 pub use labels::{Labels, natural_order};
 pub use options::{FitOptions, Ranker};

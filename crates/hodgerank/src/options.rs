@@ -14,7 +14,7 @@ use crate::solve::bregman::{Algorithm, BregmanOptions};
 use crate::solve::huber_lasso::{HuberLassoOptions, Knots};
 use crate::solve::lasso_l2::Protocol;
 use crate::solve::pc_lasso::PcLassoOptions;
-use crate::solve::{L2Options, Method, RidgeOptions};
+use crate::solve::{BradleyTerryOptions, L2Options, Method, RidgeOptions};
 
 macro_rules! fit_options {
     ($($(#[$attribute:meta])* $name:ident: $type:ty = $default:expr, used_by [$($method:ident),*];)*) => {
@@ -132,6 +132,15 @@ fit_options! {
     #[cfg_attr(feature = "clap", arg(long, value_name = "A", allow_negative_numbers = true))]
     ridge: Option<f64> = None, used_by [Ridge];
 
+    /// Precision of the prior of bt; 0 is no prior [default: estimated]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "LAMBDA", allow_negative_numbers = true))]
+    prior: Option<f64> = None, used_by [BradleyTerry];
+
+    /// Share of votes that are lapses in bt: answers that do not depend on the items [default:
+    /// estimated]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "SHARE", allow_negative_numbers = true))]
+    lapse_rate: Option<f64> = None, used_by [BradleyTerry];
+
     /// How linear systems are solved
     #[cfg_attr(feature = "clap", arg(long, value_enum, default_value_t = BackendChoice::default()))]
     backend: BackendChoice = BackendChoice::default(), used_by [];
@@ -183,6 +192,7 @@ impl FitOptions {
         self.l2_options().validate()?;
         self.ridge_options().validate()?;
         self.pc_lasso_options().validate()?;
+        self.bradley_terry_options().validate()?;
         self.bregman_options().validate()
     }
 
@@ -241,6 +251,11 @@ impl FitOptions {
 
     pub(crate) fn pc_lasso_options(&self) -> PcLassoOptions {
         PcLassoOptions { lambda: self.lambda, ..PcLassoOptions::default() }
+    }
+
+    pub(crate) fn bradley_terry_options(&self) -> BradleyTerryOptions {
+        let Self { prior, lapse_rate, backend, .. } = *self;
+        BradleyTerryOptions { prior, lapse_rate, backend }
     }
 
     pub(crate) fn bregman_options(&self) -> BregmanOptions {

@@ -86,7 +86,8 @@ impl RankedStudy {
         entries: Vec<Entry>,
     ) -> Result<Self> {
         let graph = ComparisonGraph::new(self.items.len(), groups)?;
-        Ok(Self { graph, fit: Fit { flagged, entries, ..self.fit }, ..self })
+        let fit = Fit { flagged, entries, bad_probability: None, ..self.fit };
+        Ok(Self { graph, fit, ..self })
     }
 
     /// The rows of the ranking with their labels, best first.

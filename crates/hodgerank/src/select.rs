@@ -115,35 +115,91 @@ const MIN_RESCALING_GAIN: f64 = 0.1;
 /// Relative accuracy of the gain: only its order of magnitude matters.
 const GAIN_TOLERANCE: f64 = 0.01;
 
-/// Maximises the likelihoods with lapses and without, from the least-squares scores.
+/// Counts the votes that are likelier lapses than honest.
 fn auto_sided(graph: &ComparisonGraph, size: f64) -> Auto {
     let mut votes = SidedVotes::new(graph);
+    let Some(found) = maximise_both(&mut votes, size) else {
+        let start = likelihood::least_squares(&mut votes);
+        let lapse = lapse::estimate_sided(&votes, &start, size).lapse;
+        return Auto { votes: 0.0, lapse, rounds: 0 };
+    };
+    let LapseModel { scores, lapse, steps } = found;
+    // A vote that agrees with the ranking is never a lapse, however different the scores.
+    let flagged = votes.map_chunks(|pairs| {
+        let far = pairs.agreement(&scores).filter(|&(d, ..)| d > lapse.lambda - size);
+        far.map(|(_, _, against)| against).sum::<f64>()
+    });
+    let flagged = graph.communicator().sum_scalar(flagged.iter().sum());
+    Auto { votes: flagged, lapse, rounds: steps }
+}
+
+/// Scores and lapses of maximum likelihood.
+struct LapseModel {
+    scores: Vec<f64>,
+    /// Its gain is that of the likelihood by lapses.
+    lapse: Lapse,
+    steps: usize,
+}
+
+/// Maximises the likelihoods with lapses and without, from the least-squares scores; none if those
+/// are all equal.
+fn maximise_both(votes: &mut SidedVotes<'_>, size: f64) -> Option<LapseModel> {
     // From scores of zero the first step is a least-squares fit.
-    let start = likelihood::least_squares(&mut votes);
-    let first = lapse::estimate_sided(&votes, &start, size).lapse;
+    let start = likelihood::least_squares(votes);
+    let first = lapse::estimate_sided(votes, &start, size).lapse;
     if first.scale == 0.0 {
-        return Auto { votes: 0.0, lapse: first, rounds: 0 };
+        return None;
     }
     let (start, rate) = (in_units(&start, first.scale), first.rate.max(MIN_START_RATE));
     let (best, estimate, was_rescaled) =
-        maximise_with_rescaling(&mut votes, size, start, rate, Rate::Free, negligible_gain);
+        maximise_with_rescaling(votes, size, start, rate, Rate::Free, negligible_gain);
     let SidedEstimate { lapse, honest_scale } = estimate;
     let start = in_units(&best.scores, if honest_scale > 0.0 { honest_scale } else { 1.0 });
     let tolerance = |value: f64| negligible_gain(value).max(GAIN_TOLERANCE * (best.value - value));
     // If the first search needed no rescaling, neither does the second: its start has the right unit.
     let honest = if was_rescaled {
-        maximise_with_rescaling(&mut votes, size, start, 0.0, Rate::Fixed, tolerance).0
+        maximise_with_rescaling(votes, size, start, 0.0, Rate::Fixed, tolerance).0
     } else {
-        maximise(&mut votes, start, 0.0, Rate::Fixed, tolerance)
+        maximise(votes, start, 0.0, Rate::Fixed, tolerance)
     };
     let lapse = lapse.with_threshold(best.value - honest.value, size);
-    // A vote that agrees with the ranking is never a lapse, however different the scores.
-    let flagged = votes.map_chunks(|pairs| {
-        let far = pairs.agreement(&best.scores).filter(|&(d, ..)| d > lapse.lambda - size);
-        far.map(|(_, _, against)| against).sum::<f64>()
-    });
-    let flagged = graph.communicator().sum_scalar(flagged.iter().sum());
-    Auto { votes: flagged, lapse, rounds: best.steps + honest.steps }
+    let steps = best.steps + honest.steps;
+    Some(LapseModel { scores: best.scores, lapse, steps })
+}
+
+/// Scores of a model with lapses, in log-odds.
+#[derive(Debug, Clone)]
+pub(crate) struct ScoresWithLapses {
+    pub(crate) scores: Vec<f64>,
+    /// The share of flipped votes: half of the lapses, because the other half agrees by chance.
+    pub(crate) rate: f64,
+    /// The gain of the log-likelihood by lapses; 0 if the rate was given.
+    pub(crate) gain: f64,
+}
+
+/// Scores by maximum likelihood with a weak prior and lapses: with this rate of flipped votes, or the
+/// most likely one. Only the sides of the votes count.
+pub(crate) fn scores_with_lapses(graph: &ComparisonGraph, rate: Option<f64>) -> ScoresWithLapses {
+    let mut votes = SidedVotes::new(graph);
+    let found = match rate {
+        None => maximise_both(&mut votes, 1.0)
+            .map(|found| (found.scores, found.lapse.rate, found.lapse.gain)),
+        Some(rate) => {
+            let start = likelihood::least_squares(&mut votes);
+            let scale = lapse::estimate_sided(&votes, &start, 1.0).lapse.scale;
+            (scale > 0.0).then(|| {
+                let start = in_units(&start, scale);
+                (maximise(&mut votes, start, rate, Rate::Fixed, negligible_gain).scores, rate, 0.0)
+            })
+        }
+    };
+    let (scores, rate, gain) = found.unwrap_or_else(|| (vec![0.0; graph.items()], 0.0, 0.0));
+    ScoresWithLapses { scores, rate, gain }
+}
+
+/// The scale and the rate of flipped votes at which agreement over distance is most likely.
+pub(crate) fn agreement_curve(graph: &ComparisonGraph, scores: &[f64]) -> Lapse {
+    lapse::estimate_sided(&SidedVotes::new(graph), scores, 1.0).lapse
 }
 
 /// Returns the optimum, the binned estimate, and whether the search was restarted.

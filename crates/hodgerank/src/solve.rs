@@ -11,13 +11,17 @@
 //! | [`hard_threshold`] | ½ Σ w (y − Xθ − E)² with E ≠ 0 for at most K votes |
 //! | [`trimmed`] | the same over the votes that are kept, with K given or estimated |
 //! | [`pc_lasso`] | ½ Σ w (y − Xθ)² + λ‖θ‖₁ + ½ ratio · θᵀ(d₁²I − L)θ |
+//! | [`bradley_terry`] | Σ w log P(y given θ) − ½ λ Σ ω (Xθ)² |
+//! | [`crowd`] | Σ over annotators of log Σ_k π_k Π P(vote given θ and behaviour k) − ½ λ Σ ω (Xθ)² |
 //! | [`concomitant`] | σ Σ w ρ_M((y − Xθ)/σ) + ½ a σ over θ and σ |
 //!
 //! [`Method`] is the table of methods. To add one: write its solver in this folder, add its row to
 //! the table below, and call it in [`mod@crate::fit`].
 
+pub mod bradley_terry;
 pub mod bregman;
 pub mod concomitant;
+pub mod crowd;
 pub mod hard_threshold;
 pub mod huber_lasso;
 pub mod inverse_scale_space;
@@ -27,6 +31,7 @@ pub mod pc_lasso;
 pub mod ridge;
 pub mod trimmed;
 
+pub use bradley_terry::BradleyTerryOptions;
 pub use bregman::BregmanOptions;
 pub use concomitant::ConcomitantOptions;
 pub use hard_threshold::HardThresholdOptions;
@@ -126,6 +131,8 @@ methods! {
         path Some(Parameter::Time), flags_votes true, distributable true;
     InverseScaleSpace: "iss", "Inverse scale space: the exact limit of lbi, without tuning parameters",
         path Some(Parameter::Time), flags_votes true, distributable false;
+    BradleyTerry: "bt", "Bradley-Terry by maximum likelihood with lapses; scores are log-odds",
+        path None, flags_votes true, distributable true;
 }
 
 impl Method {

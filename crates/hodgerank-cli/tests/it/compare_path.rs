@@ -24,7 +24,7 @@ fn compare_agrees_with_rank_of_each_method() {
     assert_eq!(document["schema"], "hodgerank/compare/1");
     let comparison = &document["comparisons"][0];
     let methods = comparison["methods"].as_array().unwrap();
-    assert_eq!(methods.len(), 9);
+    assert_eq!(methods.len(), 10);
     for (index, method) in methods.iter().enumerate() {
         assert_eq!(comparison["kendall"][index][index], 1.0);
         let name = method["name"].as_str().unwrap();

@@ -151,7 +151,7 @@ fn check(votes: &Votes, options: &[&str]) {
     let [comparison] = &list(&compared, "comparisons")[..] else { panic!("{path}: one study") };
     let methods = list(comparison, "methods");
     assert_eq!(names(list(comparison, "items")), items, "{path}");
-    assert_eq!((methods.len(), rows), (9, 9 * items.len()), "{path}");
+    assert_eq!((methods.len(), rows), (10, 10 * items.len()), "{path}");
     let same = methods.iter().find(|method| method["name"] == ranked["method"]["name"]);
     assert_eq!(same.map(|method| &method["flagged"]), Some(&flagged.into()), "{path}");
 

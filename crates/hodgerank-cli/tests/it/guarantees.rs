@@ -99,7 +99,7 @@ fn compare_leaves_out_methods_that_do_not_support_so_many_items() {
     assert!(run.stderr.contains("pc-lasso is left out"), "{}", run.stderr);
     let document = run.json();
     let methods = document["comparisons"][0]["methods"].as_array().unwrap();
-    assert_eq!(methods.len(), 8);
+    assert_eq!(methods.len(), 9);
     assert!(methods.iter().all(|method| method["name"] != "pc-lasso"));
     let run = dir.run(&["compare", "v.csv", "--methods", "l2,pc-lasso"]);
     assert_eq!(run.code, Some(2), "{}", run.stderr);

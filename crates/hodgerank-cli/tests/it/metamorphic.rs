@@ -29,6 +29,9 @@ const fn json_command(name: &'static str, arguments: &'static [&'static str]) ->
     Command { name, arguments, kind: Kind::Json }
 }
 
+/// Methods whose scores are in the unit of the outcomes.
+const LEAST_SQUARES: &str = "lasso-l2,l2,ridge,pc-lasso,ilts,iht,hlasso,lbi,iss";
+
 const COMMANDS: &[Command] = &[
     json_command("rank", &["rank"]),
     json_command("rank l2", &["rank", "--method", "l2"]),
@@ -40,12 +43,13 @@ const COMMANDS: &[Command] = &[
     json_command("rank iht", &["rank", "--method", "iht", "--outliers", "7"]),
     json_command("rank ilts", &["rank", "--method", "ilts", "--outliers", "7"]),
     json_command("rank pc-lasso", &["rank", "--method", "pc-lasso"]),
+    json_command("rank bt", &["rank", "--method", "bt"]),
     json_command("rank scaled", &["rank", "--outliers", "scaled"]),
     json_command("outliers", &["outliers", "--outliers", "8%"]),
     json_command("outliers all", &["outliers", "--all"]),
     json_command("outliers per group", &["outliers", "--per-group", "--all"]),
     json_command("annotators", &["outliers", "--annotators", "--outliers", "8%"]),
-    json_command("compare", &["compare", "--outliers", "8%"]),
+    json_command("compare", &["compare", "--outliers", "8%", "--methods", LEAST_SQUARES]),
     json_command("decompose", &["decompose"]),
     json_command("diagnose", &["diagnose"]),
     json_command("path", &["path", "--method", "iss", "--outliers", "8%"]),
@@ -359,8 +363,9 @@ fn scale() {
         };
         vec![scaled(4.0), scaled(3.0)]
     };
-    // The page shows scores; the penalties of ridge and pc-lasso have no unit of outcomes.
-    check(variants, &["report"], &[Ignore::Sentences], |text| text);
+    // The page shows scores; scores of bt are log-odds; the penalties of ridge and pc-lasso have no
+    // unit of outcomes.
+    check(variants, &["report", "rank bt"], &[Ignore::Sentences], |text| text);
 }
 
 #[test]

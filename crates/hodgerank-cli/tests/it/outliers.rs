@@ -98,7 +98,8 @@ fn formats_and_sources_agree() {
         dir.run_with_stdin(&all, input).success().text().to_owned()
     };
     let expected = csv(&["v.csv"], b"");
-    let header = "order,left,right,outcome,count,annotator,entry,size,residual,flagged\n";
+    let header =
+        "order,left,right,outcome,count,annotator,entry,size,residual,flagged,probability\n";
     assert!(expected.starts_with(header));
     assert_eq!(expected.lines().count(), votes(&json(&dir, &["v.csv"])).len() + 1);
     dir.write("v.jsonl", files::json_lines(&study));

@@ -18,10 +18,13 @@ struct SuspicionOrder {
     entry: Vec<Option<Entry>>,
     /// y − (θ_left − θ_right) of each distinct vote.
     residual: Vec<f64>,
+    /// The probability that a vote is bad, if the method estimates it.
+    probability: Option<Vec<f64>>,
 }
 
 impl SuspicionOrder {
-    /// Distinct votes that entered the path, in that order; then flagged ones and the rest, by residual.
+    /// Distinct votes that entered the path, in that order; then flagged ones and the rest, by the
+    /// probability of being bad or else by residual.
     fn new(study: &RankedStudy) -> Self {
         let groups = study.graph.groups();
         let difference = study.graph.gradient(&study.fit.scores);
@@ -35,11 +38,14 @@ impl SuspicionOrder {
             (0..groups.len() as u32).filter(|&g| entry[g as usize].is_none()).collect();
         let is_flagged = |g: u32| study.fit.flagged[g as usize] > 0.0;
         rest.sort_by(|&a, &b| {
-            let size = |g: u32| residual[g as usize].abs();
+            let size = |g: u32| match &study.fit.bad_probability {
+                Some(probability) => probability[g as usize],
+                None => residual[g as usize].abs(),
+            };
             is_flagged(b).cmp(&is_flagged(a)).then(size(b).total_cmp(&size(a))).then(a.cmp(&b))
         });
         let groups = entered.chain(rest).collect();
-        Self { groups, entry, residual }
+        Self { groups, entry, residual, probability: study.fit.bad_probability.clone() }
     }
 }
 
@@ -58,6 +64,7 @@ pub fn distinct_votes(study: &RankedStudy, all: bool) -> Listing<SuspectVote> {
         entry: order.entry[g].map(|entry| entry.at),
         size: order.entry[g].map(|entry| entry.residual.abs()),
         residual: order.residual[g],
+        probability: order.probability.as_ref().map(|of| of[g]),
         flagged: study.fit.flagged[g] as u64,
     };
     let wanted = order.groups.iter().map(|&g| g as usize);
@@ -160,6 +167,7 @@ fn row_of(
         entry: entry.map(|entry| entry.at),
         size: entry.map(|entry| entry.residual.abs()),
         residual: if swapped { -residual } else { residual },
+        probability: order.probability.as_ref().map(|of| of[group]),
         flagged: if vote.flagged { vote.count } else { 0 },
     }
 }

@@ -29,17 +29,17 @@ pub(super) fn read<S: RowSink>(
     let mut blocks = TextBlocks::start(&name, file.into_reader())?;
     let file = &name;
     blocks.set_syntax(RecordSyntax::Lines);
-    let mut text = blocks.byte_order_mark().to_vec();
-    text.append(&mut blocks.take_blank_lines()?);
-    let blank_lines = memchr_iter(b'\n', &text).count() as u64;
-    let names = first_keys(file, blocks.first_records()?, blank_lines, options.on_error)?;
+    let text = blocks.byte_order_mark().to_vec();
+    let blank_lines = blocks.take_blank_lines()?;
+    let lines_before = memchr_iter(b'\n', &blank_lines).count() as u64;
+    let names = first_keys(file, blocks.first_records()?, lines_before, options.on_error)?;
     let keys = names.iter().map(String::as_str).collect();
     let layout = Layout::find(file, names, &options.columns)?;
-    let head = TableHead { text, ..TableHead::new(file, format, &layout) };
+    let head = TableHead { text, blank_lines, ..TableHead::new(file, format, &layout) };
     let parser =
         JsonLinesParser { file: Arc::clone(file), first_role: layout.first_role(), keys, layout };
     let report =
-        parallel::read_chunks(blocks, sinks, options.on_error, blank_lines, |block, sink| {
+        parallel::read_chunks(blocks, sinks, options.on_error, lines_before, |block, sink| {
             let report = parser.count(block, sink);
             sink.end_text_chunk().map(|()| report)
         })?;

@@ -19,7 +19,7 @@ use super::source::Sources;
 use super::split_groups::SplitGroups;
 use crate::columns::{Layout, Role};
 use crate::error::{Error, Problem, Result};
-use crate::parse::{Cells, ParsedRow};
+use crate::parse::{Cells, OutcomeCache, ParsedRow};
 
 /// The votes of a study and how many of them are flagged.
 #[derive(Debug, Clone, Copy)]
@@ -152,6 +152,7 @@ struct RowMatcher<'a, V> {
     to_flag: Vec<Vec<f64>>,
     split_groups: SplitGroups,
     visitor: &'a mut V,
+    outcome_cache: OutcomeCache,
     /// The rows of the current batch.
     statuses: Vec<RowStatus>,
     failed: Option<Error>,
@@ -165,6 +166,7 @@ impl<'a, V: RowVisitor> RowMatcher<'a, V> {
             to_flag: studies.iter().map(|study| study.flagged.to_vec()).collect(),
             split_groups,
             visitor,
+            outcome_cache: OutcomeCache::default(),
             statuses: Vec::new(),
             failed: None,
         }
@@ -208,7 +210,7 @@ impl<V: RowVisitor> RowSink for RowMatcher<'_, V> {
         cells: &Cells<'_>,
         text: &[u8],
     ) -> Result<(), (Role, Problem)> {
-        let row = ParsedRow::new(layout, cells)?;
+        let row = ParsedRow::new(layout, cells, &mut self.outcome_cache)?;
         if self.failed.is_some() {
             return Ok(());
         }

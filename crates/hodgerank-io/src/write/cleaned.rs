@@ -52,6 +52,10 @@ pub fn clean(
         flagged: flagged.map(writer).transpose()?,
         cleaned: Cleaned::default(),
     };
+    // Blank lines are kept, as they are between rows; those of later files are dropped with headers.
+    if let Some(head) = tables.first().filter(|head| !head.blank_lines.is_empty()) {
+        splitter.kept.row(&head.blank_lines)?;
+    }
     let second_pass = visit_rows(sources, options, progress, studies, &mut splitter)?;
     let FileSplitter { kept, flagged, cleaned } = splitter;
     // Both outputs are complete before the first one appears under its name.

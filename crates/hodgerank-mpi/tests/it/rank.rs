@@ -5,7 +5,7 @@ use crate::support::{TestFolder, assert_same, one_machine};
 use hodgerank::Method;
 
 /// Every method and outlier rule that can be distributed.
-const METHODS: [&[&str]; 11] = [
+const METHODS: [&[&str]; 12] = [
     &["--method=l2"],
     &["--method=ridge", "--ridge=2"],
     &["--method=lbi", "--outliers=5%"],
@@ -17,6 +17,7 @@ const METHODS: [&[&str]; 11] = [
     &["--method=hlasso", "--outliers=scaled"],
     &["--method=lbi", "--outliers=auto"],
     &["--method=hlasso", "--outliers=auto"],
+    &["--method=bt"],
 ];
 
 fn compare(

@@ -171,7 +171,12 @@ impl Groups {
         Self { left, right, y, weight }
     }
 
-    pub(super) fn shrink_to_fit(&mut self) {
+    /// Returns unused memory if it is most of what is reserved. Otherwise the copies cost more than
+    /// the memory is worth.
+    pub(super) fn shrink_if_sparse(&mut self) {
+        if self.left.len() > self.left.capacity() / 4 {
+            return;
+        }
         self.left.shrink_to_fit();
         self.right.shrink_to_fit();
         self.y.shrink_to_fit();

@@ -65,7 +65,7 @@ pub(super) fn set_up(
         return set_up_distributed(matrix, choice);
     }
     match choice {
-        BackendChoice::Fixed(Backend::Dense) => dense(matrix),
+        BackendChoice::Fixed(Backend::Dense) => dense(matrix, matrix.weight_ratio()),
         BackendChoice::Fixed(Backend::Sparse) => {
             Ok(Box::new(SparseCholesky::new(matrix, SymbolicAnalysis::new(matrix)?)?))
         }
@@ -98,8 +98,8 @@ fn set_up_distributed(
 
 /// Elimination without subtractions where the weights differ so much that Cholesky factorisation
 /// would lose digits of the light ones.
-fn dense(matrix: LaplacianBlock<'_>) -> Result<Box<dyn LaplacianSolver>> {
-    if matrix.weight_ratio() > WIDE_WEIGHT_RATIO {
+fn dense(matrix: LaplacianBlock<'_>, weight_ratio: f64) -> Result<Box<dyn LaplacianSolver>> {
+    if weight_ratio > WIDE_WEIGHT_RATIO {
         return Ok(Box::new(DenseElimination::new(matrix)?));
     }
     Ok(Box::new(DenseCholesky::new(matrix)?))
@@ -107,12 +107,12 @@ fn dense(matrix: LaplacianBlock<'_>) -> Result<Box<dyn LaplacianSolver>> {
 
 /// A direct backend, if one is predicted to be the fastest and the factorisation succeeds.
 fn direct(matrix: LaplacianBlock<'_>) -> Option<Box<dyn LaplacianSolver>> {
-    let dense = || dense(matrix).ok();
+    let weight_ratio = matrix.weight_ratio();
+    let dense = || dense(matrix, weight_ratio).ok();
     let n = matrix.len();
     if n <= ALWAYS_DENSE_ITEMS {
         return dense();
     }
-    let weight_ratio = matrix.weight_ratio();
     if weight_ratio > MAX_SPARSE_WEIGHT_RATIO {
         return if n <= ELIMINATION_MAX_ITEMS { dense() } else { None };
     }

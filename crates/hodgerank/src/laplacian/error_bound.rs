@@ -22,14 +22,15 @@
 //!
 //! The smaller one is used. A shift a is a pair of weight a between each item and a ground.
 //!
-//! ρ is computed with 32 digits: then the votes inside a cluster cancel in its sum of ρ, and the few
-//! votes that connect it to the rest remain.
+//! ρ is computed exactly or with 32 digits: then the votes inside a cluster cancel in its sum of ρ, and
+//! the few votes that connect it to the rest remain.
 //!
 //! Cost: a pass over the votes and one to a few over the pairs.
 
 use rayon::prelude::*;
 
 use super::spanning_forest::SpanningForest;
+use super::whole_votes::{PairVotes, WholeVotes};
 use crate::graph::{ComparisonGraph, Pairs};
 use crate::numeric::{DoubleDouble, power_of_two_below};
 
@@ -117,9 +118,11 @@ pub(super) struct Certifier<'a> {
     forest: SpanningForest,
     /// The component of each item; with removed votes possibly a part of one of the graph.
     part: Vec<u32>,
-    /// Outcomes and scores of each component are divided by this power of two, so that products
-    /// neither overflow nor underflow.
-    units: Vec<f64>,
+    pair_votes: Vec<PairVotes>,
+    /// The largest outcome of each component. Outcomes and scores are divided by the power of two
+    /// below it, so that products neither overflow nor underflow.
+    largest_outcomes: Vec<f64>,
+    whole_votes: Option<WholeVotes>,
 }
 
 /// What is known about one component.
@@ -129,6 +132,8 @@ struct Part {
     highest: f64,
     items: f64,
     largest_outcome: f64,
+    /// The largest difference between the scores and those to which the flows belong.
+    rounding: f64,
     /// Σ |η|.
     changes: f64,
     /// Σ f² / w.
@@ -145,7 +150,7 @@ impl Part {
         } else {
             f64::INFINITY
         };
-        let error = self.changes.min(by_energy);
+        let error = self.changes.min(by_energy) + 2.0 * self.rounding;
         if error == 0.0 {
             return ComponentBound { relative: 0.0, energy: 0.0 };
         }
@@ -161,19 +166,24 @@ impl<'a> Certifier<'a> {
     pub(super) fn new(graph: &'a ComparisonGraph, votes: FittedVotes<'a>) -> Self {
         assert_eq!(votes.weight.len(), graph.groups().len(), "one weight for each distinct vote");
         let pairs = graph.pairs();
-        let weights: Vec<f64> = pair_weights(pairs, votes.weight);
+        let pair_votes = pair_votes(graph, votes);
         let (items, components) = (graph.items(), graph.components().len());
         let ends = || pairs.left.iter().copied().zip(pairs.right.iter().copied());
         let forest = SpanningForest::new(items, components, votes.shift, || {
-            ends().zip(weights.iter().copied()).map(|((i, j), weight)| (i, j, weight))
+            ends().zip(&pair_votes).map(|((i, j), votes)| (i, j, votes.weight))
         });
         let part = if votes.shift > 0.0 {
             graph.components().of.clone()
         } else {
             parts_of(&forest, items)
         };
-        let units = units(graph, votes.weight, &part);
-        Self { graph, votes, forest, part, units }
+        let largest_outcomes = largest_outcomes(pairs, &pair_votes, &part);
+        let unit = |item: u32| unit_of(largest_outcomes[part[item as usize] as usize]);
+        let whole_votes = match votes.force.is_none() && votes.shift == 0.0 {
+            true => WholeVotes::new(items, pairs, &pair_votes, unit),
+            false => None,
+        };
+        Self { graph, votes, forest, part, pair_votes, largest_outcomes, whole_votes }
     }
 
     /// The component of each item.
@@ -194,34 +204,34 @@ impl<'a> Certifier<'a> {
     /// The bound of each component, and ρ in the units of the votes.
     pub(super) fn check(&self, scores: &[f64]) -> (Vec<ComponentBound>, Vec<f64>) {
         assert_eq!(scores.len(), self.graph.items(), "one score for each item");
-        let unit = |item: usize| self.units[self.part[item] as usize];
+        let unit = |item: usize| self.unit(self.part[item]);
         let scaled: Vec<f64> = scores.iter().enumerate().map(|(i, s)| s / unit(i)).collect();
-        let (mut imbalance, largest_outcome) = self.imbalance(&scaled);
+        let (mut imbalance, changes) = self.imbalance(&scaled);
         let rest = (0..scores.len()).map(|i| imbalance[i].value() * unit(i)).collect();
         if self.votes.shift > 0.0 {
             imbalance.push(DoubleDouble::default());
         }
         self.forest.flows_to_parents(&mut imbalance);
-        (self.bounds(&scaled, &largest_outcome, &imbalance), rest)
+        (self.bounds(&scaled, &changes, &imbalance), rest)
     }
 
     fn bounds(
         &self,
         scores: &[f64],
-        largest_outcome: &[f64],
+        changes: &[f64],
         flows: &[DoubleDouble],
     ) -> Vec<ComponentBound> {
-        let empty = Part {
+        let empty = |&largest_outcome: &f64| Part {
             lowest: f64::INFINITY,
             highest: f64::NEG_INFINITY,
             items: 0.0,
-            largest_outcome: 0.0,
+            largest_outcome: largest_outcome / unit_of(largest_outcome),
+            rounding: 0.0,
             changes: 0.0,
             energy: 0.0,
             resistance: 0.0,
         };
-        let count = self.part.iter().max().map_or(0, |&last| last as usize + 1);
-        let mut parts = vec![empty; count];
+        let mut parts: Vec<Part> = self.largest_outcomes.iter().map(empty).collect();
         let mut resistance = vec![0.0; flows.len()];
         for (node, parent, weight) in self.forest.nodes() {
             let Some(&part) = self.part.get(node) else { continue };
@@ -229,7 +239,7 @@ impl<'a> Certifier<'a> {
             part.lowest = part.lowest.min(scores[node]);
             part.highest = part.highest.max(scores[node]);
             part.items += 1.0;
-            part.largest_outcome = part.largest_outcome.max(largest_outcome[node]);
+            part.rounding = part.rounding.max(changes[node]);
             if node != parent {
                 let change = flows[node].value() / weight;
                 part.changes += change.abs();
@@ -241,12 +251,15 @@ impl<'a> Certifier<'a> {
         parts.into_iter().map(Part::bound).collect()
     }
 
-    /// ρ of each item, and its largest outcome.
+    /// ρ of each item at scores close to the given ones, and the size of each difference.
     fn imbalance(&self, scores: &[f64]) -> (Vec<DoubleDouble>, Vec<f64>) {
         let pairs = self.graph.pairs();
-        let mut rho: Vec<DoubleDouble> =
-            scores.iter().map(|score| -DoubleDouble::product(self.votes.shift, *score)).collect();
-        let mut largest_outcome = vec![0.0_f64; scores.len()];
+        if let Some(votes) = &self.whole_votes {
+            return votes.imbalance(pairs, &self.pair_votes, scores);
+        }
+        // The sums over pairs in which an item is the left or the right one, by one thread each.
+        let mut of_left = vec![DoubleDouble::default(); scores.len()];
+        let mut of_right = of_left.clone();
         let mut flows = Vec::with_capacity(pairs.len().min(PAIRS_AT_A_TIME));
         for start in (0..pairs.len()).step_by(PAIRS_AT_A_TIME) {
             let here = start..pairs.len().min(start + PAIRS_AT_A_TIME);
@@ -256,34 +269,42 @@ impl<'a> Certifier<'a> {
                 .with_min_len(PAIRS_PER_TASK)
                 .map(flow)
                 .collect_into_vec(&mut flows);
-            for (p, &(flow, largest)) in here.zip(&flows) {
-                let (i, j) = (pairs.left[p] as usize, pairs.right[p] as usize);
-                rho[i] += flow;
-                // Only constant forces act between components, whose units can differ.
-                let (of_left, of_right) = (self.part[i] as usize, self.part[j] as usize);
-                rho[j] += if of_left == of_right {
-                    -flow
-                } else {
-                    -(flow * DoubleDouble::from(self.units[of_left] / self.units[of_right]))
-                };
-                largest_outcome[i] = largest_outcome[i].max(largest);
-            }
+            let (left, right) = (&pairs.left[here.clone()], &pairs.right[here]);
+            rayon::join(
+                || left.iter().zip(&flows).for_each(|(&i, &flow)| of_left[i as usize] += flow),
+                || {
+                    for ((&i, &j), &flow) in left.iter().zip(right).zip(&flows) {
+                        // Only constant forces act between components, whose units can differ.
+                        let (from, to) = (self.part[i as usize], self.part[j as usize]);
+                        of_right[j as usize] += if from == to {
+                            flow
+                        } else {
+                            flow * DoubleDouble::from(self.unit(from) / self.unit(to))
+                        };
+                    }
+                },
+            );
         }
-        (rho, largest_outcome)
+        let sum = |((&score, of_left), of_right): ((&f64, &DoubleDouble), &DoubleDouble)| {
+            let mut rho = -DoubleDouble::product(self.votes.shift, score);
+            rho += *of_left;
+            rho += -*of_right;
+            rho
+        };
+        (scores.iter().zip(&of_left).zip(&of_right).map(sum).collect(), vec![0.0; scores.len()])
     }
 
-    /// Σ w (y − (Xθ)) + Σ force over the votes of a pair, and their largest outcome.
-    fn pair_flow(&self, pair: usize, scores: &[f64]) -> (DoubleDouble, f64) {
+    /// Σ w (y − (Xθ)) + Σ force over the votes of a pair.
+    fn pair_flow(&self, pair: usize, scores: &[f64]) -> DoubleDouble {
         let (groups, pairs) = (self.graph.groups(), self.graph.pairs());
         let (i, j) = (pairs.left[pair] as usize, pairs.right[pair] as usize);
         let here = pairs.first_group[pair] as usize..pairs.first_group[pair + 1] as usize;
-        let unit = self.units[self.part[i] as usize];
-        let weight: f64 = self.votes.weight[here.clone()].iter().sum();
+        let unit = self.unit(self.part[i]);
         // Up to here, sums of whole numbers are exact, and so are those of votes of the common size.
-        let is_exact = weight <= MAX_EXACT;
+        let is_exact = self.pair_votes[pair].weight <= MAX_EXACT;
         let (mut whole_flow, mut flow) = (0.0, DoubleDouble::default());
-        let mut total = DoubleDouble::from(if is_exact { weight } else { 0.0 });
-        let mut largest = 0.0_f64;
+        let mut total =
+            DoubleDouble::from(if is_exact { self.pair_votes[pair].weight } else { 0.0 });
         for g in here {
             let y = groups.y[g] / unit;
             let w = self.votes.weight[g];
@@ -298,29 +319,49 @@ impl<'a> Certifier<'a> {
             if let Some(force) = self.votes.force {
                 flow += DoubleDouble::from(force[g] / unit);
             }
-            largest = largest.max(if w > 0.0 { y.abs() } else { 0.0 });
         }
         flow += DoubleDouble::from(whole_flow);
         flow += -(total * DoubleDouble::difference(scores[i], scores[j]));
-        (flow, largest)
+        flow
+    }
+
+    fn unit(&self, part: u32) -> f64 {
+        unit_of(self.largest_outcomes[part as usize])
     }
 }
 
-/// For each component, a power of two of the size of its largest outcome.
-fn units(graph: &ComparisonGraph, weight: &[f64], part: &[u32]) -> Vec<f64> {
+/// The power of two by which the outcomes of a component are divided.
+fn unit_of(largest_outcome: f64) -> f64 {
+    if largest_outcome > 0.0 { power_of_two_below(largest_outcome) } else { 1.0 }
+}
+
+fn pair_votes(graph: &ComparisonGraph, votes: FittedVotes<'_>) -> Vec<PairVotes> {
     let groups = graph.groups();
-    let mut largest = vec![0.0_f64; part.iter().max().map_or(0, |&last| last as usize + 1)];
-    for g in (0..groups.len()).filter(|&g| weight[g] > 0.0) {
-        let of_part = &mut largest[part[groups.left[g] as usize] as usize];
-        *of_part = of_part.max(groups.y[g].abs());
-    }
-    let unit = |largest: f64| if largest > 0.0 { power_of_two_below(largest) } else { 1.0 };
-    largest.into_iter().map(unit).collect()
+    let of_pair = |range: &[u32]| {
+        PairVotes::of((range[0] as usize..range[1] as usize).map(|g| {
+            let force = votes.force.map_or(0.0, |force| (force[g] / groups.weight[g]).abs());
+            (votes.weight[g], groups.y[g], force)
+        }))
+    };
+    graph.pairs().first_group.par_windows(2).with_min_len(PAIRS_PER_TASK).map(of_pair).collect()
 }
 
-fn pair_weights(pairs: &Pairs, weight: &[f64]) -> Vec<f64> {
-    let sum = |range: &[u32]| weight[range[0] as usize..range[1] as usize].iter().sum();
-    pairs.first_group.par_windows(2).map(sum).collect()
+/// The largest outcome of each component, or force per vote.
+fn largest_outcomes(pairs: &Pairs, votes: &[PairVotes], part: &[u32]) -> Vec<f64> {
+    let parts = part.iter().max().map_or(0, |&last| last as usize + 1);
+    if parts == 1 {
+        let sizes = votes.par_iter().with_min_len(PAIRS_PER_TASK).map(|votes| votes.size);
+        return vec![sizes.reduce(|| 0.0, f64::max)];
+    }
+    let mut largest = vec![0.0_f64; parts];
+    for ((&i, &j), votes) in pairs.left.iter().zip(&pairs.right).zip(votes) {
+        // Forces act on both ends, which can be in different components.
+        for end in [i, j] {
+            let largest = &mut largest[part[end as usize] as usize];
+            *largest = largest.max(votes.size);
+        }
+    }
+    largest
 }
 
 /// Numbers the trees of a forest.

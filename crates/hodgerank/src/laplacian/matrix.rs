@@ -302,11 +302,16 @@ impl<'a> LaplacianBlock<'a> {
     /// this process.
     #[must_use]
     pub fn weight_ratio(self) -> f64 {
-        let positive = self.weights.iter().copied().filter(|w| *w > 0.0);
-        let shift = (self.shift > 0.0).then_some(self.shift);
-        let (low, high) = positive
-            .chain(shift)
-            .fold((f64::INFINITY, 0.0_f64), |(low, high), w| (low.min(w), high.max(w)));
+        let of_rows = |weights: &[f64]| {
+            let widen = |(low, high): (f64, f64), &w: &f64| match w > 0.0 {
+                true => (low.min(w), high.max(w)),
+                false => (low, high),
+            };
+            weights.iter().fold((f64::INFINITY, 0.0_f64), widen)
+        };
+        let join = |a: (f64, f64), b: (f64, f64)| (a.0.min(b.0), a.1.max(b.1));
+        let pairs = self.weights.par_chunks(ENTRIES_PER_TASK).map(of_rows);
+        let (low, high) = pairs.reduce(|| of_rows(&[self.shift]), join);
         if high > 0.0 { high / low } else { 1.0 }
     }
 

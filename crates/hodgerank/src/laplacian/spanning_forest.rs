@@ -53,8 +53,15 @@ impl SpanningForest {
                 );
             }
             if count[class] > 0 && edges.len() < all {
-                let of_class = pairs().filter(|&(_, _, weight)| exponent(weight) == class);
-                edges.extend(of_class.filter(|&(i, j, _)| sets.join(i, j)));
+                for (i, j, weight) in pairs() {
+                    if exponent(weight) == class && sets.join(i, j) {
+                        edges.push((i, j, weight));
+                        // A well-connected graph is joined long before its last pair.
+                        if edges.len() == all {
+                            break;
+                        }
+                    }
+                }
             }
         }
         Self::rooted(nodes, &edges)

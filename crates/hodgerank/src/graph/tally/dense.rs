@@ -93,7 +93,7 @@ fn merge_rows(
         row.append(items[a], &mut filled);
     }
     // Where few pairs have votes, the capacity of all tasks together would be hundreds of megabytes.
-    filled.shrink_to_fit();
+    filled.shrink_if_sparse();
     filled
 }
 

@@ -39,6 +39,9 @@ const CONTINUATION_TOLERANCE: f64 = 1e-3;
 /// entry that is accepted in the end.
 const SOLVE_TARGET_RATIO: f64 = 0.3;
 
+/// Newton steps that do not halve the smallest gradient after which rounding errors are the reason.
+const MAX_STALLED_STEPS: usize = 40;
+
 /// θ at one λ, and state that is reused for the next λ.
 #[derive(Debug)]
 pub(super) struct Newton<'a> {
@@ -113,7 +116,8 @@ impl<'a> Newton<'a> {
         let mut violation = largest_magnitude(&self.negative_gradient);
         let mut forcing = MAX_FORCING;
         let mut steps = 0;
-        while violation > goal && steps < max_steps {
+        let (mut smallest, mut stalled_steps) = (violation, 0);
+        while violation > goal && steps < max_steps && stalled_steps < MAX_STALLED_STEPS {
             let target = (forcing * violation).max(SOLVE_TARGET_RATIO * goal);
             self.compute_direction(target);
             self.line_search(lambda);
@@ -123,6 +127,10 @@ impl<'a> Newton<'a> {
             // Eisenstat and Walker: no more accuracy than the quadratic model has shown to have.
             forcing = (0.5 * (violation / previous).powi(2)).min(MAX_FORCING);
             steps += 1;
+            stalled_steps += 1;
+            if violation <= 0.5 * smallest {
+                (smallest, stalled_steps) = (violation, 0);
+            }
         }
         self.graph.components().centre(&mut self.theta);
         let scale = lambda * self.max_degree;

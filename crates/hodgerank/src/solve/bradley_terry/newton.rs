@@ -1,0 +1,199 @@
+//! Newton's method for scores of pairs, with the prior.
+//!
+//! The objective ℓ(θ) = Σ votes · log P − ½ λ Σ ω d² is concave. Each step solves a Laplacian system
+//! whose weights are the information of the pairs plus λω, and is halved until ℓ increases. ν is
+//! updated in between; its likelihood is concave in log ν.
+
+use super::pair_counts::{PairCounts, PairSlope};
+use super::prior::{GraphPrior, sum_ends};
+use crate::communicator::Communicator;
+use crate::error::Result;
+use crate::graph::ComparisonGraph;
+use crate::laplacian::{Backend, BackendChoice, LaplacianSystem, StoppingRule};
+use crate::numeric::largest_magnitude;
+
+const MAX_STEPS: usize = 100;
+const MAX_HALVINGS: usize = 30;
+/// Largest change of a score in one step, in log-odds.
+const MAX_CHANGE: f64 = 2.0;
+/// Change of a score below which the search has converged.
+const TOLERANCE: f64 = 1e-9;
+/// The prior is known well enough if a step changes it by less than this share.
+const PRIOR_TOLERANCE: f64 = 1e-3;
+const MAX_PRIOR_STEPS: usize = 30;
+const FIRST_PRIOR: f64 = 0.1;
+/// Relative residual of the linear systems.
+const SOLVE_TOLERANCE: f64 = 1e-6;
+/// Relative size of ℓ below which an increase is rounding.
+const ROUNDING: f64 = 1e-13;
+/// A pair whose information underflows would disconnect its items.
+const MIN_WEIGHT: f64 = 1e-12;
+
+/// The scores, and what is reused from step to step.
+#[derive(Debug)]
+pub(super) struct Newton<'a> {
+    graph: &'a ComparisonGraph,
+    prior: GraphPrior,
+    system: LaplacianSystem,
+    pub(super) scores: Vec<f64>,
+    slopes: Vec<PairSlope>,
+    weights: Vec<f64>,
+}
+
+/// How a search ended.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct NewtonRun {
+    pub(super) steps: usize,
+    pub(super) converged: bool,
+    /// The largest gradient entry relative to the votes of its item.
+    pub(super) violation: f64,
+}
+
+impl<'a> Newton<'a> {
+    pub(super) fn new(graph: &'a ComparisonGraph, backend: BackendChoice) -> Result<Self> {
+        Ok(Self {
+            graph,
+            prior: GraphPrior::new(graph),
+            system: LaplacianSystem::new(graph, 0.0, backend)?,
+            scores: vec![0.0; graph.items()],
+            slopes: Vec::new(),
+            weights: Vec::new(),
+        })
+    }
+
+    pub(super) fn backends(&self) -> Vec<Backend> {
+        let mut backends = Vec::new();
+        for backend in self.system.backends() {
+            if !backends.contains(&backend) {
+                backends.push(backend);
+            }
+        }
+        backends
+    }
+
+    fn communicator(&self) -> &'a dyn Communicator {
+        self.graph.communicator()
+    }
+
+    /// Estimates λ together with the scores and ν.
+    pub(super) fn estimate_prior(
+        &mut self,
+        counts: &PairCounts<'_>,
+        tie_odds: &mut f64,
+    ) -> Result<f64> {
+        let mut prior = FIRST_PRIOR;
+        for _ in 0..MAX_PRIOR_STEPS {
+            self.evaluate(counts, tie_odds, prior);
+            let step = self.direction(prior)?;
+            let change = largest_magnitude(&step);
+            let length = (MAX_CHANGE / change.max(MAX_CHANGE)).min(1.0);
+            for (score, step) in self.scores.iter_mut().zip(&step) {
+                *score += length * step;
+            }
+            let mut information = self.sum_pairs(|p| (self.weights[p], self.weights[p]));
+            self.communicator().sum(&mut information);
+            let next = self.prior.next(prior, &self.scores, &information);
+            let is_known = (next / prior).ln().abs() < PRIOR_TOLERANCE;
+            prior = next;
+            if is_known {
+                break;
+            }
+        }
+        Ok(prior)
+    }
+
+    /// Maximises ℓ for this λ, from the present scores.
+    pub(super) fn maximise(
+        &mut self,
+        counts: &PairCounts<'_>,
+        tie_odds: &mut f64,
+        prior: f64,
+    ) -> Result<NewtonRun> {
+        let mut value = self.evaluate(counts, tie_odds, prior);
+        let mut run = NewtonRun { steps: 0, converged: false, violation: 0.0 };
+        while run.steps < MAX_STEPS && !run.converged {
+            run.steps += 1;
+            let step = self.direction(prior)?;
+            let change = largest_magnitude(&step);
+            let start = self.scores.clone();
+            let mut length = (MAX_CHANGE / change.max(MAX_CHANGE)).min(1.0);
+            let mut has_increased = false;
+            for _ in 0..=MAX_HALVINGS {
+                for ((score, start), step) in self.scores.iter_mut().zip(&start).zip(&step) {
+                    *score = start + length * step;
+                }
+                let next = self.evaluate(counts, tie_odds, prior);
+                if next >= value - ROUNDING * value.abs() {
+                    (value, has_increased) = (next.max(value), true);
+                    break;
+                }
+                length *= 0.5;
+            }
+            if !has_increased {
+                self.scores = start;
+                self.evaluate(counts, tie_odds, prior);
+                break;
+            }
+            run.converged = length == 1.0 && change < TOLERANCE;
+        }
+        let mut gradient = self.gradient(prior);
+        let mut votes = {
+            let weight = &self.graph.pairs().weight;
+            self.sum_pairs(|p| (weight[p], weight[p]))
+        };
+        self.communicator().sum(&mut gradient);
+        self.communicator().sum(&mut votes);
+        let relative = |(gradient, votes): (&f64, &f64)| gradient.abs() / votes.max(1.0);
+        run.violation = gradient.iter().zip(&votes).map(relative).fold(0.0, f64::max);
+        Ok(run)
+    }
+
+    /// Evaluates ℓ and its slopes at the scores, and updates ν.
+    fn evaluate(&mut self, counts: &PairCounts<'_>, tie_odds: &mut f64, prior: f64) -> f64 {
+        let sums = counts.evaluate(&self.scores, *tie_odds, &mut self.slopes);
+        let pairs = self.graph.pairs();
+        let squares: f64 =
+            (0..pairs.len()).map(|p| self.prior.weights[p] * self.difference(p).powi(2)).sum();
+        let mut sums = [sums.log_likelihood - 0.5 * prior * squares, sums.ties, sums.expected_ties];
+        self.communicator().sum(&mut sums);
+        let [value, ties, expected_ties] = sums;
+        if ties > 0.0 && expected_ties > 0.0 {
+            *tie_odds *= ties / expected_ties;
+        }
+        value
+    }
+
+    fn difference(&self, pair: usize) -> f64 {
+        let pairs = self.graph.pairs();
+        self.scores[pairs.left[pair] as usize] - self.scores[pairs.right[pair] as usize]
+    }
+
+    fn sum_pairs(&self, values: impl Fn(usize) -> (f64, f64) + Sync) -> Vec<f64> {
+        sum_ends(self.graph.items(), self.graph.pairs(), values)
+    }
+
+    /// The gradient of ℓ: the part of this process.
+    fn gradient(&self, prior: f64) -> Vec<f64> {
+        self.sum_pairs(|p| {
+            let pull = prior * self.prior.weights[p] * self.difference(p);
+            let flow = self.slopes[p].gradient - pull;
+            (flow, -flow)
+        })
+    }
+
+    /// The Newton step at the slopes.
+    fn direction(&mut self, prior: f64) -> Result<Vec<f64>> {
+        let Self { slopes, weights, prior: GraphPrior { weights: omega, .. }, .. } = self;
+        weights.clear();
+        weights.extend(
+            slopes
+                .iter()
+                .zip(omega.iter())
+                .map(|(slope, omega)| (slope.information + prior * omega).max(MIN_WEIGHT)),
+        );
+        let mut gradient = self.gradient(prior);
+        self.communicator().sum(&mut gradient);
+        let system = self.system.reweighted(self.graph, &self.weights)?;
+        Ok(system.solve(&gradient, &StoppingRule::at(SOLVE_TOLERANCE))?.0)
+    }
+}

@@ -1,0 +1,238 @@
+//! Wins, losses and ties of each pair, and the sums over them that a Newton step needs.
+
+use rayon::prelude::*;
+
+use crate::communicator::Communicator;
+use crate::graph::{ComparisonGraph, Pairs};
+use crate::numeric::sum_tasks;
+
+/// Pairs per task; fixed, so that sums do not depend on the number of threads.
+const PAIRS_PER_TASK: usize = 1 << 13;
+
+/// One number for each outcome of a pair: its left item wins, its right item wins, or a tie.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub(super) struct Outcomes {
+    pub(super) win: f64,
+    pub(super) loss: f64,
+    pub(super) tie: f64,
+}
+
+impl Outcomes {
+    fn total(self) -> f64 {
+        self.win + self.loss + self.tie
+    }
+
+    fn times(self, other: Self) -> Self {
+        Self { win: self.win * other.win, loss: self.loss * other.loss, tie: self.tie * other.tie }
+    }
+}
+
+/// The votes of each pair of a graph.
+#[derive(Debug)]
+pub(super) struct PairCounts<'a> {
+    pairs: &'a Pairs,
+    votes: Vec<Outcomes>,
+    /// The share of ties among all votes: the probability that a lapse is a tie.
+    tie_share: f64,
+}
+
+/// What one pass returns about a pair.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct PairSlope {
+    /// ∂/∂d of the log-likelihood.
+    pub(super) gradient: f64,
+    /// −∂²/∂d².
+    pub(super) information: f64,
+}
+
+/// Sums over all pairs of this process.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct PairSums {
+    pub(super) log_likelihood: f64,
+    pub(super) ties: f64,
+    pub(super) expected_ties: f64,
+}
+
+/// Probabilities of the outcomes of honest votes at a difference d of scores.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct HonestVote {
+    pub(crate) win: f64,
+    pub(crate) loss: f64,
+    pub(crate) tie: f64,
+    /// log(e^(d/2) + e^(−d/2) + ν), from which the logarithms of all three follow.
+    log_total: f64,
+}
+
+impl HonestVote {
+    #[inline]
+    pub(crate) fn new(d: f64, tie_odds: f64) -> Self {
+        // Relative to the larger of e^(±d/2), so that nothing overflows.
+        let larger = 0.5 * d.abs();
+        let (up, down) = ((0.5 * d - larger).exp(), (-0.5 * d - larger).exp());
+        let tie = tie_odds * (-larger).exp();
+        let total = up + down + tie;
+        Self {
+            win: up / total,
+            loss: down / total,
+            tie: tie / total,
+            log_total: larger + total.ln(),
+        }
+    }
+
+    /// The expected share of the vote for the first item.
+    #[inline]
+    pub(crate) fn expected(&self) -> f64 {
+        self.win + 0.5 * self.tie
+    }
+
+    /// The variance of that share.
+    #[inline]
+    pub(crate) fn variance(&self) -> f64 {
+        let expected = self.expected();
+        (self.win + 0.25 * self.tie - expected * expected).max(0.0)
+    }
+}
+
+impl<'a> PairCounts<'a> {
+    /// The votes of a graph, by the sign of their outcomes.
+    pub(super) fn new(graph: &'a ComparisonGraph) -> Self {
+        let (groups, pairs) = (graph.groups(), graph.pairs());
+        let of_pair = |range: &[u32]| {
+            let mut votes = Outcomes::default();
+            for g in range[0] as usize..range[1] as usize {
+                let weight = groups.weight[g];
+                match groups.y[g] {
+                    y if y > 0.0 => votes.win += weight,
+                    y if y < 0.0 => votes.loss += weight,
+                    _ => votes.tie += weight,
+                }
+            }
+            votes
+        };
+        let votes: Vec<Outcomes> = pairs.first_group.par_windows(2).map(of_pair).collect();
+        let mut totals = sum_tasks(votes.par_chunks(PAIRS_PER_TASK), |votes| {
+            votes.iter().fold([0.0; 2], |sum, v| [sum[0] + v.tie, sum[1] + v.total()])
+        });
+        graph.communicator().sum(&mut totals);
+        let tie_share = if totals[1] > 0.0 { totals[0] / totals[1] } else { 0.0 };
+        Self { pairs, votes, tie_share }
+    }
+
+    /// The same pairs with each number of votes multiplied by a weight.
+    pub(super) fn weighted(&self, weights: &[Outcomes]) -> Self {
+        let votes = self.votes.par_iter().zip(weights).map(|(votes, w)| votes.times(*w)).collect();
+        Self { pairs: self.pairs, votes, tie_share: self.tie_share }
+    }
+
+    /// ν if all items were equal: where a search starts.
+    pub(super) fn tie_odds_of_equal_items(&self, _: &dyn Communicator) -> f64 {
+        // A study of ties alone would have infinite odds.
+        let share = self.tie_share.min(0.99);
+        2.0 * share / (1.0 - share)
+    }
+
+    fn difference(&self, scores: &[f64], pair: usize) -> f64 {
+        scores[self.pairs.left[pair] as usize] - scores[self.pairs.right[pair] as usize]
+    }
+
+    /// The slopes of each pair into `slopes`, and the sums of this process.
+    pub(super) fn evaluate(
+        &self,
+        scores: &[f64],
+        tie_odds: f64,
+        slopes: &mut Vec<PairSlope>,
+    ) -> PairSums {
+        slopes.resize(self.votes.len(), PairSlope::default());
+        let log_tie_odds = if tie_odds > 0.0 { tie_odds.ln() } else { 0.0 };
+        let tasks = slopes.par_chunks_mut(PAIRS_PER_TASK).enumerate();
+        let [log_likelihood, ties, expected_ties] = sum_tasks(tasks, |(task, slopes)| {
+            let mut sums = [0.0; 3];
+            for (k, slope) in slopes.iter_mut().enumerate() {
+                let pair = task * PAIRS_PER_TASK + k;
+                let (votes, d) = (self.votes[pair], self.difference(scores, pair));
+                let (honest, total) = (HonestVote::new(d, tie_odds), votes.total());
+                let share = votes.win + 0.5 * votes.tie;
+                slope.gradient = share - total * honest.expected();
+                slope.information = total * honest.variance();
+                sums[0] += 0.5 * d * (votes.win - votes.loss) + votes.tie * log_tie_odds
+                    - total * honest.log_total;
+                sums[1] += votes.tie;
+                sums[2] += total * honest.tie;
+            }
+            sums
+        });
+        PairSums { log_likelihood, ties, expected_ties }
+    }
+
+    /// For each outcome of each pair, the probability that such a vote is honest.
+    pub(super) fn honest_probabilities(
+        &self,
+        scores: &[f64],
+        tie_odds: f64,
+        lapse_rate: f64,
+    ) -> Vec<Outcomes> {
+        let lapse = self.lapse(lapse_rate);
+        let of_pair = |pair: usize| {
+            let honest = HonestVote::new(self.difference(scores, pair), tie_odds);
+            let share = |honest: f64, lapse: f64| {
+                let honest = (1.0 - lapse_rate) * honest;
+                if lapse > 0.0 { honest / (honest + lapse) } else { 1.0 }
+            };
+            Outcomes {
+                win: share(honest.win, lapse.win),
+                loss: share(honest.loss, lapse.loss),
+                tie: share(honest.tie, lapse.tie),
+            }
+        };
+        (0..self.votes.len()).into_par_iter().map(of_pair).collect()
+    }
+
+    /// The probability of each outcome being a lapse, before the items are known.
+    fn lapse(&self, lapse_rate: f64) -> Outcomes {
+        let side = 0.5 * lapse_rate * (1.0 - self.tie_share);
+        Outcomes { win: side, loss: side, tie: lapse_rate * self.tie_share }
+    }
+
+    /// The log-likelihood of the votes of this process.
+    pub(super) fn log_likelihood(&self, scores: &[f64], tie_odds: f64, lapse_rate: f64) -> f64 {
+        let lapse = self.lapse(lapse_rate);
+        let log = |votes: f64, honest: f64, lapse: f64| match votes > 0.0 {
+            true => votes * ((1.0 - lapse_rate) * honest + lapse).ln(),
+            false => 0.0,
+        };
+        let tasks = self.votes.par_chunks(PAIRS_PER_TASK).enumerate();
+        let [sum] = sum_tasks(tasks, |(task, votes)| {
+            let of_pair = |(k, votes): (usize, &Outcomes)| {
+                let d = self.difference(scores, task * PAIRS_PER_TASK + k);
+                let honest = HonestVote::new(d, tie_odds);
+                log(votes.win, honest.win, lapse.win)
+                    + log(votes.loss, honest.loss, lapse.loss)
+                    + log(votes.tie, honest.tie, lapse.tie)
+            };
+            [votes.iter().enumerate().map(of_pair).sum::<f64>()]
+        });
+        sum
+    }
+
+    /// A number for each group from that of its outcome.
+    pub(super) fn by_group(
+        &self,
+        graph: &ComparisonGraph,
+        value: impl Fn(f64) -> f64,
+        outcomes: &[Outcomes],
+    ) -> Vec<f64> {
+        let groups = graph.groups();
+        let mut values = vec![0.0; groups.len()];
+        for (range, outcomes) in self.pairs.first_group.windows(2).zip(outcomes) {
+            let range = range[0] as usize..range[1] as usize;
+            for (out, &y) in values[range.clone()].iter_mut().zip(&groups.y[range]) {
+                *out = value(match y {
+                    y if y > 0.0 => outcomes.win,
+                    y if y < 0.0 => outcomes.loss,
+                    _ => outcomes.tie,
+                });
+            }
+        }
+        values
+    }
+}

@@ -1,0 +1,80 @@
+//! The prior: normal on the differences of compared items.
+//!
+//! −½ λ Σ_pairs ω_ij (θ_i − θ_j)²,  ω_ij = ½ N_ij (1/D_i + 1/D_j),
+//!
+//! N_ij being the votes of a pair and D_i those of an item: every item has a weight of about one,
+//! shared by its neighbours in proportion to their votes. Compared with a prior of equal precision on
+//! every score, it does not pull items towards zero that were only compared with good items.
+//!
+//! λ is estimated: λ = ¼ (n − λ Σ_i M_ii / H_ii) / Σ θ², M the Laplacian of ω and H the information
+//! with the prior. It is the update of empirical Bayes with the diagonal of H in place of its inverse,
+//! and a factor of ¼, without which scores are shrunk too much: neighbours in the graph are more alike
+//! than random items, in particular where good items are compared with good ones.
+
+use crate::graph::{ComparisonGraph, Pairs};
+
+/// Smallest λ that is estimated: wider priors do not keep undefeated items near the others.
+const MIN_PRIOR: f64 = 0.01;
+/// The factor in the estimate of λ.
+const SHARE: f64 = 0.25;
+/// Smallest number of scores that the votes determine, and smallest Σ θ².
+const MIN_DETERMINED: f64 = 1.0;
+const MIN_SQUARES: f64 = 1e-9;
+
+/// The weights ω, and the diagonal of their Laplacian.
+#[derive(Debug)]
+pub(crate) struct GraphPrior {
+    pub(crate) weights: Vec<f64>,
+    diagonal: Vec<f64>,
+}
+
+impl GraphPrior {
+    pub(crate) fn new(graph: &ComparisonGraph) -> Self {
+        let pairs = graph.pairs();
+        let mut votes = sum_ends(graph.items(), pairs, |p| (pairs.weight[p], pairs.weight[p]));
+        graph.communicator().sum(&mut votes);
+        let inverse = |item: u32| 1.0 / votes[item as usize];
+        let weights: Vec<f64> = (0..pairs.len())
+            .map(|p| 0.5 * pairs.weight[p] * (inverse(pairs.left[p]) + inverse(pairs.right[p])))
+            .collect();
+        let mut diagonal = sum_ends(graph.items(), pairs, |p| (weights[p], weights[p]));
+        graph.communicator().sum(&mut diagonal);
+        Self { weights, diagonal }
+    }
+
+    /// The next λ at these scores; `information` is the diagonal of H.
+    pub(crate) fn next(&self, lambda: f64, scores: &[f64], information: &[f64]) -> f64 {
+        let (mut fixed, mut items) = (0.0, 0.0);
+        for (&own, &all) in self.diagonal.iter().zip(information) {
+            if own > 0.0 {
+                fixed += own / all.max(f64::MIN_POSITIVE);
+                items += 1.0;
+            }
+        }
+        let squares: f64 = scores.iter().map(|score| score * score).sum();
+        let determined = (items - lambda * fixed).max(MIN_DETERMINED);
+        (SHARE * determined / squares.max(MIN_SQUARES)).max(MIN_PRIOR)
+    }
+}
+
+/// Sums over the pairs of each item: of the first number for its left item and of the second for its
+/// right one. Each sum is in the order of the pairs, whatever the number of threads.
+pub(crate) fn sum_ends(
+    items: usize,
+    pairs: &Pairs,
+    values: impl Fn(usize) -> (f64, f64) + Sync,
+) -> Vec<f64> {
+    let of_left = || {
+        let mut sums = vec![0.0; items];
+        (0..pairs.len()).for_each(|p| sums[pairs.left[p] as usize] += values(p).0);
+        sums
+    };
+    let of_right = || {
+        let mut sums = vec![0.0; items];
+        (0..pairs.len()).for_each(|p| sums[pairs.right[p] as usize] += values(p).1);
+        sums
+    };
+    let (mut sums, right) = rayon::join(of_left, of_right);
+    sums.iter_mut().zip(right).for_each(|(sum, right)| *sum += right);
+    sums
+}

@@ -1,0 +1,143 @@
+//! Behaviours: what share of an annotator's answers is honest, contrary, or always on one side.
+//!
+//! The distribution of behaviours in a crowd is a mixture of fixed points, whose shares are estimated.
+//! Points of a class differ in their rates, so that an annotator has rates of their own without a
+//! parametric prior on them.
+//!
+//! P(left) = h p + c (1 − p) + l,  p the probability that an honest vote prefers the left item.
+
+use std::fmt;
+
+/// What kind of annotator someone is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "lowercase"))]
+pub enum AnnotatorClass {
+    /// Votes honestly, but for a few lapses.
+    Careful,
+    /// Votes honestly with many lapses.
+    Careless,
+    /// Votes at random.
+    Coin,
+    /// Prefers the worse item.
+    Contrary,
+    /// Prefers the left side, whatever the items.
+    Left,
+    /// Prefers the right side, whatever the items.
+    Right,
+}
+
+impl AnnotatorClass {
+    /// Every class, in the order of reports.
+    pub const ALL: [Self; 6] =
+        [Self::Careful, Self::Careless, Self::Coin, Self::Contrary, Self::Left, Self::Right];
+
+    /// The name in outputs.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Careful => "careful",
+            Self::Careless => "careless",
+            Self::Coin => "coin",
+            Self::Contrary => "contrary",
+            Self::Left => "left",
+            Self::Right => "right",
+        }
+    }
+}
+
+impl fmt::Display for AnnotatorClass {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+/// Groups of points that enter or leave the model together. Small lapses are a group of their own:
+/// an annotator with them is careful, but the scale of the scores depends on them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum PointGroup {
+    Careful,
+    Lapse,
+    Careless,
+    Coin,
+    Contrary,
+    Left,
+    Right,
+}
+
+/// A behaviour: shares of answers that sum to one.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Behaviour {
+    pub(super) group: PointGroup,
+    pub(super) honest: f64,
+    pub(super) contrary: f64,
+    pub(super) left: f64,
+    pub(super) right: f64,
+}
+
+impl Behaviour {
+    pub(super) fn class(&self) -> AnnotatorClass {
+        match self.group {
+            PointGroup::Careful | PointGroup::Lapse => AnnotatorClass::Careful,
+            PointGroup::Careless => AnnotatorClass::Careless,
+            PointGroup::Coin => AnnotatorClass::Coin,
+            PointGroup::Contrary => AnnotatorClass::Contrary,
+            PointGroup::Left => AnnotatorClass::Left,
+            PointGroup::Right => AnnotatorClass::Right,
+        }
+    }
+
+    /// P(left) = slope · p + offset.
+    pub(super) fn line(&self) -> (f64, f64) {
+        (self.honest - self.contrary, self.contrary + self.left)
+    }
+}
+
+/// The points; careful comes first. Without sides there are none for the left and the right.
+pub(super) fn behaviours(has_sides: bool) -> Vec<Behaviour> {
+    let mut points = Vec::new();
+    // What is neither honest nor contrary falls on both sides equally.
+    let mut add = |group, honest: f64, contrary: f64| {
+        let side = 0.5 * (1.0 - honest - contrary);
+        points.push(Behaviour { group, honest, contrary, left: side, right: side });
+    };
+    add(PointGroup::Careful, 1.0, 0.0);
+    [0.97, 0.94].into_iter().for_each(|h| add(PointGroup::Lapse, h, 0.0));
+    [0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3].into_iter().for_each(|h| add(PointGroup::Careless, h, 0.0));
+    [(0.15, 0.0), (0.0, 0.0), (0.0, 0.15)]
+        .into_iter()
+        .for_each(|(h, c)| add(PointGroup::Coin, h, c));
+    [1.0, 0.9, 0.8, 0.6, 0.4, 0.3].into_iter().for_each(|c| add(PointGroup::Contrary, 0.0, c));
+    if has_sides {
+        let mut add_sides = |honest: f64, side: f64, other: f64| {
+            let (contrary, group) = (0.0, PointGroup::Left);
+            points.push(Behaviour { group, honest, contrary, left: side, right: other });
+            let group = PointGroup::Right;
+            points.push(Behaviour { group, honest, contrary, left: other, right: side });
+        };
+        [0.8, 0.6, 0.4, 0.2].into_iter().for_each(|h| add_sides(h, 1.0 - h, 0.0));
+        [0.65, 0.8, 0.9, 0.97, 0.995].into_iter().for_each(|s| add_sides(0.0, s, 1.0 - s));
+    }
+    points
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_sum_to_one() {
+        for has_sides in [false, true] {
+            let points = behaviours(has_sides);
+            assert_eq!(points.len(), if has_sides { 37 } else { 19 });
+            assert_eq!(points[0].group, PointGroup::Careful);
+            for point in points {
+                let sum = point.honest + point.contrary + point.left + point.right;
+                assert!((sum - 1.0).abs() < 1e-12, "{point:?}");
+                let (slope, offset) = point.line();
+                // P(left) at p = 1 and p = 0.
+                assert!((slope + offset - point.honest - point.left).abs() < 1e-12);
+                assert!((offset - point.contrary - point.left).abs() < 1e-12);
+            }
+        }
+    }
+}

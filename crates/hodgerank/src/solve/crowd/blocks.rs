@@ -1,0 +1,114 @@
+//! The votes in the form of a pass: eight bytes and a count, in blocks of one annotator each.
+//!
+//! People with one or two votes say nothing about themselves. Their votes, and those without an
+//! annotator, form blocks of unknown people, whose behaviour is at worst careless.
+
+use std::ops::Range;
+
+use crate::annotator_votes::{AnnotatorVote, AnnotatorVotes};
+
+/// Annotators with fewer votes are treated as unknown people.
+pub(super) const MIN_VOTES: u64 = 3;
+/// Votes of unknown people per block.
+const UNKNOWN_PER_BLOCK: usize = 256;
+
+/// A bit of the right item's index: the right item was preferred.
+const FOR_RIGHT: u32 = 1 << 31;
+/// A bit of the right item's index: a tie.
+const TIE: u32 = 1 << 30;
+/// Items have smaller indices.
+pub(super) const MAX_ITEMS: usize = 1 << 30;
+
+/// A vote with sides.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct SidedVote {
+    pub(super) left: u32,
+    /// The right item and the outcome.
+    right: u32,
+    pub(super) count: u32,
+}
+
+impl SidedVote {
+    fn new(vote: &AnnotatorVote, y: f64) -> Self {
+        let outcome = match y {
+            y if y > 0.0 => 0,
+            y if y < 0.0 => FOR_RIGHT,
+            _ => TIE,
+        };
+        Self { left: vote.left, right: vote.right | outcome, count: vote.count }
+    }
+
+    #[inline]
+    pub(super) fn right(self) -> usize {
+        (self.right & (TIE - 1)) as usize
+    }
+
+    /// 0 for a vote for the left item, 1 for the right one.
+    #[inline]
+    pub(super) fn side(self) -> Option<usize> {
+        (self.right & TIE == 0).then_some((self.right >> 31) as usize)
+    }
+}
+
+/// Votes in blocks: first those of annotators, in their order, then those of unknown people.
+#[derive(Debug)]
+pub(super) struct Blocks {
+    votes: Vec<SidedVote>,
+    start: Vec<usize>,
+    /// The annotator of each block; blocks of unknown people follow.
+    pub(super) annotator: Vec<u32>,
+}
+
+impl Blocks {
+    pub(super) fn new(votes: &AnnotatorVotes) -> Self {
+        let convert = |vote: &AnnotatorVote| SidedVote::new(vote, votes.y(vote));
+        let total = |votes: &[AnnotatorVote]| votes.iter().map(|v| u64::from(v.count)).sum::<u64>();
+        let mut blocks = Self { votes: Vec::new(), start: vec![0], annotator: Vec::new() };
+        let mut unknown: Vec<SidedVote> = votes.unknown().iter().map(convert).collect();
+        for annotator in 0..votes.annotators() {
+            let own = votes.of(annotator);
+            if total(own) < MIN_VOTES {
+                unknown.extend(own.iter().map(convert));
+                continue;
+            }
+            blocks.votes.extend(own.iter().map(convert));
+            blocks.start.push(blocks.votes.len());
+            blocks.annotator.push(annotator as u32);
+        }
+        for block in unknown.chunks(UNKNOWN_PER_BLOCK) {
+            blocks.votes.extend_from_slice(block);
+            blocks.start.push(blocks.votes.len());
+        }
+        blocks
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.start.len() - 1
+    }
+
+    /// The votes of a block, and whether their annotators are unknown.
+    pub(super) fn block(&self, block: usize) -> (&[SidedVote], bool) {
+        let votes = &self.votes[self.start[block]..self.start[block + 1]];
+        (votes, block >= self.annotator.len())
+    }
+
+    /// All votes.
+    pub(super) fn votes(&self) -> &[SidedVote] {
+        &self.votes
+    }
+
+    /// Splits the blocks into about `parts` ranges with similar numbers of votes.
+    pub(super) fn split(&self, parts: usize) -> Vec<Range<usize>> {
+        let per_part = self.votes.len().div_ceil(parts.max(1)).max(1);
+        let mut ranges = Vec::new();
+        let mut first = 0;
+        while first < self.len() {
+            let end = self.start[first] + per_part;
+            let next =
+                self.start.partition_point(|&start| start < end).clamp(first + 1, self.len());
+            ranges.push(first..next);
+            first = next;
+        }
+        ranges
+    }
+}

@@ -1,0 +1,250 @@
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use super::*;
+use crate::annotator_votes::AnnotatorVote;
+use crate::{Comparison, Groups};
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Kind {
+    Careful,
+    Careless(f64),
+    Contrary,
+    Left,
+    Right,
+    Coin,
+}
+
+struct TestCrowd {
+    truth: Vec<f64>,
+    rows: Vec<(u32, AnnotatorVote)>,
+    annotators: usize,
+}
+
+/// Votes of people of these kinds on random pairs.
+fn crowd(items: usize, kinds: &[Kind], votes: usize, seed: u64) -> TestCrowd {
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    let truth: Vec<f64> = (0..items).map(|i| 5.0 * i as f64 / items as f64 - 2.5).collect();
+    let mut rows = Vec::new();
+    for (annotator, kind) in kinds.iter().enumerate() {
+        for _ in 0..votes {
+            let left = random.random_range(0..items as u32);
+            let right = (left + 1 + random.random_range(0..items as u32 - 1)) % items as u32;
+            let d = truth[left as usize] - truth[right as usize];
+            let p = 1.0 / (1.0 + (-d).exp());
+            let p = match *kind {
+                Kind::Careful => p,
+                Kind::Careless(lapses) => (1.0 - lapses) * p + 0.5 * lapses,
+                Kind::Contrary => 1.0 - p,
+                Kind::Left => 1.0,
+                Kind::Right => 0.0,
+                Kind::Coin => 0.5,
+            };
+            let outcome = u32::from(random.random::<f64>() < p);
+            rows.push((annotator as u32, AnnotatorVote { left, right, outcome, count: 1 }));
+        }
+    }
+    TestCrowd { truth, rows, annotators: kinds.len() }
+}
+
+impl TestCrowd {
+    fn votes(&self) -> AnnotatorVotes {
+        let parts = vec![self.rows.clone()];
+        AnnotatorVotes::new(self.annotators, parts, vec![-1.0, 1.0], true)
+    }
+
+    fn graph(&self) -> ComparisonGraph {
+        let vote = |(_, vote): &(u32, AnnotatorVote)| {
+            let y = 2.0 * f64::from(vote.outcome) - 1.0;
+            Comparison::new(vote.left, vote.right, y).with_count(vote.count.into())
+        };
+        let votes: Vec<Comparison> = self.rows.iter().map(vote).collect();
+        let items = self.truth.len();
+        ComparisonGraph::new(items, Groups::merge(items, &votes).unwrap().groups).unwrap()
+    }
+
+    fn solve(&self) -> Crowd {
+        solve(&self.graph(), &self.votes(), &CrowdOptions::default()).unwrap()
+    }
+
+    fn tau(&self, scores: &[f64]) -> f64 {
+        crate::kendall::tau(scores, &self.truth)
+    }
+}
+
+fn mixed() -> Vec<Kind> {
+    let mut kinds = vec![Kind::Careful; 24];
+    kinds.extend([Kind::Contrary; 4]);
+    kinds.extend([Kind::Left; 4]);
+    kinds.extend([Kind::Right; 3]);
+    kinds.extend([Kind::Coin; 3]);
+    kinds.extend([Kind::Careless(0.6); 2]);
+    kinds
+}
+
+#[test]
+fn bad_annotators_are_recognised_and_do_not_tilt_the_ranking() {
+    let kinds = mixed();
+    let study = crowd(30, &kinds, 80, 3);
+    let found = study.solve();
+    assert_eq!(found.solution.status, Status::Solved);
+    let plain = crate::solve::bradley_terry::solve(&study.graph(), &Default::default()).unwrap();
+    let (ours, theirs) = (study.tau(&found.solution.scores), study.tau(&plain.solution.scores));
+    assert!(ours > theirs && ours > 0.9, "{ours} {theirs}");
+    for (kind, estimate) in kinds.iter().zip(&found.annotators) {
+        let expected: &[AnnotatorClass] = match kind {
+            Kind::Careful => &[AnnotatorClass::Careful],
+            Kind::Contrary => &[AnnotatorClass::Contrary],
+            Kind::Left => &[AnnotatorClass::Left],
+            Kind::Right => &[AnnotatorClass::Right],
+            Kind::Coin => &[AnnotatorClass::Coin, AnnotatorClass::Careless],
+            Kind::Careless(_) => &[AnnotatorClass::Careless, AnnotatorClass::Coin],
+        };
+        assert!(expected.contains(&estimate.class), "{kind:?}: {estimate:?}");
+        assert!(estimate.honest_low <= estimate.honest && estimate.honest <= estimate.honest_high);
+    }
+    let first = found.bad_probability(Some(0), (29, 0), 1.0);
+    assert!(first < 0.01, "{first}");
+    // Whatever a contrary or one-sided annotator says.
+    for annotator in [24, 28, 32] {
+        for y in [-1.0, 1.0] {
+            let bad = found.bad_probability(Some(annotator), (29, 0), y);
+            assert!(bad > 0.9, "{annotator} {y}: {bad}");
+        }
+    }
+}
+
+#[test]
+fn clean_crowds_keep_their_unit() {
+    let mut slopes = 0.0;
+    for seed in 0..5 {
+        let study = crowd(20, &[Kind::Careful; 30], 100, 10 + seed);
+        let found = study.solve();
+        let truth = &study.truth;
+        let mean = truth.iter().sum::<f64>() / truth.len() as f64;
+        let product: f64 =
+            found.solution.scores.iter().zip(truth).map(|(s, t)| s * (t - mean)).sum();
+        slopes += product / truth.iter().map(|t| (t - mean).powi(2)).sum::<f64>() / 5.0;
+        assert!(found.annotators.iter().all(|a| a.class == AnnotatorClass::Careful));
+    }
+    assert!((slopes - 1.0).abs() < 0.06, "{slopes}");
+}
+
+#[test]
+fn order_of_rows_and_threads_change_no_bit() {
+    let mut study = crowd(25, &mixed(), 60, 5);
+    let scores = study.solve().solution.scores;
+    study.rows.reverse();
+    for threads in [1, 3, 8] {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        let again = pool.install(|| study.solve());
+        assert_eq!(again.solution.scores, scores, "{threads} threads");
+    }
+}
+
+#[test]
+fn swapped_sides_swap_left_and_right() {
+    let mut study = crowd(25, &mixed(), 60, 6);
+    let before = study.solve();
+    for (_, vote) in &mut study.rows {
+        (vote.left, vote.right, vote.outcome) = (vote.right, vote.left, 1 - vote.outcome);
+    }
+    let after = study.solve();
+    for (a, b) in before.solution.scores.iter().zip(&after.solution.scores) {
+        assert!((a - b).abs() < 1e-6, "{a} {b}");
+    }
+    for (a, b) in before.annotators.iter().zip(&after.annotators) {
+        let mirrored = match a.class {
+            AnnotatorClass::Left => AnnotatorClass::Right,
+            AnnotatorClass::Right => AnnotatorClass::Left,
+            class => class,
+        };
+        assert_eq!(mirrored, b.class);
+    }
+}
+
+#[test]
+fn the_gradient_is_that_of_finite_differences() {
+    let study = crowd(8, &mixed()[18..], 40, 7);
+    let votes = study.votes();
+    let graph = study.graph();
+    let mut search = Search::new(&graph, &votes, &CrowdOptions::default()).unwrap();
+    search.scores = study.truth.iter().map(|t| 0.7 * t).collect();
+    let log_shares = search.shares.logarithms(&search.points);
+    let value = |search: &Search<'_>| -> (f64, Sweep) {
+        let found = search.pass(&log_shares);
+        let rows = found.likelihood.iter().zip(&found.log_largest);
+        let value = rows
+            .map(|(likelihood, largest)| {
+                let shares = search.shares.of.iter();
+                let sum: f64 = shares.zip(likelihood).map(|(s, &l)| s * f64::from(l)).sum();
+                largest + sum.ln()
+            })
+            .sum();
+        (value, found)
+    };
+    let (_, here) = value(&search);
+    for item in 0..8 {
+        let step = 1e-3;
+        search.scores[item] += step;
+        let up = value(&search).0;
+        search.scores[item] -= 2.0 * step;
+        let down = value(&search).0;
+        search.scores[item] += step;
+        let expected = (up - down) / (2.0 * step);
+        let error = (here.gradient[item] - expected).abs();
+        assert!(
+            error < 2e-3 * (1.0 + expected.abs()),
+            "{item}: {} {expected}",
+            here.gradient[item]
+        );
+    }
+}
+
+#[test]
+fn people_with_few_votes_and_without_names_are_unknown() {
+    let mut study = crowd(20, &mixed(), 60, 8);
+    let passers_by = crowd(20, &[Kind::Careful; 200], 2, 9);
+    let annotators = study.annotators as u32;
+    // Half of them have names.
+    for (annotator, vote) in passers_by.rows {
+        let named = annotator < 100;
+        study.rows.push((if named { annotators + annotator } else { annotators + 100 }, vote));
+    }
+    study.annotators += 100;
+    let found = study.solve();
+    assert_eq!(found.annotators.len(), 40);
+    assert_eq!(found.estimates.unknown_votes, 400);
+    let bad = found.bad_probability(None, (19, 0), 1.0);
+    assert!(bad < 0.2, "{bad}");
+}
+
+#[test]
+fn counts_are_repeated_votes() {
+    let study = crowd(15, &mixed(), 40, 11);
+    let merged: Vec<_> = study
+        .rows
+        .iter()
+        .map(|&(annotator, vote)| (annotator, AnnotatorVote { count: 3, ..vote }))
+        .collect();
+    let repeated = study.rows.iter().flat_map(|&row| [row; 3]).collect();
+    let with = |rows| TestCrowd { rows, truth: study.truth.clone(), ..study };
+    let (merged, repeated) = (with(merged).solve(), with(repeated).solve());
+    for (a, b) in merged.solution.scores.iter().zip(&repeated.solution.scores) {
+        assert!((a - b).abs() < 1e-3, "{a} {b}");
+    }
+}
+
+#[test]
+fn a_divided_crowd_has_an_uncertain_direction() {
+    let mut kinds = vec![Kind::Careful; 11];
+    kinds.extend([Kind::Contrary; 10]);
+    let found = crowd(20, &kinds, 80, 12).solve();
+    assert!(found.estimates.is_direction_uncertain, "{:?}", found.estimates);
+    let found = crowd(20, &[Kind::Careful; 20], 80, 12).solve();
+    assert!(!found.estimates.is_direction_uncertain, "{:?}", found.estimates);
+    // A single annotator is an honest one.
+    let found = crowd(10, &[Kind::Careful; 1], 200, 13).solve();
+    assert_eq!(found.annotators.len(), 1);
+    assert!(!found.estimates.is_direction_uncertain);
+}
