@@ -1,6 +1,7 @@
 //! The commands. One definition serves parsing, `--help` and the documentation.
 
 use clap::{Parser, Subcommand};
+use hodgerank_commands::annotators::AnnotatorsArgs;
 use hodgerank_commands::clean::CleanArgs;
 use hodgerank_commands::compare::CompareArgs;
 use hodgerank_commands::decompose::DecomposeArgs;
@@ -39,6 +40,8 @@ pub(crate) enum Command {
     Path(Box<DocumentCommand<PathArgs>>),
     /// List votes in order of suspicion, or statistics of the annotators
     Outliers(Box<DocumentCommand<OutliersArgs>>),
+    /// List the annotators: who is careful, careless, contrary, one-sided or random
+    Annotators(Box<DocumentCommand<AnnotatorsArgs>>),
     /// Write the input without its flagged votes, with all columns
     Clean(Box<FileCommand<CleanArgs>>),
     /// Show where votes contradict each other: within pairs, in triangles or in longer loops

@@ -17,6 +17,7 @@ mod terminal;
 use std::process::ExitCode;
 
 use clap::{CommandFactory as _, Parser as _};
+use hodgerank_commands::annotators::annotators;
 use hodgerank_commands::clean::clean;
 use hodgerank_commands::compare::compare;
 use hodgerank_commands::decompose::decompose;
@@ -63,6 +64,9 @@ fn run_command(
         }
         Command::Path(command) => {
             drop(command.run(|votes, args, _| path(votes, args, threads, terminal))?);
+        }
+        Command::Annotators(command) => {
+            drop(command.run(|votes, args, _| annotators(votes, args, threads, terminal))?);
         }
         Command::Outliers(command) => {
             drop(command.run(|votes, args, _| outliers(votes, args, threads, terminal))?);

@@ -1,6 +1,10 @@
 //! Statistics of annotators: a second pass over the input, for `outliers --annotators` and the JSON of
 //! `rank`. Memory grows with the number of annotators, not with rows.
 
+mod judge;
+
+pub use judge::{AnnotatorsArgs, AnnotatorsDocument, EvidenceVote, annotators};
+
 use hodgerank::annotators::{AnnotatorOptions, AnnotatorTallies};
 use hodgerank::{AnnotatorReport, Comparison, Labels};
 use hodgerank_io::read::{TableHead, VoteRow, second_pass};

@@ -3,7 +3,8 @@
 use std::io;
 
 use clap::Args;
-use hodgerank::{ComparisonGraph, FitOptions, Method, Ranking, Study, fit, kendall};
+use hodgerank::fit::fit_with_annotators;
+use hodgerank::{ComparisonGraph, FitOptions, Method, Ranking, Study, kendall};
 use hodgerank_io::write::{Column, Table};
 use hodgerank_report::words::thousands;
 use serde::Serialize;
@@ -98,7 +99,8 @@ pub fn compare(
         ));
     }
     fit_options.validate_values()?;
-    let input = votes.read(&options.input, threads, observer)?;
+    let compares_crowd = options.methods.is_empty() || options.methods.contains(&Method::Crowd);
+    let input = votes.read(&options.input, compares_crowd, threads, observer)?;
     let compare = |study| compare_study(study, options, &fit_options, observer);
     let comparisons = input.studies.into_iter().map(compare).collect::<Result<_, _>>()?;
     Ok(CompareDocument { comparisons })
@@ -111,11 +113,13 @@ fn compare_study(
     observer: &dyn Observer,
 ) -> Result<MethodComparison, Failure> {
     let graph = ComparisonGraph::new(study.items.len(), study.groups)?;
+    let votes = study.annotator_votes.as_ref();
+    let has_annotators = !study.annotators.is_empty();
     let mut methods = Vec::new();
-    for method in methods_to_compare(&graph, &options.methods, observer) {
+    for method in methods_to_compare(&graph, has_annotators, &options.methods, observer) {
         let fit_options = fit_options.method(method);
         let fit = observer
-            .run(Task::Step(method.as_str()), || fit(&graph, &fit_options))?
+            .run(Task::Step(method.as_str()), || fit_with_annotators(&graph, votes, &fit_options))?
             .map_err(|error| error.with_labels(&study.items))?;
         let mut ranks = vec![0; graph.items()];
         for row in Ranking::within(&graph, &fit.components, &fit.scores).items {
@@ -139,9 +143,11 @@ fn compare_study(
     Ok(MethodComparison { by: study.by, reference, methods, items, kendall })
 }
 
-/// The given methods; if none is given, all that support the number of items.
+/// The given methods; if none is given, all that support the number of items, and `crowd` only if
+/// there are annotators.
 fn methods_to_compare(
     graph: &ComparisonGraph,
+    has_annotators: bool,
     given: &[Method],
     observer: &dyn Observer,
 ) -> Vec<Method> {
@@ -158,7 +164,7 @@ fn methods_to_compare(
             ));
             false
         }
-        _ => true,
+        _ => *method != Method::Crowd || has_annotators,
     };
     Method::ALL.iter().copied().filter(supports).collect()
 }

@@ -75,6 +75,11 @@ impl From<hodgerank::Error> for Failure {
                 "--seed is an option of --outliers cv: nothing else here is random",
                 "add --outliers cv, or leave --seed out",
             ),
+            hodgerank::Error::NoAnnotators => Self::usage(
+                "--method crowd needs the annotator of each vote",
+                "name the column with --annotator (known names are annotator, annotator_id, rater, \
+                 worker, worker_id and judge), or use --method bt",
+            ),
             other => Self::Model(other),
         }
     }

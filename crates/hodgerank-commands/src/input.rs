@@ -59,13 +59,14 @@ impl VoteSource {
     pub(crate) fn read(
         &self,
         options: &InputOptions,
+        annotator_votes: bool,
         threads: usize,
         observer: &dyn Observer,
     ) -> Result<Input, Failure> {
         let sources = self.once(observer)?;
         let progress = Arc::new(Progress::default());
         let reading = Task::Reading(self.bytes(), &progress);
-        let read_options = options.read_options(threads);
+        let read_options = ReadOptions { annotator_votes, ..options.read_options(threads) };
         let input = observer.run(reading, || sources.read(&read_options, &progress))??;
         check_memory(&input)?;
         observer.list_rejected(&input.rejected);
@@ -160,6 +161,7 @@ impl InputOptions {
             format: self.input_format,
             delimiter: self.delimiter,
             on_error: self.on_error,
+            annotator_votes: false,
             threads,
         }
     }

@@ -63,7 +63,7 @@ pub fn outliers(
     let options = args.method;
     options.validate()?;
     if args.per_group {
-        let input = source.read(&args.input, threads, observer)?;
+        let input = source.read(&args.input, options.needs_annotators(), threads, observer)?;
         let rejected = RejectedSummary::from(&input.rejected);
         let list = |study| -> Result<_, Failure> {
             let ranked = rank_study(study, rejected.rows, &options, observer)?;

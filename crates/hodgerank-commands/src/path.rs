@@ -114,7 +114,7 @@ pub fn path(
 ) -> Result<PathDocument, Failure> {
     let fit_options = options.method;
     fit_options.validate()?;
-    let input = votes.read(&options.input, threads, observer)?;
+    let input = votes.read(&options.input, false, threads, observer)?;
     let mut paths = Vec::new();
     for study in input.studies {
         let Study { by, items, groups, .. } = study;

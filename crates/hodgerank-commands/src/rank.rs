@@ -84,7 +84,7 @@ pub fn rank(
         let rejected = RejectedSummary::from(&pass.rejected);
         return Ok(RankDocument { studies: pass.studies, annotators, rejected });
     }
-    let input = votes.read(&args.input, threads, observer)?;
+    let input = votes.read(&args.input, options.needs_annotators(), threads, observer)?;
     check(&input)?;
     let rejected = RejectedSummary::from(&input.rejected);
     let rank = |study| rank_study(study, rejected.rows, &options, observer);

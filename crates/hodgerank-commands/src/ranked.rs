@@ -1,8 +1,11 @@
 //! Ranks one study, and describes how it was ranked.
 
+use std::collections::BTreeMap;
+
 use hodgerank::path::Parameter;
 use hodgerank::select::cross_validation::CrossValidation;
 use hodgerank::solve::RidgeOptions;
+use hodgerank::solve::crowd::AnnotatorClass;
 use hodgerank::{FitOptions, Method, Model, OutlierSummary, RankedStudy, Study};
 use hodgerank_report::words::thousands;
 use serde::Serialize;
@@ -72,6 +75,7 @@ pub fn warnings(ranked: &RankedStudy) -> Vec<String> {
     }
     warnings.extend(objection(ranked));
     warnings.extend(flagged_majority(ranked));
+    warnings.extend(crowd_warnings(ranked));
     warnings
 }
 
@@ -153,25 +157,48 @@ impl MethodSummary {
 
 /// Estimates of a model of how people vote.
 #[derive(Debug, Clone, Serialize)]
-pub struct ModelSummary {
-    /// Share of votes that are lapses: answers that do not depend on the items.
-    pub lapse_rate: f64,
-    /// Precision of the prior.
-    pub prior: f64,
-    /// Odds of a tie between equal items.
-    pub tie_odds: f64,
-    /// Factor by which the scores were stretched to make up for lapses.
-    pub stretch: f64,
-    /// Log-likelihood of the votes.
-    pub log_likelihood: f64,
-    /// Gain of the log-likelihood by lapses.
-    pub lapse_gain: f64,
+#[serde(untagged)]
+pub enum ModelSummary {
+    /// Bradley–Terry with lapses.
+    BradleyTerry {
+        /// Share of votes that are lapses: answers that do not depend on the items.
+        lapse_rate: f64,
+        /// Precision of the prior.
+        prior: f64,
+        /// Odds of a tie between equal items.
+        tie_odds: f64,
+        /// Factor by which the scores were stretched to make up for lapses.
+        stretch: f64,
+        /// Log-likelihood of the votes.
+        log_likelihood: f64,
+        /// Gain of the log-likelihood by lapses.
+        lapse_gain: f64,
+    },
+    /// Bradley–Terry of a crowd.
+    Crowd {
+        /// Share of annotators of each class.
+        classes: BTreeMap<&'static str, f64>,
+        /// Precision of the prior.
+        prior: f64,
+        /// Odds of a tie between equal items.
+        tie_odds: f64,
+        /// Advantage of the left side in log-odds.
+        side_advantage: f64,
+        /// Log-likelihood of the votes.
+        log_likelihood: f64,
+        /// The same if every annotator were careful.
+        log_likelihood_careful: f64,
+        /// Votes by people of whom too little is known.
+        unknown_votes: u64,
+        /// Passes over the votes.
+        passes: usize,
+    },
 }
 
 impl ModelSummary {
     fn new(model: &Model) -> Option<Self> {
         match model {
-            Model::BradleyTerry(found) => Some(Self {
+            Model::BradleyTerry(found) => Some(Self::BradleyTerry {
                 lapse_rate: found.lapse_rate,
                 prior: found.prior,
                 tie_odds: found.tie_odds,
@@ -179,8 +206,64 @@ impl ModelSummary {
                 log_likelihood: found.log_likelihood,
                 lapse_gain: found.lapse_gain,
             }),
-            // Added with the model.
+            Model::Crowd(flags) => {
+                let found = &flags.crowd.estimates;
+                let shares = found.class_shares.iter();
+                Some(Self::Crowd {
+                    classes: shares.map(|(class, share)| (class.as_str(), *share)).collect(),
+                    prior: found.prior,
+                    tie_odds: found.tie_odds,
+                    side_advantage: found.side_advantage,
+                    log_likelihood: found.log_likelihood,
+                    log_likelihood_careful: found.log_likelihood_careful,
+                    unknown_votes: found.unknown_votes,
+                    passes: found.iterations,
+                })
+            }
             _ => None,
         }
     }
+}
+
+/// What a reader must know about the crowd.
+fn crowd_warnings(ranked: &RankedStudy) -> Vec<String> {
+    let Some(Model::Crowd(flags)) = &ranked.fit.model else { return Vec::new() };
+    let crowd = &flags.crowd;
+    let mut warnings = Vec::new();
+    if crowd.estimates.is_direction_uncertain {
+        warnings.push(
+            "nearly as many annotators vote against this ranking as for it, so it may be upside down: \
+             compare it with items whose order is known"
+                .to_owned(),
+        );
+    }
+    let count = |classes: &[AnnotatorClass]| {
+        crowd.annotators.iter().filter(|annotator| classes.contains(&annotator.class)).count()
+    };
+    let kinds = [
+        (count(&[AnnotatorClass::Left, AnnotatorClass::Right]), "one-sided"),
+        (count(&[AnnotatorClass::Contrary]), "contrary"),
+        (count(&[AnnotatorClass::Coin]), "random"),
+        (count(&[AnnotatorClass::Careless]), "careless"),
+    ];
+    let kinds: Vec<String> = kinds
+        .iter()
+        .filter(|(number, _)| *number > 0)
+        .map(|(number, kind)| format!("{} {kind}", thousands(*number as u64)))
+        .collect();
+    if !kinds.is_empty() {
+        warnings.push(format!(
+            "of {} annotators: {}; `hodgerank annotators` lists them",
+            thousands(ranked.input.annotators as u64),
+            kinds.join(", ")
+        ));
+    }
+    if crowd.estimates.unknown_votes > 0 {
+        warnings.push(format!(
+            "{} votes have no annotator, or one with fewer than three votes; nothing is known about \
+             these people",
+            thousands(crowd.estimates.unknown_votes)
+        ));
+    }
+    warnings
 }

@@ -6,8 +6,8 @@
 
 use std::sync::Arc;
 
-use hodgerank::{FitOptions, RankedStudy};
-use hodgerank_io::read::{Progress, StudyFlags, TableHead};
+use hodgerank::{FitOptions, Model, RankedStudy};
+use hodgerank_io::read::{JudgedCrowd, Progress, StudyFlags, TableHead};
 use hodgerank_io::{Input, ReadOptions, Rejected, Sources};
 
 use crate::failure::Failure;
@@ -47,7 +47,8 @@ impl TwoPass {
     ) -> Result<Self, Failure> {
         let sources = votes.again(observer)?;
         let bytes = votes.bytes();
-        let options = input.read_options(threads);
+        let annotator_votes = fit.needs_annotators();
+        let options = ReadOptions { annotator_votes, ..input.read_options(threads) };
         let progress = Arc::new(Progress::default());
         let reading = Task::Reading(bytes, &progress);
         let read = observer.run(reading, || sources.read(&options, &progress))??;
@@ -68,6 +69,12 @@ impl TwoPass {
             items: &study.items,
             groups: study.graph.groups(),
             flagged: &study.fit.flagged,
+            crowd: match &study.fit.model {
+                Some(Model::Crowd(flags)) => {
+                    Some(JudgedCrowd { flags, annotators: &study.annotators })
+                }
+                _ => None,
+            },
         };
         self.studies.iter().map(flags).collect()
     }

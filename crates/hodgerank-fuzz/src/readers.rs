@@ -263,6 +263,7 @@ pub(crate) fn study_flags<'a>(
         items: &study.items,
         groups: &study.groups,
         flagged,
+        crowd: None,
     };
     studies.iter().zip(flagged).map(flags).collect()
 }

@@ -1,6 +1,11 @@
 //! Votes counted while rows are read, one counter per thread.
 
+mod annotated;
+
 use hodgerank::{Labels, Study, Tally, natural_order};
+
+use annotated::AnnotatedVotes;
+pub(crate) use annotated::NO_ANNOTATOR;
 
 use crate::columns::{Layout, PossibleCodes, Role};
 use crate::error::{Problem, Result};
@@ -19,6 +24,8 @@ pub(crate) struct Counter {
     outcome_cache: OutcomeCache,
     /// Number of items whose names are also outcomes ([`could_be_outcome`]).
     outcome_like_items: usize,
+    /// Whether to keep every vote with its annotator.
+    keeps_votes: bool,
 }
 
 /// The votes of one study that one thread has counted.
@@ -28,9 +35,14 @@ struct StudyCounts {
     tally: Tally,
     annotators: Labels,
     rows: u64,
+    votes: Option<AnnotatedVotes>,
 }
 
 impl Counter {
+    pub(crate) fn new(keeps_votes: bool) -> Self {
+        Self { keeps_votes, ..Self::default() }
+    }
+
     /// Counts a row, or returns the role of a bad cell and its problem.
     #[inline]
     pub(crate) fn count(
@@ -64,7 +76,8 @@ impl Counter {
         }
         let study = intern(&mut self.by, by) as usize;
         if study == self.studies.len() {
-            self.studies.push(StudyCounts::default());
+            let votes = self.keeps_votes.then(AnnotatedVotes::default);
+            self.studies.push(StudyCounts { votes, ..StudyCounts::default() });
         }
         if by.is_empty() {
             self.unnamed = Some(study);
@@ -109,11 +122,14 @@ impl Counter {
         self.studies.first()?.items.get(name)
     }
 
-    /// Whether an annotator is empty or already counted; only for input without a `by` column.
+    /// The index of an annotator who was already counted, [`NO_ANNOTATOR`] for an empty name; only for
+    /// input without a `by` column.
     #[inline]
-    pub(crate) fn knows_annotator(&self, name: &[u8]) -> bool {
-        let known = |study: &StudyCounts| study.annotators.get(name).is_some();
-        name.is_empty() || self.studies.first().is_some_and(known)
+    pub(crate) fn annotator_id(&self, name: &[u8]) -> Option<u32> {
+        if name.is_empty() {
+            return Some(NO_ANNOTATOR);
+        }
+        self.studies.first()?.annotators.get(name)
     }
 
     /// Number of items whose names are also outcomes; grows as rows are counted.
@@ -123,10 +139,13 @@ impl Counter {
 
     /// Counts one vote on known items by a known annotator; only for input without a `by` column.
     #[inline]
-    pub(crate) fn count_by_id(&mut self, left: u32, right: u32, y: f64) {
+    pub(crate) fn count_by_id(&mut self, left: u32, right: u32, y: f64, annotator: u32) {
         let study = &mut self.studies[0];
         study.rows += 1;
         study.tally.add(left, right, y, 1);
+        if let Some(votes) = &mut study.votes {
+            votes.add(annotator, left, right, y, 1);
+        }
     }
 
     /// Bytes of memory that the counts take, approximately.
@@ -135,6 +154,7 @@ impl Counter {
             study.items.memory_bytes()
                 + study.annotators.memory_bytes()
                 + study.tally.memory_bytes()
+                + study.votes.as_ref().map_or(0, AnnotatedVotes::memory_bytes)
         };
         self.studies.iter().map(study).sum::<usize>() as u64
     }
@@ -159,10 +179,12 @@ impl Counter {
                 parts[study].push(counted);
             }
         }
+        // Winner and loser do not say which item was on the left.
+        let has_sides = tables.iter().all(|table| table.has_sides);
         let mut studies: Vec<Study> = values
             .iter()
             .zip(parts)
-            .map(|(by, parts)| StudyCounts::merge(parts, has_by.then(|| by.to_owned())))
+            .map(|(by, parts)| StudyCounts::merge(parts, has_by.then(|| by.to_owned()), has_sides))
             .collect();
         studies.sort_by(|a, b| {
             natural_order(a.by.as_deref().unwrap_or(""), b.by.as_deref().unwrap_or(""))
@@ -176,28 +198,41 @@ impl StudyCounts {
     fn add(&mut self, left: u32, right: u32, y: f64, count: u64, annotator: &[u8]) {
         self.rows += 1;
         self.tally.add(left, right, y, count);
-        if !annotator.is_empty() {
-            intern(&mut self.annotators, annotator);
+        let annotator = match annotator.is_empty() {
+            true => NO_ANNOTATOR,
+            false => intern(&mut self.annotators, annotator),
+        };
+        if let Some(votes) = &mut self.votes {
+            votes.add(annotator, left, right, y, count);
         }
     }
 
-    fn merge(parts: Vec<Self>, by: Option<String>) -> Study {
+    fn merge(mut parts: Vec<Self>, by: Option<String>, has_sides: bool) -> Study {
         let items: Labels = parts.iter().flat_map(|part| part.items.iter()).collect();
-        let annotators: Labels = parts.iter().flat_map(|part| part.annotators.iter()).collect();
+        let mut annotators: Labels = parts.iter().flat_map(|part| part.annotators.iter()).collect();
         let (items, _) = items.sorted();
-        let new_ids: Vec<Vec<u32>> = parts
-            .iter()
-            .map(|part| {
-                let new_id = |name: &str| items.get(name.as_bytes()).expect("collected above");
-                part.items.iter().map(new_id).collect()
-            })
-            .collect();
+        let ids = |of: fn(&Self) -> &Labels, all: &Labels| -> Vec<Vec<u32>> {
+            let new_id = |name: &str| all.get(name.as_bytes()).expect("collected above");
+            parts.iter().map(|part| of(part).iter().map(new_id).collect()).collect()
+        };
+        let new_ids = ids(|part| &part.items, &items);
+        let mut annotator_votes = None;
+        if parts.iter().any(|part| part.votes.is_some()) {
+            // Votes are in the order of annotators, which must not depend on that of rows.
+            (annotators, _) = annotators.sorted();
+            let new_annotators = ids(|part| &part.annotators, &annotators);
+            let votes =
+                parts.iter_mut().map(|part| part.votes.take().unwrap_or_default()).collect();
+            let number = annotators.len();
+            let merged = AnnotatedVotes::merge(votes, &new_ids, &new_annotators, number, has_sides);
+            annotator_votes = Some(merged);
+        }
         let rows = parts.iter().map(|part| part.rows).sum();
         let votes = parts.iter().map(|part| part.tally.votes());
         let comparisons = votes.fold(0, u64::saturating_add);
         let tallies = parts.into_iter().map(|part| part.tally).collect();
         let groups = Tally::finish(tallies, &new_ids);
-        Study { by, items, groups, rows, comparisons, annotators }
+        Study { by, items, groups, rows, comparisons, annotators, annotator_votes }
     }
 }
 

@@ -37,8 +37,8 @@ pub use crate::table_head::TableHead;
 pub use memory::MemoryTable;
 pub use options::{OnError, ReadOptions};
 pub use progress::Progress;
+pub use second_pass::{JudgedCrowd, SecondPass, StudyFlags, VoteRow, second_pass};
 pub(crate) use second_pass::{RowStatus, RowVisitor, visit_rows};
-pub use second_pass::{SecondPass, StudyFlags, VoteRow, second_pass};
 pub use share::{FileSize, Share, measure};
 pub use source::Sources;
 
@@ -71,7 +71,8 @@ impl Sources {
             0 => std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
             threads => threads,
         };
-        let mut counters: Vec<Counter> = (0..threads).map(|_| Counter::default()).collect();
+        let counter = || Counter::new(options.annotator_votes);
+        let mut counters: Vec<Counter> = (0..threads).map(|_| counter()).collect();
         let (rejected, tables) = self.read_rows(options, progress, &mut counters)?;
         let counted: u64 = counters.iter().map(Counter::memory_bytes).sum();
         // Labels and counts are copied while they are sorted.

@@ -21,6 +21,9 @@
 //! Cost: constant per vote; the report takes at most O(votes) terms per annotator.
 
 mod exact;
+mod judged;
+
+pub use judged::{JudgedAnnotator, MAX_EXACT_VOTES, judge};
 
 pub use exact::{binomial_half_two_sided, fisher_more, holm, wilson};
 

@@ -125,6 +125,9 @@ pub enum Error {
         /// The largest outcome, without its sign.
         largest: f64,
     },
+    /// A method that judges annotators, and votes without annotators.
+    #[error("the method crowd needs the annotator of each vote")]
+    NoAnnotators,
     /// A saved state that belongs to another computation or to other votes.
     #[error(
         "the saved state of {work} does not match these votes and options: start again without resuming"

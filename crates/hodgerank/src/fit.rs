@@ -5,13 +5,14 @@
 //! | `l2`, `ridge`, `pc-lasso` | none: every vote counts |
 //! | `hlasso`, `lasso-l2` | share, count, λ, scaled, cross-validation, auto |
 //! | `lbi`, `iss` | share, count, time, scaled, cross-validation, auto |
-//! | `iht`, `ilts`, `bt` | share, count, scaled, cross-validation, auto |
+//! | `iht`, `ilts`, `bt`, `crowd` | share, count, scaled, cross-validation, auto |
 //!
 //! The default method is `iss` up to an estimated cost of [`MAX_ISS_COST`], and `lbi` above it or
 //! where several processes share the votes.
 
 use std::time::Instant;
 
+use crate::annotator_votes::AnnotatorVotes;
 use crate::certificate::{self, Asked, Certificate, Influence};
 use crate::error::{Error, Result};
 use crate::graph::{ComparisonGraph, Components};
@@ -24,6 +25,7 @@ use crate::solve::Method;
 use crate::solve::bradley_terry::{self, BradleyTerryEstimates};
 use crate::solve::bregman;
 use crate::solve::concomitant::{self, ConcomitantOptions};
+use crate::solve::crowd::{self, Crowd};
 use crate::solve::hard_threshold::{self, HardThresholdOptions, Removal};
 use crate::solve::huber_lasso;
 use crate::solve::inverse_scale_space::{self, InverseScaleSpaceOptions};
@@ -83,6 +85,22 @@ impl Fit {
 pub enum Model {
     /// Bradley–Terry with lapses.
     BradleyTerry(BradleyTerryEstimates),
+    /// Bradley–Terry of a crowd.
+    Crowd(Box<CrowdFlags>),
+}
+
+/// A crowd, and which of its votes are flagged.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CrowdFlags {
+    /// The crowd.
+    pub crowd: Crowd,
+    /// Votes are flagged if the probability that they are bad is above this.
+    pub threshold: f64,
+}
+
+impl CrowdFlags {
+    /// The threshold unless a number of votes was asked for.
+    pub const MORE_LIKELY_BAD: f64 = 0.5;
 }
 
 /// Facts about a linear solve.
@@ -101,6 +119,19 @@ pub struct Linear {
 /// # Errors
 /// If an option is invalid for the method or the votes, or a solver fails.
 pub fn fit(graph: &ComparisonGraph, options: &FitOptions) -> Result<Fit> {
+    fit_with_annotators(graph, None, options)
+}
+
+/// [`fit`] for methods that judge people too: `votes` are the votes of the graph with their
+/// annotators.
+///
+/// # Errors
+/// As [`fit`], and [`Error::NoAnnotators`] if the method needs them.
+pub fn fit_with_annotators(
+    graph: &ComparisonGraph,
+    votes: Option<&AnnotatorVotes>,
+    options: &FitOptions,
+) -> Result<Fit> {
     let started = Instant::now();
     options.rule().validate(graph.votes())?;
     options.check_distributable(graph.communicator())?;
@@ -115,6 +146,10 @@ pub fn fit(graph: &ComparisonGraph, options: &FitOptions) -> Result<Fit> {
             unflagged(graph, Method::PcLasso, found.solution)
         }
         Some(Method::BradleyTerry) => bradley_terry(graph, options)?,
+        Some(Method::Crowd) => {
+            let votes = votes.filter(|votes| votes.annotators() > 0);
+            crowd(graph, votes.ok_or(Error::NoAnnotators)?, options)?
+        }
         method => robust(graph, method, options, &l2_options)?,
     };
     if let Some(item) = fit.scores.iter().position(|score| !score.is_finite()) {
@@ -133,7 +168,7 @@ fn certify(graph: &ComparisonGraph, options: &FitOptions, fit: &mut Fit) {
     let flagged = &fit.flagged;
     let influence = match fit.method {
         // They have conditions of their own.
-        Method::PcLasso | Method::BradleyTerry => None,
+        Method::PcLasso | Method::BradleyTerry | Method::Crowd => None,
         // Least squares if no vote was to be flagged.
         Method::Bregman => fit.linear.map(|_| Influence::Every { shift: 0.0 }),
         Method::Ridge => Some(Influence::Every { shift: options.ridge_options().ridge }),
@@ -322,7 +357,7 @@ fn flag(
             let trimmed = TrimmedOptions { k, backend: options.backend, ..Default::default() };
             Ok(removal(graph, method, trimmed::solve(graph, &trimmed)?, k))
         }
-        Method::L2 | Method::Ridge | Method::PcLasso | Method::BradleyTerry => {
+        Method::L2 | Method::Ridge | Method::PcLasso | Method::BradleyTerry | Method::Crowd => {
             Ok(unflagged(graph, method, l2::solve(graph, l2_options)?))
         }
     }
@@ -381,6 +416,50 @@ fn bradley_terry(graph: &ComparisonGraph, options: &FitOptions) -> Result<Fit> {
         linear: None,
         model: Some(Model::BradleyTerry(found.estimates)),
         bad_probability: Some(found.lapse_probability),
+        time: info.time,
+    })
+}
+
+/// Flags the votes that are more likely bad than honest, or as many as the rule asks for.
+fn crowd(graph: &ComparisonGraph, votes: &AnnotatorVotes, options: &FitOptions) -> Result<Fit> {
+    let method = Method::Crowd;
+    let found = crowd::solve(graph, votes, &options.crowd_options())?;
+    let (mut certificate, mut cross_validation) = (Certificate::default(), None);
+    let threshold = match options.rule() {
+        OutlierRule::Auto => CrowdFlags::MORE_LIKELY_BAD,
+        _ => {
+            let (target, how) = target(graph, Some(method), options)?;
+            let asked = votes_of(method, target)? as f64;
+            cross_validation = how;
+            certificate.asked = Some(Asked::Votes(asked));
+            found.threshold_of(votes, asked)
+        }
+    };
+    let groups = graph.groups();
+    let mut flagged = vec![0.0; groups.len()];
+    let mut reached = 0.0;
+    found.for_each_above(votes, threshold, |vote, y| {
+        let count = f64::from(vote.count);
+        let group = groups.find(vote.left, vote.right, y);
+        flagged[group.expect("the votes of the graph")] += count;
+        reached += count;
+    });
+    certificate.reached = certificate.asked.map(|_| reached);
+    certificate.violation = None;
+    let Solution { scores, status, info } = found.solution.clone();
+    Ok(Fit {
+        method,
+        scores,
+        components: graph.components().clone(),
+        flagged,
+        entries: Vec::new(),
+        stop: None,
+        cross_validation,
+        status,
+        certificate,
+        linear: None,
+        model: Some(Model::Crowd(Box::new(CrowdFlags { crowd: found, threshold }))),
+        bad_probability: None,
         time: info.time,
     })
 }

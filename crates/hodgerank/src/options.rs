@@ -14,7 +14,7 @@ use crate::solve::bregman::{Algorithm, BregmanOptions};
 use crate::solve::huber_lasso::{HuberLassoOptions, Knots};
 use crate::solve::lasso_l2::Protocol;
 use crate::solve::pc_lasso::PcLassoOptions;
-use crate::solve::{BradleyTerryOptions, L2Options, Method, RidgeOptions};
+use crate::solve::{BradleyTerryOptions, CrowdOptions, L2Options, Method, RidgeOptions};
 
 macro_rules! fit_options {
     ($($(#[$attribute:meta])* $name:ident: $type:ty = $default:expr, used_by [$($method:ident),*];)*) => {
@@ -132,9 +132,9 @@ fit_options! {
     #[cfg_attr(feature = "clap", arg(long, value_name = "A", allow_negative_numbers = true))]
     ridge: Option<f64> = None, used_by [Ridge];
 
-    /// Precision of the prior of bt; 0 is no prior [default: estimated]
+    /// Precision of the prior of bt and crowd; 0 is no prior [default: estimated]
     #[cfg_attr(feature = "clap", arg(long, value_name = "LAMBDA", allow_negative_numbers = true))]
-    prior: Option<f64> = None, used_by [BradleyTerry];
+    prior: Option<f64> = None, used_by [BradleyTerry, Crowd];
 
     /// Share of votes that are lapses in bt: answers that do not depend on the items [default:
     /// estimated]
@@ -256,6 +256,16 @@ impl FitOptions {
     pub(crate) fn bradley_terry_options(&self) -> BradleyTerryOptions {
         let Self { prior, lapse_rate, backend, .. } = *self;
         BradleyTerryOptions { prior, lapse_rate, backend }
+    }
+
+    pub(crate) fn crowd_options(&self) -> CrowdOptions {
+        CrowdOptions { prior: self.prior, backend: self.backend }
+    }
+
+    /// Whether the method needs every vote with its annotator.
+    #[must_use]
+    pub fn needs_annotators(&self) -> bool {
+        self.method == Some(Method::Crowd)
     }
 
     pub(crate) fn bregman_options(&self) -> BregmanOptions {

@@ -1,7 +1,8 @@
 //! A study and its fit: everything that is known once a study has been ranked.
 
+use crate::annotator_votes::AnnotatorVotes;
 use crate::error::Result;
-use crate::fit::{Fit, fit};
+use crate::fit::{Fit, fit, fit_with_annotators};
 use crate::graph::{ComparisonGraph, Components, Groups};
 use crate::labels::Labels;
 use crate::options::FitOptions;
@@ -30,6 +31,10 @@ pub struct RankedStudy {
     pub outliers: OutlierSummary,
     /// The components in which the items are ranked, if there are several.
     pub components: Vec<ComponentSummary>,
+    /// Labels of the annotators, if their votes were kept.
+    pub annotators: Labels,
+    /// Every vote with its annotator, if it was kept.
+    pub annotator_votes: Option<AnnotatorVotes>,
 }
 
 impl RankedStudy {
@@ -38,7 +43,7 @@ impl RankedStudy {
     /// # Errors
     /// If an option is invalid for the votes, or a solver fails.
     pub fn new(study: Study, rejected: u64, options: &FitOptions) -> Result<Self> {
-        let Study { by, items, groups, annotators, rows, comparisons } = study;
+        let Study { by, items, groups, annotators, annotator_votes, rows, comparisons } = study;
         let distinct = groups.len();
         let graph = ComparisonGraph::new(items.len(), groups)?;
         let input = InputSummary {
@@ -50,7 +55,10 @@ impl RankedStudy {
             annotators: annotators.len(),
             components: graph.components().len(),
         };
-        Self::of_graph(by, items, graph, input, options)
+        let fitted = fit_with_annotators(&graph, annotator_votes.as_ref(), options);
+        let fit = fitted.map_err(|error| error.with_labels(&items))?;
+        let ranked = Self::of_fit(by, items, graph, input, options, fit);
+        Ok(Self { annotators, annotator_votes, ..ranked })
     }
 
     /// Ranks votes that may be distributed over several processes; `input` describes all of them.
@@ -65,12 +73,35 @@ impl RankedStudy {
         options: &FitOptions,
     ) -> Result<Self> {
         let fit = fit(&graph, options).map_err(|error| error.with_labels(&items))?;
+        Ok(Self::of_fit(by, items, graph, input, options, fit))
+    }
+
+    fn of_fit(
+        by: Option<String>,
+        items: Labels,
+        graph: ComparisonGraph,
+        input: InputSummary,
+        options: &FitOptions,
+        fit: Fit,
+    ) -> Self {
         let ranking = Ranking::within(&graph, &fit.components, &fit.scores)
             .with_flagged(&graph, &fit.flagged);
         let outliers = OutlierSummary::new(&graph, &fit, input.comparisons);
         let components = component_summaries(&graph, &fit.components);
-        let options = *options;
-        Ok(Self { by, items, graph, input, options, fit, ranking, outliers, components })
+        let (options, annotators, annotator_votes) = (*options, Labels::new(), None);
+        Self {
+            by,
+            items,
+            graph,
+            input,
+            options,
+            fit,
+            ranking,
+            outliers,
+            components,
+            annotators,
+            annotator_votes,
+        }
     }
 
     /// The same ranking next to other votes on the same items: the votes of this process's own

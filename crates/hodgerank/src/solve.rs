@@ -34,6 +34,7 @@ pub mod trimmed;
 pub use bradley_terry::BradleyTerryOptions;
 pub use bregman::BregmanOptions;
 pub use concomitant::ConcomitantOptions;
+pub use crowd::CrowdOptions;
 pub use hard_threshold::HardThresholdOptions;
 pub use huber_lasso::HuberLassoOptions;
 pub use inverse_scale_space::InverseScaleSpaceOptions;
@@ -133,6 +134,8 @@ methods! {
         path Some(Parameter::Time), flags_votes true, distributable false;
     BradleyTerry: "bt", "Bradley-Terry by maximum likelihood with lapses; scores are log-odds",
         path None, flags_votes true, distributable true;
+    Crowd: "crowd", "Bradley-Terry that judges the annotators: bad voters count less or not at all",
+        path None, flags_votes true, distributable false;
 }
 
 impl Method {

@@ -1,5 +1,6 @@
 //! A study: the votes that are ranked together.
 
+use crate::annotator_votes::AnnotatorVotes;
 use crate::error::{Error, Result};
 use crate::graph::{ComparisonGraph, Groups};
 use crate::labels::Labels;
@@ -19,6 +20,8 @@ pub struct Study {
     pub groups: Groups,
     /// Labels of the annotators.
     pub annotators: Labels,
+    /// Every vote with its annotator, if it was kept; an annotator's index is that of `annotators`.
+    pub annotator_votes: Option<AnnotatorVotes>,
     /// Rows counted.
     pub rows: u64,
     /// Votes counted: rows times their counts.

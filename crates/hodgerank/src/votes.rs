@@ -155,6 +155,7 @@ impl Votes {
             items,
             groups: merged.groups,
             annotators: self.annotators.clone(),
+            annotator_votes: None,
             rows: votes.len() as u64,
             comparisons,
         };

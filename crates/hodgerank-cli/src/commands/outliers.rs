@@ -1,9 +1,10 @@
-//! Formatted text of `hodgerank outliers`.
+//! Formatted text of `hodgerank outliers` and `hodgerank annotators`.
 
 mod draw;
 
 use std::io;
 
+use hodgerank_commands::annotators::AnnotatorsDocument;
 use hodgerank_commands::listing::{ListingRow, Listings};
 use hodgerank_commands::outliers::OutliersDocument;
 
@@ -14,6 +15,15 @@ impl FormattedText for OutliersDocument {
         match self {
             Self::Votes(lists) => lists.write_text(style, out),
             Self::Annotators(lists) => lists.write_text(style, out),
+        }
+    }
+}
+
+impl FormattedText for AnnotatorsDocument {
+    fn write_text(&self, style: Style, out: &mut dyn io::Write) -> io::Result<()> {
+        match self {
+            Self::Judged(lists) => lists.write_text(style, out),
+            Self::Evidence(lists) => lists.write_text(style, out),
         }
     }
 }

@@ -82,6 +82,8 @@ struct ListedVote {
     y: f64,
     count: u64,
     flagged: bool,
+    /// The probability that it is bad, if votes are judged by who cast them.
+    probability: Option<f64>,
 }
 
 /// One row per row of the input; only flagged ones unless `all`.
@@ -100,7 +102,7 @@ pub fn votes(
     let collect = |vote: &VoteRow<'_>| {
         if let Some(group) = vote.group.filter(|_| all || vote.flagged) {
             let known = (!vote.annotator.is_empty()).then(|| annotators.intern(vote.annotator));
-            let &VoteRow { study, left, right, y, count, flagged, .. } = vote;
+            let &VoteRow { study, left, right, y, count, flagged, probability, .. } = vote;
             let place = places[study][group];
             listed[study].push(ListedVote {
                 place,
@@ -110,6 +112,7 @@ pub fn votes(
                 y,
                 count,
                 flagged,
+                probability,
             });
         }
         Ok(())
@@ -128,7 +131,10 @@ pub fn votes(
     Ok(studies
         .map(|((study, order), mut listed)| {
             // Stable: equal votes stay in the order of the files.
-            listed.sort_by_key(|vote| vote.place);
+            listed.sort_by(|a, b| {
+                let probability = |vote: &ListedVote| vote.probability.unwrap_or(0.0);
+                probability(b).total_cmp(&probability(a)).then(a.place.cmp(&b.place))
+            });
             let row = |(number, vote): (usize, &ListedVote)| {
                 row_of(number, vote, study, order, &annotators)
             };
@@ -167,7 +173,7 @@ fn row_of(
         entry: entry.map(|entry| entry.at),
         size: entry.map(|entry| entry.residual.abs()),
         residual: if swapped { -residual } else { residual },
-        probability: order.probability.as_ref().map(|of| of[group]),
+        probability: vote.probability.or_else(|| order.probability.as_ref().map(|of| of[group])),
         flagged: if vote.flagged { vote.count } else { 0 },
     }
 }

@@ -102,9 +102,9 @@ impl BatchParser {
             for row in rows {
                 if let Some(fast_path) = &fast_path
                     && !counter.watches_codes(&self.layout)
-                    && let Some((left, right, y)) = fast_path.vote(row - start)
+                    && let Some((left, right, y, annotator)) = fast_path.vote(row - start)
                 {
-                    counter.count_by_id(left, right, y);
+                    counter.count_by_id(left, right, y, annotator);
                 } else {
                     let parsed = self.parse_row(&columns, row, &mut scratch, counter);
                     if let Err(fault) = parsed {

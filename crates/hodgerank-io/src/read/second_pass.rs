@@ -8,6 +8,7 @@
 use std::sync::Arc;
 
 use arrow_array::RecordBatch;
+use hodgerank::fit::CrowdFlags;
 use hodgerank::{Groups, Labels};
 
 use super::batches::{BatchParser, BatchSink, FastPathCache};
@@ -32,6 +33,26 @@ pub struct StudyFlags<'a> {
     pub groups: &'a Groups,
     /// Number of flagged votes of each group.
     pub flagged: &'a [f64],
+    /// The crowd, if votes are judged by who cast them: then it decides which rows are flagged.
+    pub crowd: Option<JudgedCrowd<'a>>,
+}
+
+/// A crowd and the names of its annotators.
+#[derive(Debug, Clone, Copy)]
+pub struct JudgedCrowd<'a> {
+    /// The crowd.
+    pub flags: &'a CrowdFlags,
+    /// The annotators.
+    pub annotators: &'a Labels,
+}
+
+impl JudgedCrowd<'_> {
+    /// The probability that a vote is bad.
+    fn bad_probability(&self, annotator: &[u8], items: (u32, u32), y: f64) -> f64 {
+        let crowd = &self.flags.crowd;
+        let position = self.annotators.get(annotator).and_then(|id| crowd.position(id));
+        crowd.bad_probability(position, items, y)
+    }
 }
 
 /// A row of the input with its group.
@@ -53,6 +74,18 @@ pub struct VoteRow<'a> {
     pub annotator: &'a str,
     /// Whether the row is flagged.
     pub flagged: bool,
+    /// The probability that the vote is bad, if votes are judged by who cast them.
+    pub probability: Option<f64>,
+}
+
+impl StudyFlags<'_> {
+    /// Flagged votes of each group whose rows are still to be found; none where a crowd decides.
+    pub(super) fn flagged_by_group(&self) -> Vec<f64> {
+        match self.crowd {
+            Some(_) => vec![0.0; self.flagged.len()],
+            None => self.flagged.to_vec(),
+        }
+    }
 }
 
 /// Counts of the second pass.
@@ -163,7 +196,7 @@ impl<'a, V: RowVisitor> RowMatcher<'a, V> {
         Self {
             studies,
             by: studies.iter().map(|study| study.by.unwrap_or("")).collect(),
-            to_flag: studies.iter().map(|study| study.flagged.to_vec()).collect(),
+            to_flag: studies.iter().map(StudyFlags::flagged_by_group).collect(),
             split_groups,
             visitor,
             outcome_cache: OutcomeCache::default(),
@@ -180,6 +213,10 @@ impl<'a, V: RowVisitor> RowMatcher<'a, V> {
         let annotator = std::str::from_utf8(cells[Role::Annotator as usize]).unwrap_or("");
         let mut flagged = false;
         let mut group = None;
+        let judge = |crowd: JudgedCrowd<'_>| {
+            crowd.bad_probability(cells[Role::Annotator as usize], (left, right), row.y)
+        };
+        let probability = flags.crowd.map(judge);
         if row.count > 0 {
             let found = flags.groups.find(left, right, row.y)?;
             group = Some(found);
@@ -193,7 +230,10 @@ impl<'a, V: RowVisitor> RowMatcher<'a, V> {
             }
         }
         let (y, count) = (row.y, row.count);
-        Some(VoteRow { study, group, left, right, y, count, annotator, flagged })
+        if let (Some(crowd), Some(probability)) = (flags.crowd, probability) {
+            flagged = count > 0 && probability > crowd.flags.threshold;
+        }
+        Some(VoteRow { study, group, left, right, y, count, annotator, flagged, probability })
     }
 
     fn take_failure(&mut self) -> Result<()> {

@@ -67,7 +67,7 @@ impl SplitGroups {
 }
 
 fn is_split(study: &StudyFlags<'_>, g: usize) -> bool {
-    study.flagged[g] > 0.0 && study.flagged[g] < study.groups.weight[g]
+    study.crowd.is_none() && study.flagged[g] > 0.0 && study.flagged[g] < study.groups.weight[g]
 }
 
 /// The rows to flag of each annotator: one row after the other, `votes` votes in total.

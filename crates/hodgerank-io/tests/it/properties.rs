@@ -18,7 +18,8 @@ type Row = (String, String, f64, u64);
 fn read(path: &Path, threads: usize, format: Format, on_error: OnError) -> Result<Input> {
     // Given, because few random outcomes can look like codes for the sides.
     let columns = ColumnNames { outcome_as: Some(OutcomeAs::Number), ..ColumnNames::default() };
-    let options = ReadOptions { columns, format: Some(format), delimiter: None, on_error, threads };
+    let options =
+        ReadOptions { columns, format: Some(format), on_error, threads, ..ReadOptions::default() };
     let files = [path.to_str().expect("a plain path").to_owned()];
     hodgerank_io::read(&files, &options, &Arc::new(Progress::default()))
 }

@@ -54,6 +54,7 @@ fn empty(by: Option<String>) -> Study {
         rows: 0,
         comparisons: 0,
         annotators: Labels::new(),
+        annotator_votes: None,
     }
 }
 
@@ -62,7 +63,7 @@ fn distribute_one(
     communicator: &Arc<dyn Communicator>,
     part: Study,
 ) -> Result<DistributedStudy, CollectiveError> {
-    let Study { by, items: local_items, groups, rows, comparisons, annotators } = part;
+    let Study { by, items: local_items, groups, rows, comparisons, annotators, .. } = part;
     let annotators = labels::count_distinct(world, annotators.iter()) as usize;
     let items = labels::merge(world, local_items.iter());
     let global_index: Vec<u32> =

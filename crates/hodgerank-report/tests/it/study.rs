@@ -27,6 +27,7 @@ impl TestStudy {
             items: names.iter().copied().collect(),
             groups,
             annotators: Labels::new(),
+            annotator_votes: None,
             rows: votes,
             comparisons: votes,
         };

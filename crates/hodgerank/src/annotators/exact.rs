@@ -127,6 +127,24 @@ fn ln_factorial(n: u64) -> f64 {
     (x + 0.5) * x.ln() - x + 0.5 * (2.0 * std::f64::consts::PI).ln() + series
 }
 
+/// P(X ≤ x) of a standard normal X: a series near the middle, a continued fraction in the tails.
+pub(super) fn normal_below(x: f64) -> f64 {
+    let size = x.abs();
+    let density = (-0.5 * size * size).exp() / (2.0 * std::f64::consts::PI).sqrt();
+    let above = if size < 3.0 {
+        let (mut term, mut sum) = (size, size);
+        for k in 1..60 {
+            term *= size * size / f64::from(2 * k + 1);
+            sum += term;
+        }
+        0.5 - density * sum
+    } else {
+        let fraction = (1..60).rev().fold(size, |rest, k| size + f64::from(k) / rest);
+        density / fraction
+    };
+    if x > 0.0 { 1.0 - above } else { above }
+}
+
 /// The standard normal quantile by Acklam's rational approximation; relative error below 1.2e-9.
 fn normal_quantile(p: f64) -> f64 {
     const A: [f64; 6] = [
@@ -221,6 +239,19 @@ mod tests {
             let found = binomial_half_two_sided(part, whole);
             let tail = Binomial::new(0.5, whole).unwrap().cdf(part);
             assert_close(found, 2.0 * tail, tolerance);
+        }
+    }
+
+    #[test]
+    fn normal_probabilities_agree_with_statrs() {
+        let normal = Normal::new(0.0, 1.0).unwrap();
+        for k in -80..=80 {
+            let x = f64::from(k) / 10.0;
+            let (ours, theirs) = (normal_below(x), normal.cdf(x));
+            assert!(
+                (ours - theirs).abs() <= 1e-10 * theirs.max(1e-9) + 1e-15,
+                "{x}: {ours} {theirs}"
+            );
         }
     }
 

@@ -37,6 +37,7 @@ mod newton;
 mod pair_counts;
 mod prior;
 
+pub(super) use pair_counts::HonestVote;
 pub(super) use prior::GraphPrior;
 
 use std::time::Instant;

@@ -40,13 +40,15 @@ pub use behaviour::AnnotatorClass;
 
 use std::time::Instant;
 
-use super::bradley_terry::GraphPrior;
+use rayon::prelude::*;
+
+use super::bradley_terry::{GraphPrior, HonestVote};
 use super::{Info, Solution, Status};
-use crate::annotator_votes::AnnotatorVotes;
+use crate::annotator_votes::{AnnotatorVote, AnnotatorVotes};
 use crate::error::{Error, Result};
 use crate::graph::ComparisonGraph;
 use crate::laplacian::{Backend, BackendChoice, LaplacianSystem, StoppingRule};
-use crate::numeric::largest_magnitude;
+use crate::numeric::{dot, largest_magnitude};
 use behaviour::{Behaviour, behaviours};
 use blocks::Blocks;
 use shares::Shares;
@@ -68,6 +70,10 @@ const WARM_UP: usize = 2;
 /// at which the search stops.
 const ROUGH_TOLERANCE: f64 = 0.1;
 const TOLERANCE: f64 = 5e-3;
+/// A step is too long if the slope at its end is below minus this share of that at its start.
+const MAX_SLOPE_RATIO: f64 = 0.5;
+/// How often a step is shortened: shares of behaviours change too, so that no step may be short enough.
+const MAX_CUTS: usize = 3;
 /// Largest change of a score in one step, in log-odds.
 const MAX_CHANGE: f64 = 2.0;
 const FIRST_PRIOR: f64 = 0.1;
@@ -82,7 +88,7 @@ const MIN_WEIGHT: f64 = 1e-12;
 const CERTAIN_HONEST_SHARE: f64 = 0.6;
 
 /// Scores, and what is known about the annotators.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Crowd {
     /// Scores in log-odds, mean zero on each component.
     pub solution: Solution,
@@ -106,8 +112,6 @@ pub struct CrowdEstimates {
     pub side_advantage: f64,
     /// The share of annotators of each class.
     pub class_shares: Vec<(AnnotatorClass, f64)>,
-    /// The share of votes that are not honest.
-    pub bad_share: f64,
     /// The log-likelihood of the votes.
     pub log_likelihood: f64,
     /// The same at these scores if everyone is careful.
@@ -167,6 +171,53 @@ impl Crowd {
         (1.0 - honest).clamp(0.0, 1.0)
     }
 
+    /// The position of an annotator in [`Crowd::annotators`], if they are in it.
+    #[must_use]
+    pub fn position(&self, annotator: u32) -> Option<usize> {
+        self.annotators.binary_search_by_key(&annotator, |estimate| estimate.annotator).ok()
+    }
+
+    /// Calls `each` for the votes that are bad with a probability above `threshold`, with their
+    /// outcomes.
+    pub fn for_each_above(
+        &self,
+        votes: &AnnotatorVotes,
+        threshold: f64,
+        mut each: impl FnMut(&AnnotatorVote, f64),
+    ) {
+        for annotator in 0..=votes.annotators() {
+            let position = self.position(annotator as u32);
+            for vote in votes.of(annotator) {
+                let y = votes.y(vote);
+                if self.bad_probability(position, (vote.left, vote.right), y) > threshold {
+                    each(vote, y);
+                }
+            }
+        }
+    }
+
+    /// The threshold above which there are about this many votes.
+    #[must_use]
+    pub fn threshold_of(&self, votes: &AnnotatorVotes, wanted: f64) -> f64 {
+        let mut probabilities: Vec<(f64, u32)> = Vec::new();
+        for annotator in 0..=votes.annotators() {
+            let position = self.position(annotator as u32);
+            probabilities.extend(votes.of(annotator).iter().map(|vote| {
+                let y = votes.y(vote);
+                (self.bad_probability(position, (vote.left, vote.right), y), vote.count)
+            }));
+        }
+        probabilities.sort_unstable_by(|a, b| b.0.total_cmp(&a.0));
+        let mut above = 0.0;
+        for (probability, count) in probabilities {
+            if above >= wanted {
+                return probability;
+            }
+            above += f64::from(count);
+        }
+        0.0
+    }
+
     /// The probability that a careful annotator prefers the left of two items.
     #[must_use]
     pub fn left_probability(&self, left: u32, right: u32) -> f64 {
@@ -189,6 +240,17 @@ struct Search<'a> {
     tie_odds: f64,
     lambda: f64,
     shares: Shares,
+    last_step: Option<Step>,
+}
+
+/// The last step in the scores, which may have been too long.
+struct Step {
+    start: Vec<f64>,
+    change: Vec<f64>,
+    /// The slope of ℓ along the change where it started.
+    slope: f64,
+    /// How often it has been shortened.
+    cuts: usize,
 }
 
 /// Computes the scores and the behaviour of the annotators.
@@ -260,6 +322,7 @@ impl<'a> Search<'a> {
             side_advantage: 0.0,
             tie_odds: 2.0 * ties / others.max(1.0),
             lambda: options.prior.unwrap_or(FIRST_PRIOR),
+            last_step: None,
         })
     }
 
@@ -302,7 +365,12 @@ impl<'a> Search<'a> {
                 // More annotators are contrary than honest: the scores are upside down.
                 is_flipped = true;
                 self.scores.iter_mut().for_each(|score| *score = -*score);
+                self.last_step = None;
                 self.shares = shares::first(&self.points);
+                continue;
+            }
+            // At the end of the warm-up the model changes, and with it the slope.
+            if iteration != WARM_UP && self.shorten_step(&found) {
                 continue;
             }
             if iteration + 1 >= WARM_UP {
@@ -334,6 +402,37 @@ impl<'a> Search<'a> {
         found.responsibility[..self.annotators()].iter().map(of).sum()
     }
 
+    /// Goes back along the last step if ℓ falls at its end about as much as it rose at its start: the
+    /// quadratic model is poor where items win almost always. Returns whether the scores have changed.
+    fn shorten_step(&mut self, found: &Sweep) -> bool {
+        let Some(Step { start, change, slope, cuts }) = self.last_step.take() else { return false };
+        let gradient = self.penalised_gradient(found);
+        let at_end = dot(&gradient, &change);
+        if cuts == MAX_CUTS || at_end > -MAX_SLOPE_RATIO * slope {
+            return false;
+        }
+        let share = (slope / (slope - at_end)).clamp(0.1, 0.9);
+        for ((score, start), change) in self.scores.iter_mut().zip(&start).zip(&change) {
+            *score = start + share * change;
+        }
+        let change = change.iter().map(|change| share * change).collect();
+        self.last_step = Some(Step { start, change, slope: share * slope, cuts: cuts + 1 });
+        true
+    }
+
+    /// The gradient of ℓ in the scores, with the prior.
+    fn penalised_gradient(&self, found: &Sweep) -> Vec<f64> {
+        let pairs = self.graph.pairs();
+        let mut gradient = found.gradient.clone();
+        for (p, omega) in self.prior.weights.iter().enumerate() {
+            let (i, j) = (pairs.left[p] as usize, pairs.right[p] as usize);
+            let pull = self.lambda * omega * (self.scores[i] - self.scores[j]);
+            gradient[i] -= pull;
+            gradient[j] += pull;
+        }
+        gradient
+    }
+
     /// A Newton step in the scores and the side advantage, and the next λ. Returns the change of the
     /// scores relative to their spread.
     fn step(&mut self, found: &Sweep, has_advantage: bool, is_prior_free: bool) -> Result<f64> {
@@ -345,25 +444,26 @@ impl<'a> Search<'a> {
             .map(|(information, variance)| information / variance.max(f64::MIN_POSITIVE))
             .collect();
         let omega = &self.prior.weights;
-        let mut weights = vec![0.0; pairs.len()];
-        let mut gradient = found.gradient.clone();
-        for (p, weight) in weights.iter_mut().enumerate() {
+        let weight = |p: usize| {
             let (i, j) = (pairs.left[p] as usize, pairs.right[p] as usize);
-            let d = self.scores[i] - self.scores[j];
-            let expected = 1.0 / (1.0 + (-d).exp());
+            let vote = HonestVote::new(self.scores[i] - self.scores[j], self.tie_odds);
             let share = 0.5 * (ratio[i] + ratio[j]);
-            let information = share * pairs.weight[p] * expected * (1.0 - expected);
-            *weight = (information + self.lambda * omega[p]).max(MIN_WEIGHT);
-            gradient[i] -= self.lambda * omega[p] * d;
-            gradient[j] += self.lambda * omega[p] * d;
-        }
+            let information = share * pairs.weight[p] * vote.variance();
+            (information + self.lambda * omega[p]).max(MIN_WEIGHT)
+        };
+        let weights: Vec<f64> = (0..pairs.len()).into_par_iter().map(weight).collect();
+        let gradient = self.penalised_gradient(found);
         let system = self.system.reweighted(self.graph, &weights)?;
         let step = system.solve(&gradient, &StoppingRule::at(SOLVE_TOLERANCE))?.0;
         let largest = largest_magnitude(&step);
         let length = (MAX_CHANGE / largest.max(MAX_CHANGE)).min(1.0);
-        for (score, step) in self.scores.iter_mut().zip(&step) {
-            *score += length * step;
+        let start = self.scores.clone();
+        let change: Vec<f64> = step.iter().map(|step| length * step).collect();
+        for (score, change) in self.scores.iter_mut().zip(&change) {
+            *score += change;
         }
+        let slope = dot(&gradient, &change);
+        self.last_step = Some(Step { start, change, slope, cuts: 0 });
         if has_advantage {
             let information = found.side_information + self.lambda;
             let gradient = found.side_gradient - self.lambda * self.side_advantage;
@@ -389,7 +489,6 @@ impl<'a> Search<'a> {
             let of_class = self.points.iter().zip(&self.shares.of);
             of_class.filter(|(point, _)| point.class() == class).map(|(_, share)| share).sum()
         };
-        let careful = Shares { is_in: std::array::from_fn(|k| k == 0), ..self.shares.clone() };
         let annotators = self.annotators();
         let log_likelihood = self.shares.after(found, &self.points, annotators).1;
         let (mut honest, mut against) = (0.0, 0.0);
@@ -406,9 +505,8 @@ impl<'a> Search<'a> {
             tie_odds: self.tie_odds,
             side_advantage: self.side_advantage,
             class_shares: AnnotatorClass::ALL.iter().map(|&class| (class, share(class))).collect(),
-            bad_share: 0.0,
             log_likelihood,
-            log_likelihood_careful: careful.best_value(found, &self.points, annotators),
+            log_likelihood_careful: found.log_careful.iter().sum(),
             is_direction_uncertain: against > 0.0
                 && honest < CERTAIN_HONEST_SHARE * (honest + against),
             unknown_votes: unknown.map(|vote| u64::from(vote.count)).sum(),

@@ -4,6 +4,8 @@ use std::io::{self, Write};
 
 use comfy_table::{Attribute, Cell, CellAlignment};
 use hodgerank::AnnotatorReport;
+use hodgerank::annotators::JudgedAnnotator;
+use hodgerank_commands::annotators::EvidenceVote;
 use hodgerank_commands::listing::{Listing, SuspectVote};
 
 use crate::output::Style;
@@ -134,6 +136,9 @@ impl FormattedRow for SuspectVote {
             columns.push(("entry", Show::Number(|row| decimals(row.entry))));
             columns.push(("size", Show::Number(|row| decimals(row.size))));
         }
+        if any(|row| row.probability.is_some()) {
+            columns.push(("bad", Show::Number(|row| percent(row.probability))));
+        }
         columns.push(("residual", Show::Number(|row| decimals(Some(row.residual)))));
         if any(|row| row.flagged != row.count) {
             columns.push(("flagged", Show::Number(|row| thousands(row.flagged))));
@@ -168,6 +173,71 @@ impl FormattedRow for AnnotatorReport<String> {
         }
         columns
     }
+}
+
+impl FormattedRow for JudgedAnnotator<String> {
+    const EMPTY: &'static str = "no vote has an annotator";
+    const OPTIONAL: &'static [&'static str] =
+        &["p (left)", "p (agree)", "95% interval", "expected left", "expected", "left", "votes"];
+
+    fn columns(rows: &[Self]) -> Columns<Self> {
+        let mut columns: Columns<Self> = vec![
+            ("annotator", Show::Text(|row| visible(&row.annotator))),
+            ("verdict", Show::Text(|row| row.verdict.clone())),
+            ("sure", Show::Number(|row| whole_percent(row.probability))),
+            ("votes", Show::Number(|row| thousands(row.votes))),
+            ("honest", Show::Number(|row| whole_percent(row.honest))),
+            (
+                "95% interval",
+                Show::Number(|row| match (row.honest_low, row.honest_high) {
+                    (Some(low), Some(high)) => {
+                        [low, high].map(|end| whole_percent(Some(end))).join("–")
+                    }
+                    _ => String::new(),
+                }),
+            ),
+            ("agree", Show::Number(|row| whole_percent(row.agreement))),
+            ("expected", Show::Number(|row| whole_percent(row.expected_agreement))),
+            ("p (agree)", Show::Number(|row| probability(row.agreement_p_adjusted))),
+        ];
+        if rows.iter().any(|row| row.left_share.is_some()) {
+            columns.push(("left", Show::Number(|row| whole_percent(row.left_share))));
+            columns.push((
+                "expected left",
+                Show::Number(|row| whole_percent(row.expected_left_share)),
+            ));
+            columns.push(("p (left)", Show::Number(|row| probability(row.left_p_adjusted))));
+        }
+        columns
+    }
+}
+
+impl FormattedRow for EvidenceVote {
+    const EMPTY: &'static str = "the annotator has no votes";
+    const OPTIONAL: &'static [&'static str] = &["others: tie", "bad", "expected"];
+
+    fn columns(rows: &[Self]) -> Columns<Self> {
+        let mut columns: Columns<Self> = vec![
+            ("left", Show::Text(|row| visible(&row.left))),
+            ("right", Show::Text(|row| visible(&row.right))),
+            ("vote", Show::Text(|row| row.vote.to_owned())),
+            ("others: left", Show::Number(|row| thousands(row.others_left))),
+            ("others: right", Show::Number(|row| thousands(row.others_right))),
+        ];
+        if rows.iter().any(|row| row.others_tie > 0) {
+            columns.push(("others: tie", Show::Number(|row| thousands(row.others_tie))));
+        }
+        if rows.iter().any(|row| row.count > 1) {
+            columns.insert(3, ("count", Show::Number(|row| thousands(row.count))));
+        }
+        columns.push(("expected", Show::Number(|row| whole_percent(Some(row.expected_left)))));
+        columns.push(("bad", Show::Number(|row| whole_percent(Some(row.bad_probability)))));
+        columns
+    }
+}
+
+fn whole_percent(share: Option<f64>) -> String {
+    share.map_or(String::new(), |share| format!("{:.0}%", 100.0 * share))
 }
 
 fn decimals(value: Option<f64>) -> String {

@@ -19,7 +19,7 @@ use hodgerank::Labels;
 
 use super::column::{BatchColumn, TextColumn};
 use crate::columns::{Layout, Role};
-use crate::count::Counter;
+use crate::count::{Counter, NO_ANNOTATOR};
 use crate::outcome::OutcomeAs;
 use crate::parse::parse_outcome;
 
@@ -30,15 +30,15 @@ pub(super) const BLOCK_ROWS: usize = 256;
 /// Maximum number of cached plain outcomes; there can be as many as items.
 const MAX_CACHED_OUTCOMES: usize = 1 << 12;
 
-/// The index of an item that has not been seen.
-const UNKNOWN: u32 = u32::MAX;
+/// The index of an item or annotator that has not been seen.
+const UNKNOWN: u32 = u32::MAX - 1;
 
 /// Known dictionary entries and outcomes, kept for all batches of a chunk.
 #[derive(Default)]
 pub(in super::super) struct FastPathCache {
     left: DictionaryCache<u32>,
     right: DictionaryCache<u32>,
-    annotator: DictionaryCache<bool>,
+    annotator: DictionaryCache<u32>,
     outcome: DictionaryCache<KnownOutcome>,
     /// Outcomes of plain columns, and their meanings.
     outcomes: Labels,
@@ -102,7 +102,7 @@ struct BlockLookup {
     left: [u32; BLOCK_ROWS],
     right: [u32; BLOCK_ROWS],
     outcome: [KnownOutcome; BLOCK_ROWS],
-    annotator: [bool; BLOCK_ROWS],
+    annotator: [u32; BLOCK_ROWS],
 }
 
 /// A text column without nulls.
@@ -203,14 +203,14 @@ impl<'c, 'a> FastPath<'c, 'a> {
             outcome.prepare(&mut cache.outcome, KnownOutcome::Unknown);
         }
         if let Some(annotator) = annotator {
-            annotator.prepare(&mut cache.annotator, false);
+            annotator.prepare(&mut cache.annotator, UNKNOWN);
         }
         let found = BlockLookup {
             left: [UNKNOWN; BLOCK_ROWS],
             right: [UNKNOWN; BLOCK_ROWS],
             // Without an outcome column, the left item is the winner.
             outcome: [KnownOutcome::Fixed(1.0); BLOCK_ROWS],
-            annotator: [true; BLOCK_ROWS],
+            annotator: [NO_ANNOTATOR; BLOCK_ROWS],
         };
         Some(Self { cache, left, right, outcome, annotator, found })
     }
@@ -230,16 +230,17 @@ impl<'c, 'a> FastPath<'c, 'a> {
             outcome.look_up(rows.clone(), &cache.outcome, meaning, &mut found.outcome);
         }
         if let Some(annotator) = annotator {
-            let known = |name: &[u8]| counter.knows_annotator(name);
-            annotator.look_up(rows, &cache.annotator, known, &mut found.annotator);
+            let id = |name: &[u8]| counter.annotator_id(name).unwrap_or(UNKNOWN);
+            annotator.look_up(rows, &cache.annotator, id, &mut found.annotator);
         }
     }
 
     /// The vote of a row of the block, if all its values are known and it is valid.
     #[inline]
-    pub(super) fn vote(&self, row: usize) -> Option<(u32, u32, f64)> {
+    pub(super) fn vote(&self, row: usize) -> Option<(u32, u32, f64, u32)> {
         let (left, right) = (self.found.left[row], self.found.right[row]);
-        if left == UNKNOWN || right == UNKNOWN || left == right || !self.found.annotator[row] {
+        let annotator = self.found.annotator[row];
+        if left == UNKNOWN || right == UNKNOWN || left == right || annotator == UNKNOWN {
             return None;
         }
         let y = match self.found.outcome[row] {
@@ -248,7 +249,7 @@ impl<'c, 'a> FastPath<'c, 'a> {
             KnownOutcome::Item(item) if item == right => -1.0,
             KnownOutcome::Item(_) | KnownOutcome::Unknown => return None,
         };
-        Some((left, right, y))
+        Some((left, right, y, annotator))
     }
 
     /// Caches the values of a row that was parsed and counted.
@@ -258,7 +259,8 @@ impl<'c, 'a> FastPath<'c, 'a> {
         left.learn(row, &mut cache.left, item);
         right.learn(row, &mut cache.right, item);
         if let Some(annotator) = annotator {
-            annotator.learn(row, &mut cache.annotator, |name| counter.knows_annotator(name));
+            let id = |name: &[u8]| counter.annotator_id(name).unwrap_or(UNKNOWN);
+            annotator.learn(row, &mut cache.annotator, id);
         }
         let Some(outcome) = outcome else { return };
         if cache.outcome_like_items != counter.outcome_like_items() {

@@ -15,6 +15,9 @@ use crate::graph::{ComparisonGraph, Pairs};
 
 /// Smallest λ that is estimated: wider priors do not keep undefeated items near the others.
 const MIN_PRIOR: f64 = 0.01;
+/// Largest λ that is estimated: scores near zero, before good and bad voters are told apart, must not
+/// keep themselves there.
+const MAX_PRIOR: f64 = 1.0;
 /// The factor in the estimate of λ.
 const SHARE: f64 = 0.25;
 /// Smallest number of scores that the votes determine, and smallest Σ θ².
@@ -53,7 +56,7 @@ impl GraphPrior {
         }
         let squares: f64 = scores.iter().map(|score| score * score).sum();
         let determined = (items - lambda * fixed).max(MIN_DETERMINED);
-        (SHARE * determined / squares.max(MIN_SQUARES)).max(MIN_PRIOR)
+        (SHARE * determined / squares.max(MIN_SQUARES)).clamp(MIN_PRIOR, MAX_PRIOR)
     }
 }
 

@@ -10,7 +10,11 @@ use std::fmt;
 
 /// What kind of annotator someone is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "lowercase"))]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "lowercase")
+)]
 pub enum AnnotatorClass {
     /// Votes honestly, but for a few lapses.
     Careful,
@@ -51,6 +55,9 @@ impl fmt::Display for AnnotatorClass {
     }
 }
 
+/// The share of contrary answers from which an annotator is called contrary.
+const MIN_CONTRARY: f64 = 0.5;
+
 /// Groups of points that enter or leave the model together. Small lapses are a group of their own:
 /// an annotator with them is careful, but the scale of the scores depends on them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -80,6 +87,8 @@ impl Behaviour {
             PointGroup::Careful | PointGroup::Lapse => AnnotatorClass::Careful,
             PointGroup::Careless => AnnotatorClass::Careless,
             PointGroup::Coin => AnnotatorClass::Coin,
+            // Mostly random is not contrary.
+            PointGroup::Contrary if self.contrary < MIN_CONTRARY => AnnotatorClass::Coin,
             PointGroup::Contrary => AnnotatorClass::Contrary,
             PointGroup::Left => AnnotatorClass::Left,
             PointGroup::Right => AnnotatorClass::Right,

@@ -24,6 +24,9 @@ const MIN_PROBABILITY: f64 = 1e-4;
 const VOTES_PER_LOG: usize = 64;
 /// Behaviours that are less probable than this do not count in the slopes.
 const MIN_RESPONSIBILITY: f64 = 1e-4;
+/// Smallest likelihood of a behaviour relative to the largest: zeros would make models without the
+/// best behaviour of an annotator look as good as those with it.
+const MIN_LIKELIHOOD: f64 = 1e-30;
 /// Smallest variance of a vote to divide by.
 const MIN_VARIANCE: f64 = 1e-12;
 /// The unit of fixed-point sums: 2³² per vote, so that 2³¹ votes fit.
@@ -102,6 +105,8 @@ pub(super) struct Sweep {
     pub(super) likelihood: Vec<[f32; POINTS]>,
     /// For each block, the logarithm of that largest likelihood.
     pub(super) log_largest: Vec<f64>,
+    /// For each block, the logarithm of the likelihood of a careful annotator.
+    pub(super) log_careful: Vec<f64>,
     /// For each block, the probability of each behaviour.
     pub(super) responsibility: Vec<[f32; POINTS]>,
 }
@@ -138,7 +143,8 @@ impl TaskSums {
 struct TaskRows<'a> {
     blocks: Range<usize>,
     likelihood: &'a mut [[f32; POINTS]],
-    log_largest: &'a mut [f64],
+    /// Logarithms of the largest likelihood and of that of a careful annotator.
+    logs: &'a mut [(f64, f64)],
     responsibility: &'a mut [[f32; POINTS]],
 }
 
@@ -161,18 +167,18 @@ pub(super) fn sweep(
     let half: Vec<f64> = at.scores.iter().map(|score| (0.5 * score).exp()).collect();
     let count = blocks.len();
     let mut likelihood = vec![[0.0; POINTS]; count];
-    let mut log_largest = vec![0.0; count];
+    let mut logs = vec![(0.0, 0.0); count];
     let mut responsibility = vec![[0.0; POINTS]; count];
     let per_thread = if items > MANY_ITEMS { 1 } else { TASKS_PER_THREAD };
     let ranges = blocks.split(per_thread * rayon::current_num_threads());
     let mut tasks = Vec::with_capacity(ranges.len());
-    let mut rest = (&mut likelihood[..], &mut log_largest[..], &mut responsibility[..]);
+    let mut rest = (&mut likelihood[..], &mut logs[..], &mut responsibility[..]);
     for range in ranges {
         let length = range.len();
         let (a, b, c) = rest;
         let ((a, a_rest), (b, b_rest), (c, c_rest)) =
             (a.split_at_mut(length), b.split_at_mut(length), c.split_at_mut(length));
-        tasks.push(TaskRows { blocks: range, likelihood: a, log_largest: b, responsibility: c });
+        tasks.push(TaskRows { blocks: range, likelihood: a, logs: b, responsibility: c });
         rest = (a_rest, b_rest, c_rest);
     }
     let run = |rows: TaskRows<'_>| {
@@ -180,8 +186,7 @@ pub(super) fn sweep(
         let mut votes = BlockVotes { half: &half, at, model, p: Vec::new() };
         for (k, block) in rows.blocks.clone().enumerate() {
             let (these, is_unknown) = blocks.block(block);
-            let largest = votes.likelihood(these, &mut rows.likelihood[k]);
-            rows.log_largest[k] = largest;
+            rows.logs[k] = votes.likelihood(these, &mut rows.likelihood[k]);
             let log_shares = at.log_shares[usize::from(is_unknown)];
             probabilities(&rows.likelihood[k], log_shares, &mut rows.responsibility[k]);
             votes.slopes(these, &rows.responsibility[k], &mut sums);
@@ -204,7 +209,8 @@ pub(super) fn sweep(
         ties: real(sums.ties),
         expected_ties: real(sums.expected_ties),
         likelihood,
-        log_largest,
+        log_largest: logs.iter().map(|(largest, _)| *largest).collect(),
+        log_careful: logs.iter().map(|(_, careful)| *careful).collect(),
         responsibility,
     }
 }
@@ -236,8 +242,9 @@ struct BlockVotes<'a> {
 }
 
 impl BlockVotes<'_> {
-    /// Writes the likelihood of each behaviour relative to the largest, whose logarithm it returns.
-    fn likelihood(&mut self, votes: &[SidedVote], out: &mut [f32; POINTS]) -> f64 {
+    /// Writes the likelihood of each behaviour relative to the largest. Returns the logarithm of the
+    /// largest one, and of that of a careful annotator.
+    fn likelihood(&mut self, votes: &[SidedVote], out: &mut [f32; POINTS]) -> (f64, f64) {
         let advantage = self.at.side_advantage.exp();
         self.p.clear();
         self.p.extend(votes.iter().map(|vote| {
@@ -270,9 +277,10 @@ impl BlockVotes<'_> {
         add_logarithms(&mut logs, &mut product);
         let largest = logs[..self.model.points].iter().fold(f64::NEG_INFINITY, |a, &b| a.max(b));
         for (k, (out, log)) in out.iter_mut().zip(&logs).enumerate() {
-            *out = if k < self.model.points { (log - largest).exp() as f32 } else { 0.0 };
+            let relative = (log - largest).exp().max(MIN_LIKELIHOOD) as f32;
+            *out = if k < self.model.points { relative } else { 0.0 };
         }
-        largest
+        (largest, logs[0])
     }
 
     /// Adds the slopes of the votes.

@@ -1,0 +1,247 @@
+//! `annotators`: who votes how, and the evidence for it.
+
+use std::io;
+
+use clap::Args;
+use hodgerank::annotators::{JudgedAnnotator, judge};
+use hodgerank::solve::crowd::Crowd;
+use hodgerank::{AnnotatorVotes, FitOptions, Groups, Method, Model, RankedStudy};
+use hodgerank_io::write::{Column, Table};
+use serde::Serialize;
+
+use crate::document::{Document, RejectedSummary};
+use crate::failure::Failure;
+use crate::input::{InputOptions, VoteSource};
+use crate::listing::{Listing, ListingRow, Listings};
+use crate::observer::Observer;
+use crate::ranked::rank_study;
+use crate::text::visible;
+
+/// Arguments of `annotators`.
+#[derive(Debug, Args)]
+pub struct AnnotatorsArgs {
+    /// How to read.
+    #[command(flatten)]
+    pub input: InputOptions,
+    /// List the votes of this annotator instead, those on the clearest pairs first, with the votes of
+    /// all others on the same pairs
+    #[arg(long, value_name = "NAME")]
+    pub explain: Option<String>,
+}
+
+/// A list of annotators, or the votes of one of them.
+#[derive(Debug)]
+pub enum AnnotatorsDocument {
+    /// The annotators, the most problematic first.
+    Judged(Listings<JudgedAnnotator<String>>),
+    /// The votes of one annotator, those on the clearest pairs first.
+    Evidence(Listings<EvidenceVote>),
+}
+
+/// A vote of an annotator next to those of all others on the same pair.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct EvidenceVote {
+    /// The item on the left, as in the input.
+    pub left: String,
+    /// The item on the right.
+    pub right: String,
+    /// What the annotator preferred: left, right or tie.
+    pub vote: &'static str,
+    /// How many times.
+    pub count: u64,
+    /// Votes of others for the left item.
+    pub others_left: u64,
+    /// Votes of others for the right item.
+    pub others_right: u64,
+    /// Ties of others.
+    pub others_tie: u64,
+    /// The probability that a careful annotator prefers the left item.
+    pub expected_left: f64,
+    /// The probability that the vote is not honest.
+    pub bad_probability: f64,
+}
+
+impl ListingRow for EvidenceVote {
+    const SCHEMA: &'static str = "hodgerank/annotators/1";
+    const KEY: &'static str = "evidence";
+
+    fn columns(rows: &[&Self]) -> Vec<(&'static str, Column)> {
+        let text = |pick: fn(&Self) -> &str| {
+            Column::Text(rows.iter().map(|row| Some(pick(row).to_owned())).collect())
+        };
+        let whole = |pick: fn(&Self) -> u64| {
+            Column::Whole(rows.iter().map(|row| Some(pick(row))).collect())
+        };
+        let number = |pick: fn(&Self) -> f64| {
+            Column::Number(rows.iter().map(|row| Some(pick(row))).collect())
+        };
+        vec![
+            ("left", text(|row| &row.left)),
+            ("right", text(|row| &row.right)),
+            ("vote", text(|row| row.vote)),
+            ("count", whole(|row| row.count)),
+            ("others_left", whole(|row| row.others_left)),
+            ("others_right", whole(|row| row.others_right)),
+            ("others_tie", whole(|row| row.others_tie)),
+            ("expected_left", number(|row| row.expected_left)),
+            ("bad_probability", number(|row| row.bad_probability)),
+        ]
+    }
+}
+
+impl ListingRow for JudgedAnnotator<String> {
+    const SCHEMA: &'static str = "hodgerank/annotators/1";
+    const KEY: &'static str = "annotators";
+
+    fn columns(rows: &[&Self]) -> Vec<(&'static str, Column)> {
+        let number = |pick: fn(&Self) -> Option<f64>| {
+            Column::Number(rows.iter().map(|row| pick(row)).collect())
+        };
+        let names = rows.iter().map(|row| Some(row.annotator.clone())).collect();
+        let classes = rows.iter().map(|row| row.class.map(|class| class.as_str().to_owned()));
+        let verdicts = rows.iter().map(|row| Some(row.verdict.clone())).collect();
+        vec![
+            ("annotator", Column::Text(names)),
+            ("votes", Column::Whole(rows.iter().map(|row| Some(row.votes)).collect())),
+            ("class", Column::Text(classes.collect())),
+            ("probability", number(|row| row.probability)),
+            ("honest", number(|row| row.honest)),
+            ("honest_low", number(|row| row.honest_low)),
+            ("honest_high", number(|row| row.honest_high)),
+            ("agreement", number(|row| row.agreement)),
+            ("expected_agreement", number(|row| row.expected_agreement)),
+            ("agreement_p", number(|row| row.agreement_p)),
+            ("agreement_p_adjusted", number(|row| row.agreement_p_adjusted)),
+            ("left_share", number(|row| row.left_share)),
+            ("expected_left_share", number(|row| row.expected_left_share)),
+            ("left_p", number(|row| row.left_p)),
+            ("left_p_adjusted", number(|row| row.left_p_adjusted)),
+            ("verdict", Column::Text(verdicts)),
+        ]
+    }
+}
+
+/// Ranks with `crowd` and lists the annotators, or the votes of one.
+///
+/// # Errors
+/// If the votes cannot be read or have no annotators, or nobody has the name.
+pub fn annotators(
+    source: &VoteSource,
+    args: &AnnotatorsArgs,
+    threads: usize,
+    observer: &dyn Observer,
+) -> Result<AnnotatorsDocument, Failure> {
+    let options = FitOptions::new().method(Method::Crowd);
+    let input = source.read(&args.input, true, threads, observer)?;
+    super::check(&input.tables)?;
+    let rejected = RejectedSummary::from(&input.rejected);
+    let rank = |study| rank_study(study, rejected.rows, &options, observer);
+    let studies = input.studies.into_iter().map(rank).collect::<Result<Vec<_>, _>>()?;
+    match &args.explain {
+        None => {
+            let list = |study: &RankedStudy| {
+                let rows = judged(study)
+                    .map_or_else(Vec::new, |(crowd, votes)| judge(crowd, votes, &study.annotators));
+                Listing::new(study, rows)
+            };
+            let lists = studies.iter().map(list).collect();
+            Ok(AnnotatorsDocument::Judged(Listings { lists, rejected }))
+        }
+        Some(name) => {
+            let has = |study: &&RankedStudy| study.annotators.get(name.as_bytes()).is_some();
+            let lists: Vec<_> = studies
+                .iter()
+                .filter(has)
+                .map(|study| Listing::new(study, evidence(study, name)))
+                .collect();
+            if lists.is_empty() {
+                return Err(Failure::usage(
+                    format!("there is no annotator {}", visible(name)),
+                    "run the command without --explain to list the names",
+                ));
+            }
+            Ok(AnnotatorsDocument::Evidence(Listings { lists, rejected }))
+        }
+    }
+}
+
+fn judged(study: &RankedStudy) -> Option<(&Crowd, &AnnotatorVotes)> {
+    match (&study.fit.model, &study.annotator_votes) {
+        (Some(Model::Crowd(flags)), Some(votes)) => Some((&flags.crowd, votes)),
+        _ => None,
+    }
+}
+
+/// The votes of an annotator, those on the clearest pairs first.
+fn evidence(study: &RankedStudy, name: &str) -> Vec<EvidenceVote> {
+    let Some(((crowd, votes), annotator)) =
+        judged(study).zip(study.annotators.get(name.as_bytes()))
+    else {
+        return Vec::new();
+    };
+    let groups = study.graph.groups();
+    let position = crowd.position(annotator);
+    let mut rows: Vec<EvidenceVote> = votes
+        .of(annotator as usize)
+        .iter()
+        .map(|vote| {
+            let (y, count) = (votes.y(vote), u64::from(vote.count));
+            let mut others = [0_u64; 3];
+            let pair = (vote.left.min(vote.right), vote.left.max(vote.right));
+            for g in groups_of_pair(groups, pair) {
+                // Distinct votes have the smaller index on the left.
+                let y = if vote.left == pair.0 { groups.y[g] } else { -groups.y[g] };
+                others[side(y)] += groups.weight[g] as u64;
+            }
+            others[side(y)] = others[side(y)].saturating_sub(count);
+            EvidenceVote {
+                left: study.items.name(vote.left).to_owned(),
+                right: study.items.name(vote.right).to_owned(),
+                vote: ["left", "right", "tie"][side(y)],
+                count,
+                others_left: others[0],
+                others_right: others[1],
+                others_tie: others[2],
+                expected_left: crowd.left_probability(vote.left, vote.right),
+                bad_probability: crowd.bad_probability(position, (vote.left, vote.right), y),
+            }
+        })
+        .collect();
+    let clarity = |row: &EvidenceVote| (row.expected_left - 0.5).abs();
+    rows.sort_by(|a, b| clarity(b).total_cmp(&clarity(a)));
+    rows
+}
+
+/// The distinct votes of a pair; they are sorted by pair.
+fn groups_of_pair(groups: &Groups, (left, right): (u32, u32)) -> std::ops::Range<usize> {
+    let start = groups.left.partition_point(|&item| item < left);
+    let end = groups.left.partition_point(|&item| item <= left);
+    let rights = &groups.right[start..end];
+    let first = start + rights.partition_point(|&item| item < right);
+    first..start + rights.partition_point(|&item| item <= right)
+}
+
+/// 0 for the left, 1 for the right, 2 for a tie.
+fn side(y: f64) -> usize {
+    match y {
+        y if y > 0.0 => 0,
+        y if y < 0.0 => 1,
+        _ => 2,
+    }
+}
+
+impl Document for AnnotatorsDocument {
+    fn write_json(&self, out: &mut dyn io::Write) -> io::Result<()> {
+        match self {
+            Self::Judged(lists) => lists.write_json(out),
+            Self::Evidence(lists) => lists.write_json(out),
+        }
+    }
+
+    fn table(&self) -> io::Result<Table> {
+        match self {
+            Self::Judged(lists) => lists.table(),
+            Self::Evidence(lists) => lists.table(),
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! Votes with their annotators, as they are read.
+
+use hodgerank::{AnnotatorVote, AnnotatorVotes};
+
+/// The index of an annotator who is not known.
+pub(crate) const NO_ANNOTATOR: u32 = u32::MAX;
+
+/// The votes that one thread has read, with indices of that thread.
+#[derive(Debug, Default)]
+pub(super) struct AnnotatedVotes {
+    votes: Vec<(u32, AnnotatorVote)>,
+    /// Distinct outcomes, in order of appearance.
+    outcomes: Vec<f64>,
+    /// Position of the last outcome.
+    last: usize,
+}
+
+impl AnnotatedVotes {
+    #[inline]
+    pub(super) fn add(&mut self, annotator: u32, left: u32, right: u32, y: f64, count: u64) {
+        let outcome = self.outcome(y);
+        let mut rest = count;
+        // A count of more than 2³² is split.
+        while rest > 0 {
+            let count = rest.min(u64::from(u32::MAX)) as u32;
+            self.votes.push((annotator, AnnotatorVote { left, right, outcome, count }));
+            rest -= u64::from(count);
+        }
+    }
+
+    #[inline]
+    fn outcome(&mut self, y: f64) -> u32 {
+        if self.outcomes.get(self.last) != Some(&y) {
+            self.last = self.outcomes.iter().position(|&known| known == y).unwrap_or_else(|| {
+                self.outcomes.push(y);
+                self.outcomes.len() - 1
+            });
+        }
+        self.last as u32
+    }
+
+    pub(super) fn memory_bytes(&self) -> usize {
+        self.votes.capacity() * size_of::<(u32, AnnotatorVote)>()
+    }
+
+    /// Votes of all threads with the final indices: `items` and `annotators` translate those of each
+    /// thread, of `number` annotators in all.
+    pub(super) fn merge(
+        mut parts: Vec<Self>,
+        items: &[Vec<u32>],
+        annotators: &[Vec<u32>],
+        number: usize,
+        has_sides: bool,
+    ) -> AnnotatorVotes {
+        let mut outcomes: Vec<f64> =
+            parts.iter().flat_map(|part| &part.outcomes).copied().collect();
+        outcomes.sort_by(f64::total_cmp);
+        outcomes.dedup();
+        for ((part, items), annotators) in parts.iter_mut().zip(items).zip(annotators) {
+            let find = |y: &f64| outcomes.partition_point(|known| known < y) as u32;
+            let new_outcomes: Vec<u32> = part.outcomes.iter().map(find).collect();
+            for (annotator, vote) in &mut part.votes {
+                *annotator = match *annotator {
+                    NO_ANNOTATOR => number as u32,
+                    known => annotators[known as usize],
+                };
+                vote.left = items[vote.left as usize];
+                vote.right = items[vote.right as usize];
+                vote.outcome = new_outcomes[vote.outcome as usize];
+            }
+        }
+        let parts = parts.into_iter().map(|part| part.votes).collect();
+        AnnotatorVotes::new(number, parts, outcomes, has_sides)
+    }
+}
