@@ -23,11 +23,13 @@ pub enum Experiment {
     Shoes,
     /// Rules for the number of votes to flag ([`crate::selection`]).
     Selection,
+    /// True scores recovered from crowds with bad annotators ([`crate::accuracy`]).
+    Accuracy,
 }
 
 impl Experiment {
     /// All experiments, in the order of the paper.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Bias,
         Self::C2,
         Self::Auc,
@@ -37,6 +39,7 @@ impl Experiment {
         Self::Faces,
         Self::Shoes,
         Self::Selection,
+        Self::Accuracy,
     ];
 
     /// Returns the name on the command line and in file names.
@@ -52,6 +55,7 @@ impl Experiment {
             Self::Faces => "faces",
             Self::Shoes => "shoes",
             Self::Selection => "selection",
+            Self::Accuracy => "accuracy",
         }
     }
 }

@@ -14,12 +14,14 @@
 //! | [`tables`] | real studies with all methods |
 //! | [`bipartite`] | faces and shoes: two clusters |
 //! | [`selection`] | rules for the number of votes to flag |
+//! | [`accuracy`] | true scores recovered from crowds with bad annotators |
 //!
 //! Random numbers come from ChaCha8 streams of [`Settings::seed`]. Findings other than times do not
 //! depend on the number of threads.
 
 #![warn(missing_docs, clippy::print_stdout, clippy::print_stderr)]
 
+pub mod accuracy;
 pub mod auc;
 pub mod bias;
 pub mod bipartite;
@@ -65,5 +67,6 @@ pub fn run(
         Experiment::Faces => bipartite::run(&bipartite::FACES, settings, progress),
         Experiment::Shoes => bipartite::run(&bipartite::SHOES, settings, progress),
         Experiment::Selection => selection::run(settings, progress),
+        Experiment::Accuracy => accuracy::run(settings, progress),
     }
 }

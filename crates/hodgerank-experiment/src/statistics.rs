@@ -7,6 +7,13 @@ pub(crate) fn mean(values: impl IntoIterator<Item = f64>) -> f64 {
     sum / count
 }
 
+/// Returns the standard error of the mean of a list; NaN for fewer than two values.
+pub(crate) fn standard_error(values: &[f64]) -> f64 {
+    let (mean, count) = (mean(values.iter().copied()), values.len() as f64);
+    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+    (squares / (count - 1.0) / count).sqrt()
+}
+
 /// Returns a quantile, linearly interpolated between neighbouring values.
 pub(crate) fn quantile(values: &[f64], share: f64) -> f64 {
     let mut sorted = values.to_vec();
@@ -35,6 +42,8 @@ mod tests {
     #[test]
     fn statistics_of_small_lists() {
         assert_eq!(mean([1.0, f64::NAN, 3.0]), 2.0);
+        assert_eq!(standard_error(&[1.0, 3.0]), 1.0);
+        assert!(standard_error(&[1.0]).is_nan());
         assert_eq!(quantile(&[4.0, 1.0, 2.0], 0.5), 2.0);
         assert_eq!(quantile(&[1.0, 2.0], 0.25), 1.25);
         assert_eq!(range([2.0, -1.0]), (-1.0, 2.0));

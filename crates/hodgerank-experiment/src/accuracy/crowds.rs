@@ -1,0 +1,143 @@
+//! The crowds, designs and sizes of the simulated studies.
+
+/// What the bad annotators of a crowd do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum CrowdKind {
+    Clean,
+    Careless,
+    Contrary,
+    Left,
+    OneSided,
+    Mostly,
+    Coin,
+    Mixed,
+    Tired,
+    Fans,
+    Tastes,
+    Passers,
+    PassersBad,
+}
+
+impl CrowdKind {
+    pub(super) const ALL: [Self; 13] = [
+        Self::Clean,
+        Self::Careless,
+        Self::Contrary,
+        Self::Left,
+        Self::OneSided,
+        Self::Mostly,
+        Self::Coin,
+        Self::Mixed,
+        Self::Tired,
+        Self::Fans,
+        Self::Tastes,
+        Self::Passers,
+        Self::PassersBad,
+    ];
+
+    /// Crowds whose bad annotators behave in ways that `crowd` models, with votes enough to tell.
+    pub(super) const BASIC: [Self; 7] = [
+        Self::Careless,
+        Self::Contrary,
+        Self::Left,
+        Self::OneSided,
+        Self::Mostly,
+        Self::Coin,
+        Self::Mixed,
+    ];
+
+    pub(super) fn as_str(self) -> &'static str {
+        match self {
+            Self::Clean => "clean",
+            Self::Careless => "careless",
+            Self::Contrary => "contrary",
+            Self::Left => "left",
+            Self::OneSided => "onesided",
+            Self::Mostly => "mostly",
+            Self::Coin => "coin",
+            Self::Mixed => "mixed",
+            Self::Tired => "tired",
+            Self::Fans => "fans",
+            Self::Tastes => "tastes",
+            Self::Passers => "passers",
+            Self::PassersBad => "passersbad",
+        }
+    }
+
+    /// Whether most annotators have one or two votes.
+    pub(super) fn has_passers_by(self) -> bool {
+        matches!(self, Self::Passers | Self::PassersBad)
+    }
+}
+
+/// Which pairs are asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Design {
+    /// All pairs with the same probability.
+    Uniform,
+    /// Items by popularity, the k-th in proportion to k^−0.8.
+    LongTail,
+    /// Mostly pairs of items with similar scores.
+    Matched,
+}
+
+impl Design {
+    pub(super) const ALL: [Self; 3] = [Self::Uniform, Self::LongTail, Self::Matched];
+
+    pub(super) fn as_str(self) -> &'static str {
+        match self {
+            Self::Uniform => "uniform",
+            Self::LongTail => "longtail",
+            Self::Matched => "matched",
+        }
+    }
+}
+
+/// A kind of study: a row of the table of results.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Cell {
+    pub(super) crowd: CrowdKind,
+    pub(super) design: Design,
+    pub(super) has_ties: bool,
+}
+
+impl Cell {
+    /// The name of the crowd, which says whether there are ties.
+    pub(super) fn crowd_name(&self) -> String {
+        let name = self.crowd.as_str();
+        if self.has_ties { format!("{name}, ties") } else { name.to_owned() }
+    }
+}
+
+/// Returns every crowd with every design, then those with ties.
+pub(super) fn cells() -> Vec<Cell> {
+    let without = CrowdKind::ALL.map(|crowd| (crowd, false));
+    let with = [CrowdKind::Clean, CrowdKind::Mixed].map(|crowd| (crowd, true));
+    let crowds = without.into_iter().chain(with);
+    crowds
+        .flat_map(|(crowd, has_ties)| Design::ALL.map(|design| Cell { crowd, design, has_ties }))
+        .collect()
+}
+
+/// The size of a study.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Size {
+    pub(super) items: usize,
+    pub(super) annotators: usize,
+    /// Mean number of votes of an annotator who is no passer-by.
+    pub(super) mean_votes: usize,
+}
+
+const fn size(items: usize, annotators: usize, mean_votes: usize) -> Size {
+    Size { items, annotators, mean_votes }
+}
+
+/// The sizes, increasing; small settings use the first ones.
+pub(super) const SIZES: [Size; 6] = [
+    size(16, 40, 25),
+    size(50, 40, 40),
+    size(120, 60, 40),
+    size(200, 50, 25),
+    size(300, 120, 60),
+    size(500, 150, 80),
+];
