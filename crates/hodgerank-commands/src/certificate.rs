@@ -91,6 +91,11 @@ pub(crate) fn objection(ranked: &RankedStudy) -> Option<String> {
                  raise --max-iterations or try --backend sparse",
                 linear.residual
             ),
+            None if fit.model.is_some() => {
+                "the search for the scores stopped at its limit of steps; \
+                                            they may still change in the second digit"
+                    .to_owned()
+            }
             None => "the method reached its iteration limit before the requested number of votes \
                      was flagged"
                 .to_owned(),

@@ -164,7 +164,7 @@ fn methods_to_compare(
             ));
             false
         }
-        _ => *method != Method::Crowd || has_annotators,
+        _ => has_annotators || !method.needs_annotators(),
     };
     Method::ALL.iter().copied().filter(supports).collect()
 }

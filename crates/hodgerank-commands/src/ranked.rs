@@ -260,8 +260,7 @@ fn crowd_warnings(ranked: &RankedStudy) -> Vec<String> {
     }
     if crowd.estimates.unknown_votes > 0 {
         warnings.push(format!(
-            "{} votes have no annotator, or one with fewer than three votes; nothing is known about \
-             these people",
+            "{} votes have no annotator; they count as votes by unknown passers-by",
             thousands(crowd.estimates.unknown_votes)
         ));
     }

@@ -15,17 +15,17 @@ pub(crate) fn options(method: Method, outliers: OutlierRule) -> FitOptions {
     FitOptions::new().method(method).outliers(outliers).protocol(Protocol::Paper).kappa(KAPPA)
 }
 
-/// Fits every method, in the order of [`Method::ALL`], which is that of the paper's tables.
+/// Fits the methods of the paper, in the order of its tables.
 pub(crate) fn fits(
     graph: &ComparisonGraph,
     options: impl Fn(Method) -> Result<FitOptions>,
 ) -> Result<Vec<Fit>> {
-    Method::ALL.iter().map(|&method| Ok(fit(graph, &options(method)?)?)).collect()
+    Method::PAPER.iter().map(|&method| Ok(fit(graph, &options(method)?)?)).collect()
 }
 
 /// Returns the index of a method in the result of [`fits`].
 pub(crate) fn index(method: Method) -> usize {
-    Method::ALL.iter().position(|&m| m == method).unwrap_or(0)
+    Method::PAPER.iter().position(|&m| m == method).unwrap_or(0)
 }
 
 /// Returns the rank of each item, 1 for the best.

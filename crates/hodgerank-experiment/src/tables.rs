@@ -64,7 +64,7 @@ pub fn run(settings: &Settings, progress: &ProgressCallback<'_>) -> Result<Findi
     Ok(Findings {
         title: format!(
             "Real studies with {} methods, 5% of the votes flagged: {}",
-            Method::ALL.len(),
+            Method::PAPER.len(),
             names.join(", ")
         ),
         claims,

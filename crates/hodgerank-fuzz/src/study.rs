@@ -37,12 +37,12 @@ const SHARES: [f64; 4] = [0.05, 0.2, 0.5, 0.01];
 
 pub(crate) fn check(bytes: &[u8]) -> Signature {
     let mut choices = Choices::new(bytes);
-    let method = choices.below(Method::ALL.len() + 1);
+    let method = choices.below(Method::PAPER.len() + 1);
     let rule = choices.byte();
     let (backend, value) = (choices.one_of(&BACKENDS), choices.byte());
     let Some(graph) = graph(&mut choices) else { return Signature::of("no votes") };
     let largest = graph.groups().y.iter().fold(0.0_f64, |all, y| all.max(y.abs()));
-    let method = Method::ALL.get(method).copied();
+    let method = Method::PAPER.get(method).copied();
     let options = options(&graph, largest, method, (rule, value)).backend(backend);
     if options.validate().is_err() {
         return Signature::of("invalid options");

@@ -119,9 +119,11 @@ impl<'a> StudyFindings<'a> {
     }
 }
 
-/// All methods in the order of the chart that compares them: those without a path first.
-fn methods_in_order() -> Vec<Method> {
-    let mut methods = Method::ALL.to_vec();
+/// All methods in the order of the chart that compares them: those without a path first. Methods that
+/// judge people take part if the votes were kept with their annotators.
+fn methods_in_order(has_annotators: bool) -> Vec<Method> {
+    let can_run = |method: &Method| has_annotators || !method.needs_annotators();
+    let mut methods: Vec<Method> = Method::ALL.iter().copied().filter(can_run).collect();
     // `lasso-l2` refits what `hlasso` flags, so it follows `hlasso`.
     methods.sort_by_key(|&method| {
         let path = method.info().path;
@@ -141,7 +143,8 @@ fn compare(ranked: ReportInput<'_>) -> Result<(Vec<Fit>, Vec<Method>)> {
         }
         _ => graph.groups().len() <= MAX_GROUPS,
     };
-    let fits: Vec<(Method, Option<Fit>)> = methods_in_order()
+    let annotator_votes = ranked.study.annotator_votes.as_ref();
+    let fits: Vec<(Method, Option<Fit>)> = methods_in_order(annotator_votes.is_some())
         .into_par_iter()
         .map(|method| {
             if method == fit.method {
@@ -152,7 +155,7 @@ fn compare(ranked: ReportInput<'_>) -> Result<(Vec<Fit>, Vec<Method>)> {
             }
             let outliers = OutlierRule::Count(votes as u64);
             let options = ranked.study.options.with_method_and_rule(method, outliers);
-            match fit::fit(graph, &options) {
+            match fit::fit_with_annotators(graph, annotator_votes, &options) {
                 Err(Error::TooLarge { .. }) => Ok((method, None)),
                 result => result.map(|fit| (method, Some(fit))),
             }

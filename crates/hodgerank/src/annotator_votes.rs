@@ -4,6 +4,8 @@
 //! judges people needs every vote with its annotator. Votes are sorted by annotator and then by
 //! content, so that results do not depend on the order of the rows.
 
+use std::ops::Range;
+
 use rayon::prelude::*;
 
 /// A vote of an annotator, with the items as they were shown.
@@ -41,7 +43,7 @@ impl AnnotatorVotes {
     #[must_use]
     pub fn new(
         annotators: usize,
-        parts: Vec<Vec<(u32, AnnotatorVote)>>,
+        parts: &[Vec<(u32, AnnotatorVote)>],
         outcomes: Vec<f64>,
         has_sides: bool,
     ) -> Self {
@@ -52,25 +54,39 @@ impl AnnotatorVotes {
         for a in 0..=annotators {
             start[a + 1] += start[a];
         }
-        let mut next = start.clone();
         let empty = AnnotatorVote { left: 0, right: 0, outcome: 0, count: 0 };
         let mut votes = vec![empty; start[annotators + 1]];
-        for part in parts {
-            for (annotator, vote) in part {
-                let place = &mut next[annotator as usize];
-                votes[*place] = vote;
-                *place += 1;
-            }
-        }
+        let ranges = split(&start, rayon::current_num_threads());
         let mut rest = &mut votes[..];
-        let mut blocks = Vec::with_capacity(annotators + 1);
-        for range in start.windows(2) {
-            let (block, after) = rest.split_at_mut(range[1] - range[0]);
-            blocks.push(block);
+        let mut tasks = Vec::with_capacity(ranges.len());
+        for range in ranges {
+            let (own, after) = rest.split_at_mut(start[range.end] - start[range.start]);
+            tasks.push((range, own));
             rest = after;
         }
-        blocks.into_par_iter().for_each(|block| block.sort_unstable());
+        // Each task picks the votes of its annotators from all parts.
+        tasks.into_par_iter().with_max_len(1).for_each(|(range, own)| {
+            let first = start[range.start];
+            let mut next: Vec<usize> =
+                start[range.clone()].iter().map(|start| start - first).collect();
+            for (annotator, vote) in parts.iter().flatten() {
+                let annotator = *annotator as usize;
+                if range.contains(&annotator) {
+                    let place = &mut next[annotator - range.start];
+                    own[*place] = *vote;
+                    *place += 1;
+                }
+            }
+            for block in start[range.start..=range.end].windows(2) {
+                own[block[0] - first..block[1] - first].sort_unstable();
+            }
+        });
         Self { start, votes, outcomes, has_sides }
+    }
+
+    /// All votes, by annotator.
+    pub(crate) fn all(&self) -> &[AnnotatorVote] {
+        &self.votes
     }
 
     /// Number of annotators, without the unknown ones.
@@ -118,6 +134,21 @@ impl AnnotatorVotes {
     }
 }
 
+/// Splits blocks with these starts into about `parts` ranges with similar numbers of votes.
+pub(crate) fn split(start: &[usize], parts: usize) -> Vec<Range<usize>> {
+    let (blocks, votes) = (start.len() - 1, start[start.len() - 1]);
+    let per_part = votes.div_ceil(parts.max(1)).max(1);
+    let mut ranges = Vec::new();
+    let mut first = 0;
+    while first < blocks {
+        let end = start[first] + per_part;
+        let next = start.partition_point(|&start| start < end).clamp(first + 1, blocks);
+        ranges.push(first..next);
+        first = next;
+    }
+    ranges
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -129,9 +160,9 @@ mod tests {
             vec![(1, vote(3, 2, 0)), (0, vote(1, 2, 1)), (2, vote(0, 1, 1)), (0, vote(1, 0, 0))];
         let mut reversed = rows.clone();
         reversed.reverse();
-        let votes = AnnotatorVotes::new(2, vec![rows.clone()], vec![-1.0, 1.0], true);
+        let votes = AnnotatorVotes::new(2, &[rows], vec![-1.0, 1.0], true);
         let parts = vec![reversed[..1].to_vec(), reversed[1..].to_vec()];
-        assert_eq!(votes, AnnotatorVotes::new(2, parts, vec![-1.0, 1.0], true));
+        assert_eq!(votes, AnnotatorVotes::new(2, &parts, vec![-1.0, 1.0], true));
         assert_eq!(votes.of(0), [vote(1, 0, 0), vote(1, 2, 1)]);
         assert_eq!(votes.of(1), [vote(3, 2, 0)]);
         assert_eq!(votes.unknown(), [vote(0, 1, 1)]);

@@ -435,15 +435,8 @@ fn crowd(graph: &ComparisonGraph, votes: &AnnotatorVotes, options: &FitOptions) 
             found.threshold_of(votes, asked)
         }
     };
-    let groups = graph.groups();
-    let mut flagged = vec![0.0; groups.len()];
-    let mut reached = 0.0;
-    found.for_each_above(votes, threshold, |vote, y| {
-        let count = f64::from(vote.count);
-        let group = groups.find(vote.left, vote.right, y);
-        flagged[group.expect("the votes of the graph")] += count;
-        reached += count;
-    });
+    let flagged = found.flagged(graph, votes, threshold);
+    let reached = numeric::sum(&flagged);
     certificate.reached = certificate.asked.map(|_| reached);
     certificate.violation = None;
     let Solution { scores, status, info } = found.solution.clone();

@@ -265,7 +265,7 @@ impl FitOptions {
     /// Whether the method needs every vote with its annotator.
     #[must_use]
     pub fn needs_annotators(&self) -> bool {
-        self.method == Some(Method::Crowd)
+        self.method.is_some_and(Method::needs_annotators)
     }
 
     pub(crate) fn bregman_options(&self) -> BregmanOptions {

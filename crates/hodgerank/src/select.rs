@@ -198,8 +198,11 @@ pub(crate) fn scores_with_lapses(graph: &ComparisonGraph, rate: Option<f64>) -> 
 }
 
 /// The scale and the rate of flipped votes at which agreement over distance is most likely.
-pub(crate) fn agreement_curve(graph: &ComparisonGraph, scores: &[f64]) -> Lapse {
-    lapse::estimate_sided(&SidedVotes::new(graph), scores, 1.0).lapse
+///
+/// `penalty` is that of a prior on scores in these units: with few votes, scores that were fitted to
+/// them agree with them too well, and the likelihood alone would stretch them without end.
+pub(crate) fn agreement_curve(graph: &ComparisonGraph, scores: &[f64], penalty: f64) -> Lapse {
+    lapse::estimate_with_prior(&SidedVotes::new(graph), scores, penalty)
 }
 
 /// Returns the optimum, the binned estimate, and whether the search was restarted.

@@ -85,7 +85,7 @@ macro_rules! methods {
         }
 
         impl Method {
-            /// Every method, in the order of the paper's tables.
+            /// Every method: those of the paper in the order of its tables, then the others.
             pub const ALL: &'static [Self] = &[$(Self::$variant),*];
 
             /// What [`Method::from_str`] accepts.
@@ -139,6 +139,25 @@ methods! {
 }
 
 impl Method {
+    /// The methods of the paper, in the order of its tables.
+    pub const PAPER: &'static [Self] = &[
+        Self::LassoL2,
+        Self::L2,
+        Self::Ridge,
+        Self::PcLasso,
+        Self::Trimmed,
+        Self::HardThreshold,
+        Self::HuberLasso,
+        Self::Bregman,
+        Self::InverseScaleSpace,
+    ];
+
+    /// Whether the method needs every vote with its annotator.
+    #[must_use]
+    pub const fn needs_annotators(self) -> bool {
+        matches!(self, Self::Crowd)
+    }
+
     /// The name on the command line, in Python and in outputs.
     #[must_use]
     pub const fn as_str(self) -> &'static str {

@@ -9,6 +9,7 @@ mod clean_refused;
 mod common_situations;
 mod compare_path;
 mod cross_validation;
+mod crowd;
 mod damaged_files;
 mod decompose;
 mod diagnose;

@@ -195,7 +195,7 @@ impl SimulatedCrowd {
             (vote.annotator, AnnotatorVote { left, right, outcome, count: 1 })
         };
         let rows = self.votes.iter().map(row).collect();
-        AnnotatorVotes::new(self.annotators, vec![rows], vec![-1.0, 0.0, 1.0], true)
+        AnnotatorVotes::new(self.annotators, &[rows], vec![-1.0, 0.0, 1.0], true)
     }
 
     /// The share of votes that are bad.

@@ -59,12 +59,12 @@ fn columns(study: &StudyFits, published: &PublishedTable) -> Vec<Claim> {
         };
         Some(claim.in_paper("Table 1"))
     };
-    Method::ALL.iter().copied().filter_map(claim).collect()
+    Method::PAPER.iter().copied().filter_map(claim).collect()
 }
 
 /// No other method has fewer ranks that differ from those of lasso-l2.
 fn lbi_is_nearest(study: &StudyFits) -> Claim {
-    let others = Method::ALL.iter().copied().filter(|&method| {
+    let others = Method::PAPER.iter().copied().filter(|&method| {
         !matches!(method, Method::LassoL2 | Method::Bregman | Method::InverseScaleSpace)
     });
     let own = study.differences(Method::Bregman);

@@ -69,7 +69,7 @@ impl AnnotatedVotes {
                 vote.outcome = new_outcomes[vote.outcome as usize];
             }
         }
-        let parts = parts.into_iter().map(|part| part.votes).collect();
-        AnnotatorVotes::new(number, parts, outcomes, has_sides)
+        let parts: Vec<_> = parts.into_iter().map(|part| part.votes).collect();
+        AnnotatorVotes::new(number, &parts, outcomes, has_sides)
     }
 }

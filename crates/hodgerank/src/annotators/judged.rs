@@ -22,6 +22,8 @@ use crate::solve::crowd::{AnnotatorClass, Crowd};
 
 /// Number of votes up to which tests are exact.
 pub const MAX_EXACT_VOTES: usize = 1000;
+/// With fewer votes nothing is said about a person.
+const MIN_VOTES: u64 = 3;
 /// Share of votes on one side from which someone "always" chooses it.
 const ALWAYS: f64 = 0.97;
 
@@ -187,7 +189,8 @@ fn judge_one(crowd: &Crowd, votes: &AnnotatorVotes, annotator: usize) -> JudgedA
             left.add(y > 0.0, p, count);
         }
     }
-    let estimate = crowd.position(annotator as u32).map(|a| &crowd.annotators[a]);
+    let position = crowd.position(annotator as u32).filter(|_| number >= MIN_VOTES);
+    let estimate = position.map(|a| &crowd.annotators[a]);
     let class = estimate.map(|estimate| estimate.class);
     let two_sided = |(below, above): (f64, f64)| (2.0 * below.min(above)).min(1.0);
     JudgedAnnotator {

@@ -122,6 +122,31 @@ pub(super) fn estimate_sided(votes: &SidedVotes<'_>, scores: &[f64], size: f64) 
     SidedEstimate { lapse, honest_scale }
 }
 
+/// Scales at which [`estimate_with_prior`] looks, in units of the scores: their number and ends.
+const SCALES: usize = 31;
+const SCALE_RANGE: (f64, f64) = (0.125, 2.0);
+/// Rates at which it looks.
+const RATES: usize = 31;
+
+/// The most likely scale and rate on a grid, with the penalty of a prior on the scores.
+pub(super) fn estimate_with_prior(votes: &SidedVotes<'_>, scores: &[f64], penalty: f64) -> Lapse {
+    let bins = distance_bins(votes, scores);
+    let none = Lapse { rate: 0.0, scale: 0.0, lambda: f64::INFINITY, gain: 0.0 };
+    let curve = PsychometricCurve { bins: &bins, scales: 0.0..0.0 };
+    let (low, high) = (SCALE_RANGE.0.ln(), SCALE_RANGE.1.ln());
+    let mut best = (f64::NEG_INFINITY, none);
+    for k in 0..SCALES {
+        let scale = (low + (high - low) * k as f64 / (SCALES - 1) as f64).exp();
+        for rate in (0..RATES).map(|r| MAX_RATE * r as f64 / (RATES - 1) as f64) {
+            let value = curve.value(rate, scale) - 0.5 * penalty / (scale * scale);
+            if value > best.0 {
+                best = (value, Lapse { rate, scale, ..none });
+            }
+        }
+    }
+    best.1
+}
+
 impl Lapse {
     /// Sets `gain` and the λ for votes of this size: infinite if the gain is too small.
     pub(super) fn with_threshold(self, gain: f64, size: f64) -> Self {

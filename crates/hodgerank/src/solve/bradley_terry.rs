@@ -14,7 +14,7 @@
 //! | 1 | θ, ν, λ | all votes as honest; λ by empirical Bayes |
 //! | 2 | ε | maximum likelihood with lapses ([`crate::select::lapse`]), kept if the votes speak for it |
 //! | 3 | θ, ν | votes weighted by the probability that they are honest, with λ of step 1 |
-//! | 4 | ε and the unit of θ | the curve of agreement over distance |
+//! | 4 | ε and the unit of θ | the curve of agreement over distance, and the prior |
 //!
 //! Lapses shrink the scores of step 1 and so the width of the prior relative to them, which step 4
 //! corrects. Steps 1 and 3 are concave: their optimality condition is that the gradient vanishes,
@@ -173,7 +173,7 @@ pub fn solve(graph: &ComparisonGraph, options: &BradleyTerryOptions) -> Result<B
             counts.honest_probabilities(&found.scores, estimates.tie_odds, 2.0 * found.rate);
         let honest_counts = counts.weighted(&honest);
         run = newton.maximise(&honest_counts, &mut estimates.tie_odds, prior)?;
-        let curve = select::agreement_curve(graph, &newton.scores);
+        let curve = select::agreement_curve(graph, &newton.scores, newton.penalty(prior));
         if curve.scale > 0.0 {
             estimates.stretch = 1.0 / curve.scale;
             newton.scores.iter_mut().for_each(|score| *score /= curve.scale);

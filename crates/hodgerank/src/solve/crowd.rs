@@ -27,8 +27,7 @@
 //!
 //! Failure modes: if half of the crowd is contrary or more, the direction of the ranking cannot be
 //! known; it is chosen so that more annotators are honest than contrary, and
-//! [`CrowdEstimates::is_direction_uncertain`] says when that is doubtful. People with one or two votes
-//! say nothing about themselves and count as unknown. Coordinated promotion of an item looks honest
+//! [`CrowdEstimates::is_direction_uncertain`] says when that is doubtful. Coordinated promotion of an item looks honest
 //! outside that item and is not modelled.
 
 mod behaviour;
@@ -84,6 +83,10 @@ const SOLVE_TOLERANCE: f64 = 1e-4;
 /// Pairs per item above which conjugate gradients take few iterations.
 const WELL_CONNECTED: usize = 8;
 const MIN_WEIGHT: f64 = 1e-12;
+/// Behaviours that are less probable than this do not count in the probability that a vote is bad.
+const MIN_PROBABILITY: f32 = 1e-5;
+/// The probability of being careful from which no vote of an annotator can be more likely bad.
+const CERTAINLY_CAREFUL: f32 = 0.9999;
 /// Share of annotators with a known class that must be honest for the direction to be certain.
 const CERTAIN_HONEST_SHARE: f64 = 0.6;
 
@@ -118,7 +121,7 @@ pub struct CrowdEstimates {
     pub log_likelihood_careful: f64,
     /// Whether nearly as many annotators vote against the ranking as for it.
     pub is_direction_uncertain: bool,
-    /// Votes by unknown people, or by people with too few votes.
+    /// Votes by unknown people.
     pub unknown_votes: u64,
     /// Iterations, each a pass over the votes.
     pub iterations: usize,
@@ -159,6 +162,9 @@ impl Crowd {
         let p = 1.0 / (1.0 + (-d).exp());
         let mut honest = 0.0;
         for (point, &r) in self.points.iter().zip(behaviour) {
+            if r < MIN_PROBABILITY {
+                continue;
+            }
             let r = f64::from(r);
             let (slope, offset) = point.line();
             let q = (slope * p + offset).clamp(1e-9, 1.0 - 1e-9);
@@ -177,43 +183,83 @@ impl Crowd {
         self.annotators.binary_search_by_key(&annotator, |estimate| estimate.annotator).ok()
     }
 
-    /// Calls `each` for the votes that are bad with a probability above `threshold`, with their
-    /// outcomes.
-    pub fn for_each_above(
-        &self,
-        votes: &AnnotatorVotes,
-        threshold: f64,
-        mut each: impl FnMut(&AnnotatorVote, f64),
-    ) {
-        for annotator in 0..=votes.annotators() {
-            let position = self.position(annotator as u32);
-            for vote in votes.of(annotator) {
-                let y = votes.y(vote);
-                if self.bad_probability(position, (vote.left, vote.right), y) > threshold {
-                    each(vote, y);
-                }
-            }
-        }
+    /// The probability that each vote of an annotator is not honest.
+    fn bad_probabilities<'a>(
+        &'a self,
+        votes: &'a AnnotatorVotes,
+        annotator: usize,
+    ) -> impl Iterator<Item = (&'a AnnotatorVote, f64)> + 'a {
+        let position = self.position(annotator as u32);
+        votes.of(annotator).iter().map(move |vote| {
+            let y = votes.y(vote);
+            (vote, self.bad_probability(position, (vote.left, vote.right), y))
+        })
     }
 
-    /// The threshold above which there are about this many votes.
+    /// Number of votes of each group that are bad with a probability above `threshold`.
+    ///
+    /// # Panics
+    /// If the votes are not those of the graph.
+    #[must_use]
+    pub fn flagged(
+        &self,
+        graph: &ComparisonGraph,
+        votes: &AnnotatorVotes,
+        threshold: f64,
+    ) -> Vec<f64> {
+        let groups = graph.groups();
+        let of_annotator = |annotator: usize| {
+            let is_careful = |a: usize| self.annotators[a].behaviour[0] > CERTAINLY_CAREFUL;
+            if threshold >= 0.5 && self.position(annotator as u32).is_some_and(is_careful) {
+                return Vec::new();
+            }
+            let flagged = self.bad_probabilities(votes, annotator);
+            let flagged = flagged.filter(|(_, probability)| *probability > threshold);
+            let oriented = |(vote, _): (&AnnotatorVote, f64)| {
+                let y = votes.y(vote);
+                let y = if vote.left < vote.right { y } else { -y };
+                let pair = (vote.left.min(vote.right), vote.left.max(vote.right));
+                (pair, y, vote.count)
+            };
+            flagged.map(oriented).collect()
+        };
+        let lists: Vec<Vec<FlaggedVote>> =
+            (0..=votes.annotators()).into_par_iter().map(of_annotator).collect();
+        let mut flagged_votes: Vec<_> = lists.into_iter().flatten().collect();
+        // In the order of the groups, which are then read once: a search for each vote would wait for
+        // memory most of the time.
+        flagged_votes.par_sort_unstable_by_key(|&(pair, _, _)| pair);
+        let mut flagged = vec![0.0; groups.len()];
+        let mut first = 0;
+        for (pair, y, count) in flagged_votes {
+            while first < groups.len() && (groups.left[first], groups.right[first]) < pair {
+                first += 1;
+            }
+            let group = (first..groups.len())
+                .take_while(|&g| (groups.left[g], groups.right[g]) == pair)
+                .find(|&g| groups.y[g] == y);
+            flagged[group.expect("the votes of the graph")] += f64::from(count);
+        }
+        flagged
+    }
+
+    /// The threshold above which there are at least this many votes: more if several are equally bad.
     #[must_use]
     pub fn threshold_of(&self, votes: &AnnotatorVotes, wanted: f64) -> f64 {
-        let mut probabilities: Vec<(f64, u32)> = Vec::new();
-        for annotator in 0..=votes.annotators() {
-            let position = self.position(annotator as u32);
-            probabilities.extend(votes.of(annotator).iter().map(|vote| {
-                let y = votes.y(vote);
-                (self.bad_probability(position, (vote.left, vote.right), y), vote.count)
-            }));
-        }
-        probabilities.sort_unstable_by(|a, b| b.0.total_cmp(&a.0));
+        let of_annotator = |annotator: usize| -> Vec<(f64, u32)> {
+            let all = self.bad_probabilities(votes, annotator);
+            all.map(|(vote, probability)| (probability, vote.count)).collect()
+        };
+        let lists: Vec<Vec<(f64, u32)>> =
+            (0..=votes.annotators()).into_par_iter().map(of_annotator).collect();
+        let mut probabilities: Vec<(f64, u32)> = lists.into_iter().flatten().collect();
+        probabilities.par_sort_unstable_by(|a, b| b.0.total_cmp(&a.0));
         let mut above = 0.0;
         for (probability, count) in probabilities {
-            if above >= wanted {
-                return probability;
-            }
             above += f64::from(count);
+            if above >= wanted {
+                return probability.next_down();
+            }
         }
         0.0
     }
@@ -226,6 +272,9 @@ impl Crowd {
         1.0 / (1.0 + (-d).exp())
     }
 }
+
+/// The items of a flagged vote in the order of groups, its outcome and its count.
+type FlaggedVote = ((u32, u32), f64, u32);
 
 /// The state of a search.
 struct Search<'a> {
@@ -320,7 +369,8 @@ impl<'a> Search<'a> {
             system: LaplacianSystem::new(graph, 0.0, backend)?,
             scores: vec![0.0; graph.items()],
             side_advantage: 0.0,
-            tie_odds: 2.0 * ties / others.max(1.0),
+            // Sums of nothing are -0.
+            tie_odds: (2.0 * ties / others.max(1.0)).abs(),
             lambda: options.prior.unwrap_or(FIRST_PRIOR),
             last_step: None,
         })
@@ -336,12 +386,13 @@ impl<'a> Search<'a> {
         backends
     }
 
-    fn pass(&self, log_shares: &[[f64; POINTS]; 2]) -> Sweep {
+    fn pass(&self, log_shares: &[[f64; POINTS]; 2], needs_likelihood: bool) -> Sweep {
         let at = SweepPoint {
             scores: &self.scores,
             side_advantage: self.side_advantage,
             tie_odds: self.tie_odds,
             log_shares: [&log_shares[0], &log_shares[1]],
+            needs_likelihood,
         };
         sweep(self.graph.items(), &self.blocks, &self.model, &at)
     }
@@ -360,7 +411,7 @@ impl<'a> Search<'a> {
         for iteration in 0..MAX_ITERATIONS {
             let is_warm = iteration >= WARM_UP;
             let log_shares = if is_warm { self.shares.logarithms(&self.points) } else { careful };
-            let found = self.pass(&log_shares);
+            let found = self.pass(&log_shares, iteration + 1 >= WARM_UP);
             if is_warm && !is_flipped && self.direction(&found) < 0.0 {
                 // More annotators are contrary than honest: the scores are upside down.
                 is_flipped = true;
@@ -389,7 +440,7 @@ impl<'a> Search<'a> {
             let gain = found.side_gradient.powi(2) / (2.0 * found.side_information.max(1.0));
             has_advantage |= has_sides && iteration >= 1 && gain > MIN_SIDE_GAIN;
         }
-        let found = self.pass(&self.shares.logarithms(&self.points));
+        let found = self.pass(&self.shares.logarithms(&self.points), true);
         Ok((found, MAX_ITERATIONS + 1, Status::IterationLimit, change))
     }
 

@@ -167,7 +167,7 @@ fn items_that_only_removed_votes_connect_are_ranked_apart() {
 #[test]
 fn every_method_is_certified_on_ordinary_votes() {
     let graph = one_gross_vote(5.0);
-    for &method in Method::ALL {
+    for &method in Method::ALL.iter().filter(|method| !method.needs_annotators()) {
         let fit = fit(&graph, &FitOptions::default().method(method)).unwrap();
         let is_done = matches!(fit.status, Status::Solved | Status::Complete);
         assert!(is_done, "{method}: {:?} {:?}", fit.status, fit.certificate);

@@ -27,6 +27,7 @@ pub(crate) const WRITING_COMMANDS: &[WritingCommand] = &[
     reading("path", &["-o", "OUT/path.parquet", "--method", "hlasso"], &["path.parquet"]),
     reading("outliers", &["-o", "OUT/outliers.csv.gz", "--all"], &["outliers.csv.gz"]),
     reading("outliers", &["-o", "OUT/annotators.csv", "--annotators"], &["annotators.csv"]),
+    reading("annotators", &["-o", "OUT/judged.csv"], &["judged.csv"]),
     reading(
         "clean",
         &["-o", "OUT/kept.csv", "--flagged", "OUT/flagged.csv.zst"],

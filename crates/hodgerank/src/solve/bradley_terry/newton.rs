@@ -163,6 +163,14 @@ impl<'a> Newton<'a> {
         value
     }
 
+    /// λ Σ ω d²: twice the penalty of the prior.
+    pub(super) fn penalty(&self, prior: f64) -> f64 {
+        let squares = (0..self.graph.pairs().len())
+            .map(|p| self.prior.weights[p] * self.difference(p).powi(2))
+            .sum();
+        prior * self.communicator().sum_scalar(squares)
+    }
+
     fn difference(&self, pair: usize) -> f64 {
         let pairs = self.graph.pairs();
         self.scores[pairs.left[pair] as usize] - self.scores[pairs.right[pair] as usize]

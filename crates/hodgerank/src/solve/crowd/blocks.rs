@@ -1,14 +1,18 @@
 //! The votes in the form of a pass: eight bytes and a count, in blocks of one annotator each.
 //!
-//! People with one or two votes say nothing about themselves. Their votes, and those without an
-//! annotator, form blocks of unknown people, whose behaviour is at worst careless.
+//! Votes without an annotator form blocks of unknown people, whose behaviour is at worst careless. So do
+//! those of people with one or two votes if there are very many annotators: they say next to nothing
+//! about themselves, and a block of their own takes more memory than their votes.
 
 use std::ops::Range;
 
-use crate::annotator_votes::{AnnotatorVote, AnnotatorVotes};
+use rayon::prelude::*;
 
-/// Annotators with fewer votes are treated as unknown people.
-pub(super) const MIN_VOTES: u64 = 3;
+use crate::annotator_votes::{self, AnnotatorVote, AnnotatorVotes};
+
+/// With more annotators than this, those with fewer votes than [`MIN_VOTES`] are treated as unknown.
+const MANY_ANNOTATORS: usize = 200_000;
+const MIN_VOTES: u64 = 3;
 /// Votes of unknown people per block.
 const UNKNOWN_PER_BLOCK: usize = 256;
 
@@ -63,17 +67,27 @@ impl Blocks {
     pub(super) fn new(votes: &AnnotatorVotes) -> Self {
         let convert = |vote: &AnnotatorVote| SidedVote::new(vote, votes.y(vote));
         let total = |votes: &[AnnotatorVote]| votes.iter().map(|v| u64::from(v.count)).sum::<u64>();
+        let min_votes = if votes.annotators() > MANY_ANNOTATORS { MIN_VOTES } else { 1 };
         let mut blocks = Self { votes: Vec::new(), start: vec![0], annotator: Vec::new() };
-        let mut unknown: Vec<SidedVote> = votes.unknown().iter().map(convert).collect();
+        let mut unknown: Vec<SidedVote> = Vec::new();
+        if min_votes == 1 {
+            blocks.votes = votes.all().par_iter().map(convert).collect();
+            unknown = blocks.votes.split_off(blocks.votes.len() - votes.unknown().len());
+        }
         for annotator in 0..votes.annotators() {
             let own = votes.of(annotator);
-            if total(own) < MIN_VOTES {
+            if min_votes > 1 && total(own) < min_votes {
                 unknown.extend(own.iter().map(convert));
-                continue;
+            } else if !own.is_empty() {
+                if min_votes > 1 {
+                    blocks.votes.extend(own.iter().map(convert));
+                }
+                blocks.start.push(blocks.start[blocks.start.len() - 1] + own.len());
+                blocks.annotator.push(annotator as u32);
             }
-            blocks.votes.extend(own.iter().map(convert));
-            blocks.start.push(blocks.votes.len());
-            blocks.annotator.push(annotator as u32);
+        }
+        if min_votes > 1 {
+            unknown.extend(votes.unknown().iter().map(convert));
         }
         for block in unknown.chunks(UNKNOWN_PER_BLOCK) {
             blocks.votes.extend_from_slice(block);
@@ -99,16 +113,6 @@ impl Blocks {
 
     /// Splits the blocks into about `parts` ranges with similar numbers of votes.
     pub(super) fn split(&self, parts: usize) -> Vec<Range<usize>> {
-        let per_part = self.votes.len().div_ceil(parts.max(1)).max(1);
-        let mut ranges = Vec::new();
-        let mut first = 0;
-        while first < self.len() {
-            let end = self.start[first] + per_part;
-            let next =
-                self.start.partition_point(|&start| start < end).clamp(first + 1, self.len());
-            ranges.push(first..next);
-            first = next;
-        }
-        ranges
+        annotator_votes::split(&self.start, parts)
     }
 }

@@ -1,7 +1,13 @@
 //! The share of each behaviour in the crowd, by EM with the scores fixed.
 
+use rayon::prelude::*;
+
 use super::behaviour::{Behaviour, PointGroup};
 use super::sweep::{POINTS, Sweep};
+use crate::numeric::sum_tasks;
+
+/// Blocks per task; fixed, so that sums do not depend on the number of threads.
+const BLOCKS_PER_TASK: usize = 1 << 10;
 
 /// Pseudo-counts of annotators: of careful ones, and of each other group of points.
 const CAREFUL_COUNT: f64 = 2.5;
@@ -64,30 +70,48 @@ impl Shares {
         let mut shares = self.clone();
         let mut value = 0.0;
         for _ in 0..steps {
-            let mut sums = counts;
-            value = 0.0;
-            for (block, likelihood) in sweep.likelihood.iter().enumerate() {
-                let is_unknown = block >= annotators;
-                let mut weights = [0.0; POINTS];
-                let mut total = 0.0;
-                for (k, point) in points.iter().enumerate() {
-                    if shares.is_in[k] && (!is_unknown || is_for_unknown(point)) {
-                        weights[k] = shares.of[k] * f64::from(likelihood[k]);
-                        total += weights[k];
-                    }
+            let tasks = sweep.likelihood.par_chunks(BLOCKS_PER_TASK).enumerate();
+            // The last sum is that of the log-likelihood.
+            let sums: [f64; POINTS + 1] = sum_tasks(tasks, |(task, rows)| {
+                let mut sums = [0.0; POINTS + 1];
+                for (k, likelihood) in rows.iter().enumerate() {
+                    let block = task * BLOCKS_PER_TASK + k;
+                    shares.add_block(points, likelihood, block >= annotators, &mut sums);
+                    sums[POINTS] += sweep.log_largest[block];
                 }
-                if total > 0.0 {
-                    let one = if is_unknown { 0.0 } else { 1.0 / total };
-                    (0..points.len()).for_each(|k| sums[k] += one * weights[k]);
-                    value += sweep.log_largest[block] + total.ln();
-                }
-            }
+                sums
+            });
+            value = sums[POINTS];
+            let sums: [f64; POINTS] = std::array::from_fn(|k| counts[k] + sums[k]);
             let all: f64 = (0..points.len()).filter(|&k| shares.is_in[k]).map(|k| sums[k]).sum();
             for (k, sum) in sums.iter().enumerate().take(points.len()) {
                 shares.of[k] = if shares.is_in[k] { sum / all } else { 0.0 };
             }
         }
         (shares, value)
+    }
+
+    /// Adds the probabilities of a block's behaviours, and the logarithm of its relative likelihood.
+    fn add_block(
+        &self,
+        points: &[Behaviour],
+        likelihood: &[f32; POINTS],
+        is_unknown: bool,
+        sums: &mut [f64; POINTS + 1],
+    ) {
+        let mut weights = [0.0; POINTS];
+        let mut total = 0.0;
+        for (k, point) in points.iter().enumerate() {
+            if self.is_in[k] && (!is_unknown || is_for_unknown(point)) {
+                weights[k] = self.of[k] * f64::from(likelihood[k]);
+                total += weights[k];
+            }
+        }
+        if total > 0.0 {
+            let one = if is_unknown { 0.0 } else { 1.0 / total };
+            sums.iter_mut().zip(&weights).for_each(|(sum, weight)| *sum += one * weight);
+            sums[POINTS] += total.ln();
+        }
     }
 
     /// The shares after a pass, and the log-likelihood.

@@ -49,8 +49,8 @@ fn crowd(items: usize, kinds: &[Kind], votes: usize, seed: u64) -> TestCrowd {
 
 impl TestCrowd {
     fn votes(&self) -> AnnotatorVotes {
-        let parts = vec![self.rows.clone()];
-        AnnotatorVotes::new(self.annotators, parts, vec![-1.0, 1.0], true)
+        let parts = [self.rows.clone()];
+        AnnotatorVotes::new(self.annotators, &parts, vec![-1.0, 1.0], true)
     }
 
     fn graph(&self) -> ComparisonGraph {
@@ -172,7 +172,7 @@ fn the_gradient_is_that_of_finite_differences() {
     search.scores = study.truth.iter().map(|t| 0.7 * t).collect();
     let log_shares = search.shares.logarithms(&search.points);
     let value = |search: &Search<'_>| -> (f64, Sweep) {
-        let found = search.pass(&log_shares);
+        let found = search.pass(&log_shares, true);
         let rows = found.likelihood.iter().zip(&found.log_largest);
         let value = rows
             .map(|(likelihood, largest)| {
@@ -202,7 +202,7 @@ fn the_gradient_is_that_of_finite_differences() {
 }
 
 #[test]
-fn people_with_few_votes_and_without_names_are_unknown() {
+fn people_without_names_are_unknown() {
     let mut study = crowd(20, &mixed(), 60, 8);
     let passers_by = crowd(20, &[Kind::Careful; 200], 2, 9);
     let annotators = study.annotators as u32;
@@ -213,8 +213,8 @@ fn people_with_few_votes_and_without_names_are_unknown() {
     }
     study.annotators += 100;
     let found = study.solve();
-    assert_eq!(found.annotators.len(), 40);
-    assert_eq!(found.estimates.unknown_votes, 400);
+    assert_eq!(found.annotators.len(), 140);
+    assert_eq!(found.estimates.unknown_votes, 200);
     let bad = found.bad_probability(None, (19, 0), 1.0);
     assert!(bad < 0.2, "{bad}");
 }
@@ -247,4 +247,26 @@ fn a_divided_crowd_has_an_uncertain_direction() {
     let found = crowd(10, &[Kind::Careful; 1], 200, 13).solve();
     assert_eq!(found.annotators.len(), 1);
     assert!(!found.estimates.is_direction_uncertain);
+}
+
+#[test]
+fn flagged_votes_are_counted_in_their_groups() {
+    let study = crowd(12, &mixed(), 50, 14);
+    let (graph, votes, found) = (study.graph(), study.votes(), study.solve());
+    let flagged = found.flagged(&graph, &votes, 0.5);
+    let mut expected = vec![0.0; graph.groups().len()];
+    for &(annotator, vote) in &study.rows {
+        let y = 2.0 * f64::from(vote.outcome) - 1.0;
+        let position = found.position(annotator);
+        if found.bad_probability(position, (vote.left, vote.right), y) > 0.5 {
+            expected[graph.groups().find(vote.left, vote.right, y).unwrap()] += 1.0;
+        }
+    }
+    assert_eq!(flagged, expected);
+    let total: f64 = flagged.iter().sum();
+    assert!((500.0..1100.0).contains(&total), "{total} of 2,000 votes, 800 by bad annotators");
+    // At least as many as asked for.
+    let threshold = found.threshold_of(&votes, 300.0);
+    let some: f64 = found.flagged(&graph, &votes, threshold).iter().sum();
+    assert!((300.0..total).contains(&some), "{some} of {total}");
 }
