@@ -32,6 +32,8 @@ class RankOptions(TypedDict, total=False):
         "hlasso",
         "lbi",
         "iss",
+        "bt",
+        "crowd",
     ] | None
     outliers: str | int | None
     seed: int | None
@@ -42,6 +44,8 @@ class RankOptions(TypedDict, total=False):
     algorithm: Literal["2", "4", "3"] | int | None
     protocol: Literal["general", "paper"] | None
     ridge: float | None
+    prior: float | None
+    lapse_rate: float | None
     backend: Literal["auto", "dense", "sparse", "cg"] | None
     tolerance: float | None
     max_iterations: int | None
@@ -73,6 +77,8 @@ class OutliersOptions(TypedDict, total=False):
         "hlasso",
         "lbi",
         "iss",
+        "bt",
+        "crowd",
     ] | None
     outliers: str | int | None
     seed: int | None
@@ -83,6 +89,8 @@ class OutliersOptions(TypedDict, total=False):
     algorithm: Literal["2", "4", "3"] | int | None
     protocol: Literal["general", "paper"] | None
     ridge: float | None
+    prior: float | None
+    lapse_rate: float | None
     backend: Literal["auto", "dense", "sparse", "cg"] | None
     tolerance: float | None
     max_iterations: int | None
@@ -116,6 +124,8 @@ class CleanOptions(TypedDict, total=False):
         "hlasso",
         "lbi",
         "iss",
+        "bt",
+        "crowd",
     ] | None
     outliers: str | int | None
     seed: int | None
@@ -126,6 +136,8 @@ class CleanOptions(TypedDict, total=False):
     algorithm: Literal["2", "4", "3"] | int | None
     protocol: Literal["general", "paper"] | None
     ridge: float | None
+    prior: float | None
+    lapse_rate: float | None
     backend: Literal["auto", "dense", "sparse", "cg"] | None
     tolerance: float | None
     max_iterations: int | None
@@ -160,6 +172,8 @@ class CompareOptions(TypedDict, total=False):
         "hlasso",
         "lbi",
         "iss",
+        "bt",
+        "crowd",
     ] | None
     method: Literal[
         "lasso-l2",
@@ -171,6 +185,8 @@ class CompareOptions(TypedDict, total=False):
         "hlasso",
         "lbi",
         "iss",
+        "bt",
+        "crowd",
     ] | None
     outliers: str | int | None
     seed: int | None
@@ -181,6 +197,8 @@ class CompareOptions(TypedDict, total=False):
     algorithm: Literal["2", "4", "3"] | int | None
     protocol: Literal["general", "paper"] | None
     ridge: float | None
+    prior: float | None
+    lapse_rate: float | None
     backend: Literal["auto", "dense", "sparse", "cg"] | None
     tolerance: float | None
     max_iterations: int | None
@@ -233,6 +251,8 @@ class DiagnoseOptions(TypedDict, total=False):
         "hlasso",
         "lbi",
         "iss",
+        "bt",
+        "crowd",
     ] | None
     outliers: str | int | None
     seed: int | None
@@ -243,6 +263,8 @@ class DiagnoseOptions(TypedDict, total=False):
     algorithm: Literal["2", "4", "3"] | int | None
     protocol: Literal["general", "paper"] | None
     ridge: float | None
+    prior: float | None
+    lapse_rate: float | None
     backend: Literal["auto", "dense", "sparse", "cg"] | None
     tolerance: float | None
     max_iterations: int | None
@@ -277,6 +299,8 @@ class PathOptions(TypedDict, total=False):
         "hlasso",
         "lbi",
         "iss",
+        "bt",
+        "crowd",
     ] | None
     outliers: str | int | None
     seed: int | None
@@ -287,6 +311,8 @@ class PathOptions(TypedDict, total=False):
     algorithm: Literal["2", "4", "3"] | int | None
     protocol: Literal["general", "paper"] | None
     ridge: float | None
+    prior: float | None
+    lapse_rate: float | None
     backend: Literal["auto", "dense", "sparse", "cg"] | None
     tolerance: float | None
     max_iterations: int | None
@@ -318,6 +344,8 @@ class ReportOptions(TypedDict, total=False):
         "hlasso",
         "lbi",
         "iss",
+        "bt",
+        "crowd",
     ] | None
     outliers: str | int | None
     seed: int | None
@@ -328,6 +356,8 @@ class ReportOptions(TypedDict, total=False):
     algorithm: Literal["2", "4", "3"] | int | None
     protocol: Literal["general", "paper"] | None
     ridge: float | None
+    prior: float | None
+    lapse_rate: float | None
     backend: Literal["auto", "dense", "sparse", "cg"] | None
     tolerance: float | None
     max_iterations: int | None

@@ -5,7 +5,7 @@
 //! that scores are log-odds. A lapse, with probability ε, is an answer that does not depend on d. Only
 //! the side of an outcome counts, not its size.
 //!
-//! The prior is normal on the differences of compared items ([`prior`]): −½ λ Σ_pairs ω (θ_i − θ_j)².
+//! The prior is normal on the differences of compared items (`prior.rs`): −½ λ Σ_pairs ω (θ_i − θ_j)².
 //! It keeps the scores of undefeated and winless items finite, and items with few votes near those
 //! that they were compared with.
 //!

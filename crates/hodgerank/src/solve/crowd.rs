@@ -1,6 +1,6 @@
 //! Bradley–Terry scores of a crowd: who voted, not only what.
 //!
-//! Every annotator has a behaviour ([`behaviour`]): shares of answers that are honest, contrary, always
+//! Every annotator has a behaviour (`behaviour.rs`): shares of answers that are honest, contrary, always
 //! on one side, or random. An honest vote prefers the left item with probability
 //! p = F(θ_left − θ_right + b), b being the advantage of the left side. The behaviours are a mixture of
 //! fixed points whose shares π are estimated with the scores:
@@ -12,8 +12,8 @@
 //!
 //! | step of an iteration | what |
 //! |---|---|
-//! | one pass over the votes ([`sweep`]) | the probability of each behaviour of each annotator, and the slopes of ℓ in θ |
-//! | [`shares`] | π by EM with θ fixed |
+//! | one pass over the votes (`sweep.rs`) | the probability of each behaviour of each annotator, and the slopes of ℓ in θ |
+//! | `shares.rs` | π by EM with θ fixed |
 //! | a Newton step | θ, with the information of the pairs in proportion to that of their items |
 //! | λ | by empirical Bayes |
 //!
