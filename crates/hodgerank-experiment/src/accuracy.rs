@@ -1,6 +1,6 @@
 //! How well methods recover the true scores of crowds, some of whose annotators are bad.
 //!
-//! Votes are simulated, so that the true scores and the bad votes are known ([`simulated_crowd`]).
+//! Votes are simulated, so that the true scores and the bad votes are known (`simulated_crowd.rs`).
 //!
 //! | method | what |
 //! |---|---|
@@ -22,7 +22,7 @@
 //! start at 2000 + seed: 100 to 102 and 800 to 819 were used while the method `crowd` was chosen.
 //!
 //! If the folder of real studies contains `fgnet-age.csv`, methods that need no annotators are compared
-//! with the true ages of its faces as well ([`ages`]).
+//! with the true ages of its faces as well (`ages.rs`).
 
 mod ages;
 mod crowds;
