@@ -82,7 +82,7 @@ struct ListedVote {
     y: f64,
     count: u64,
     flagged: bool,
-    /// The probability that it is bad, if votes are judged by who cast them.
+    /// The probability that it is bad, if votes are judged by their annotators.
     probability: Option<f64>,
 }
 

@@ -33,7 +33,7 @@ pub struct StudyFlags<'a> {
     pub groups: &'a Groups,
     /// Number of flagged votes of each group.
     pub flagged: &'a [f64],
-    /// The crowd, if votes are judged by who cast them: then it decides which rows are flagged.
+    /// The crowd, if votes are judged by their annotators: then it decides which rows are flagged.
     pub crowd: Option<JudgedCrowd<'a>>,
 }
 
@@ -74,7 +74,7 @@ pub struct VoteRow<'a> {
     pub annotator: &'a str,
     /// Whether the row is flagged.
     pub flagged: bool,
-    /// The probability that the vote is bad, if votes are judged by who cast them.
+    /// The probability that the vote is bad, if votes are judged by their annotators.
     pub probability: Option<f64>,
 }
 

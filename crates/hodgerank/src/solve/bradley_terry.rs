@@ -142,7 +142,7 @@ pub fn solve(graph: &ComparisonGraph, options: &BradleyTerryOptions) -> Result<B
     options.validate()?;
     let counts = PairCounts::new(graph);
     let mut newton = Newton::new(graph, options.backend)?;
-    let mut tie_odds = counts.tie_odds_of_equal_items(graph.communicator());
+    let mut tie_odds = counts.tie_odds_of_equal_items();
     let prior = match options.prior {
         Some(prior) => prior,
         None => newton.estimate_prior(&counts, &mut tie_odds)?,

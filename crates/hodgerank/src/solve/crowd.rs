@@ -27,8 +27,8 @@
 //!
 //! Failure modes: if half of the crowd is contrary or more, the direction of the ranking cannot be
 //! known; it is chosen so that more annotators are honest than contrary, and
-//! [`CrowdEstimates::is_direction_uncertain`] says when that is doubtful. Coordinated promotion of an item looks honest
-//! outside that item and is not modelled.
+//! [`CrowdEstimates::is_direction_uncertain`] says when that is doubtful. People who promote one item
+//! are honest about all others; they are not modelled, and neither are camps of different tastes.
 
 mod behaviour;
 mod blocks;

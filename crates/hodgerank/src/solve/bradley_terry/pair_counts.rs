@@ -2,7 +2,6 @@
 
 use rayon::prelude::*;
 
-use crate::communicator::Communicator;
 use crate::graph::{ComparisonGraph, Pairs};
 use crate::numeric::sum_tasks;
 
@@ -125,7 +124,7 @@ impl<'a> PairCounts<'a> {
     }
 
     /// ν if all items were equal: where a search starts.
-    pub(super) fn tie_odds_of_equal_items(&self, _: &dyn Communicator) -> f64 {
+    pub(super) fn tie_odds_of_equal_items(&self) -> f64 {
         // A study of ties alone would have infinite odds.
         let share = self.tie_share.min(0.99);
         2.0 * share / (1.0 - share)
