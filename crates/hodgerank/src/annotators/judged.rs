@@ -66,10 +66,10 @@ pub struct JudgedAnnotator<L = u32> {
 }
 
 impl<L> JudgedAnnotator<L> {
-    /// Whether the annotator should not be trusted: any class other than careful.
+    /// Whether the annotator should not be trusted.
     #[must_use]
     pub fn is_suspicious(&self) -> bool {
-        self.class.is_some_and(|class| class != AnnotatorClass::Careful)
+        self.class.is_some_and(AnnotatorClass::is_suspicious)
     }
 
     /// The expected number of votes that are not honest.
@@ -227,6 +227,7 @@ fn verdict(class: Option<AnnotatorClass>, honest: f64, left_share: Option<f64>) 
         Some(AnnotatorClass::Coin) => "random".to_owned(),
         Some(AnnotatorClass::Contrary) => "answers the opposite".to_owned(),
         Some(AnnotatorClass::Left) => side("left", left_share.unwrap_or(1.0)),
+        Some(AnnotatorClass::Taste) => "different taste".to_owned(),
         Some(AnnotatorClass::Right) => side("right", 1.0 - left_share.unwrap_or(0.0)),
     }
 }

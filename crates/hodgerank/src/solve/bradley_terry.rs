@@ -38,14 +38,14 @@ mod pair_counts;
 mod prior;
 
 pub(super) use pair_counts::HonestVote;
-pub(super) use prior::GraphPrior;
+pub(super) use prior::{GraphPrior, sum_ends};
 
 use std::time::Instant;
 
 use super::{Info, Solution, Status};
 use crate::error::{Error, Result};
 use crate::graph::ComparisonGraph;
-use crate::laplacian::BackendChoice;
+use crate::laplacian::{BackendChoice, LaplacianSystem};
 use crate::select;
 use newton::Newton;
 use pair_counts::PairCounts;
@@ -145,7 +145,7 @@ pub fn solve(graph: &ComparisonGraph, options: &BradleyTerryOptions) -> Result<B
     let mut tie_odds = counts.tie_odds_of_equal_items();
     let prior = match options.prior {
         Some(prior) => prior,
-        None => newton.estimate_prior(&counts, &mut tie_odds)?,
+        None => newton.estimate_prior(&counts, &mut tie_odds, None, newton::MAX_PRIOR_STEPS)?,
     };
     let found = match options.lapse_rate {
         Some(0.0) => None,
@@ -199,6 +199,34 @@ pub fn solve(graph: &ComparisonGraph, options: &BradleyTerryOptions) -> Result<B
     let solution = Solution { scores: newton.scores, status, info };
     let lapse_probability = counts.by_group(graph, |honest| 1.0 - honest, &honest);
     Ok(BradleyTerry { solution, estimates, lapse_probability })
+}
+
+/// Where a search for the scores of a model that includes this one starts.
+#[derive(Debug)]
+pub(super) struct WarmStart {
+    pub(super) scores: Vec<f64>,
+    pub(super) tie_odds: f64,
+    /// λ, as given or as estimated so far.
+    pub(super) lambda: f64,
+    pub(super) prior: GraphPrior,
+    pub(super) system: LaplacianSystem,
+}
+
+impl WarmStart {
+    /// Takes some Newton steps, with all votes as honest.
+    pub(super) fn new(
+        graph: &ComparisonGraph,
+        backend: BackendChoice,
+        prior: Option<f64>,
+        steps: usize,
+    ) -> Result<Self> {
+        let counts = PairCounts::new(graph);
+        let mut newton = Newton::new(graph, backend)?;
+        let mut tie_odds = counts.tie_odds_of_equal_items();
+        let lambda = newton.estimate_prior(&counts, &mut tie_odds, prior, steps)?;
+        let Newton { scores, prior, system, .. } = newton;
+        Ok(Self { scores, tie_odds, lambda, prior, system })
+    }
 }
 
 #[cfg(test)]

@@ -20,7 +20,7 @@ const MAX_CHANGE: f64 = 2.0;
 const TOLERANCE: f64 = 1e-9;
 /// The prior is known well enough if a step changes it by less than this share.
 const PRIOR_TOLERANCE: f64 = 1e-3;
-const MAX_PRIOR_STEPS: usize = 30;
+pub(super) const MAX_PRIOR_STEPS: usize = 30;
 const FIRST_PRIOR: f64 = 0.1;
 /// Relative residual of the linear systems.
 const SOLVE_TOLERANCE: f64 = 1e-6;
@@ -33,8 +33,8 @@ const MIN_WEIGHT: f64 = 1e-12;
 #[derive(Debug)]
 pub(super) struct Newton<'a> {
     graph: &'a ComparisonGraph,
-    prior: GraphPrior,
-    system: LaplacianSystem,
+    pub(super) prior: GraphPrior,
+    pub(super) system: LaplacianSystem,
     pub(super) scores: Vec<f64>,
     slopes: Vec<PairSlope>,
     weights: Vec<f64>,
@@ -75,20 +75,25 @@ impl<'a> Newton<'a> {
         self.graph.communicator()
     }
 
-    /// Estimates λ together with the scores and ν.
+    /// Takes some steps in the scores and ν, and estimates λ unless it is given. Returns λ.
     pub(super) fn estimate_prior(
         &mut self,
         counts: &PairCounts<'_>,
         tie_odds: &mut f64,
+        given: Option<f64>,
+        max_steps: usize,
     ) -> Result<f64> {
-        let mut prior = FIRST_PRIOR;
-        for _ in 0..MAX_PRIOR_STEPS {
+        let mut prior = given.unwrap_or(FIRST_PRIOR);
+        for _ in 0..max_steps {
             self.evaluate(counts, tie_odds, prior);
             let step = self.direction(prior)?;
             let change = largest_magnitude(&step);
             let length = (MAX_CHANGE / change.max(MAX_CHANGE)).min(1.0);
             for (score, step) in self.scores.iter_mut().zip(&step) {
                 *score += length * step;
+            }
+            if given.is_some() {
+                continue;
             }
             let mut information = self.sum_pairs(|p| (self.weights[p], self.weights[p]));
             self.communicator().sum(&mut information);
@@ -151,9 +156,7 @@ impl<'a> Newton<'a> {
     /// Evaluates ℓ and its slopes at the scores, and updates ν.
     fn evaluate(&mut self, counts: &PairCounts<'_>, tie_odds: &mut f64, prior: f64) -> f64 {
         let sums = counts.evaluate(&self.scores, *tie_odds, &mut self.slopes);
-        let pairs = self.graph.pairs();
-        let squares: f64 =
-            (0..pairs.len()).map(|p| self.prior.weights[p] * self.difference(p).powi(2)).sum();
+        let squares = self.prior.squares(self.graph.pairs(), &self.scores);
         let mut sums = [sums.log_likelihood - 0.5 * prior * squares, sums.ties, sums.expected_ties];
         self.communicator().sum(&mut sums);
         let [value, ties, expected_ties] = sums;
@@ -165,9 +168,7 @@ impl<'a> Newton<'a> {
 
     /// λ Σ ω d²: twice the penalty of the prior.
     pub(super) fn penalty(&self, prior: f64) -> f64 {
-        let squares = (0..self.graph.pairs().len())
-            .map(|p| self.prior.weights[p] * self.difference(p).powi(2))
-            .sum();
+        let squares = self.prior.squares(self.graph.pairs(), &self.scores);
         prior * self.communicator().sum_scalar(squares)
     }
 

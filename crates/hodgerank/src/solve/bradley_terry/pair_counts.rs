@@ -6,7 +6,7 @@ use crate::graph::{ComparisonGraph, Pairs};
 use crate::numeric::sum_tasks;
 
 /// Pairs per task; fixed, so that sums do not depend on the number of threads.
-const PAIRS_PER_TASK: usize = 1 << 13;
+pub(super) const PAIRS_PER_TASK: usize = 1 << 13;
 
 /// One number for each outcome of a pair: its left item wins, its right item wins, or a tie.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]

@@ -11,7 +11,11 @@
 //! and a factor of ¼, without which scores are shrunk too much: neighbours in the graph are more alike
 //! than random items, in particular where good items are compared with good ones.
 
+use rayon::prelude::*;
+
+use super::pair_counts::PAIRS_PER_TASK;
 use crate::graph::{ComparisonGraph, Pairs};
+use crate::numeric::sum_tasks;
 
 /// Smallest λ that is estimated: wider priors do not keep undefeated items near the others.
 const MIN_PRIOR: f64 = 0.01;
@@ -43,6 +47,20 @@ impl GraphPrior {
         let mut diagonal = sum_ends(graph.items(), pairs, |p| (weights[p], weights[p]));
         graph.communicator().sum(&mut diagonal);
         Self { weights, diagonal }
+    }
+
+    /// Σ ω (θ_i − θ_j)² over the pairs of this process.
+    pub(crate) fn squares(&self, pairs: &Pairs, scores: &[f64]) -> f64 {
+        let tasks = self.weights.par_chunks(PAIRS_PER_TASK).enumerate();
+        let [sum] = sum_tasks(tasks, |(task, weights)| {
+            let first = task * PAIRS_PER_TASK;
+            let square = |(k, weight): (usize, &f64)| {
+                let (i, j) = (pairs.left[first + k] as usize, pairs.right[first + k] as usize);
+                weight * (scores[i] - scores[j]).powi(2)
+            };
+            [weights.iter().enumerate().map(square).sum()]
+        });
+        sum
     }
 
     /// The next λ at these scores; `information` is the diagonal of H.

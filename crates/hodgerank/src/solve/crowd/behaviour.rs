@@ -28,12 +28,27 @@ pub enum AnnotatorClass {
     Left,
     /// Prefers the right side, whatever the items.
     Right,
+    /// Votes honestly, by a taste that is not that of the ranking.
+    Taste,
 }
 
 impl AnnotatorClass {
     /// Every class, in the order of reports.
-    pub const ALL: [Self; 6] =
-        [Self::Careful, Self::Careless, Self::Coin, Self::Contrary, Self::Left, Self::Right];
+    pub const ALL: [Self; 7] = [
+        Self::Careful,
+        Self::Careless,
+        Self::Coin,
+        Self::Contrary,
+        Self::Left,
+        Self::Right,
+        Self::Taste,
+    ];
+
+    /// Whether the annotator should not be trusted. A different taste is not a reason.
+    #[must_use]
+    pub fn is_suspicious(self) -> bool {
+        !matches!(self, Self::Careful | Self::Taste)
+    }
 
     /// The name in outputs.
     #[must_use]
@@ -45,6 +60,7 @@ impl AnnotatorClass {
             Self::Contrary => "contrary",
             Self::Left => "left",
             Self::Right => "right",
+            Self::Taste => "taste",
         }
     }
 }

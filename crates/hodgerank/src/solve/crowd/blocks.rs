@@ -106,11 +106,6 @@ impl Blocks {
         (votes, block >= self.annotator.len())
     }
 
-    /// All votes.
-    pub(super) fn votes(&self) -> &[SidedVote] {
-        &self.votes
-    }
-
     /// Splits the blocks into about `parts` ranges with similar numbers of votes.
     pub(super) fn split(&self, parts: usize) -> Vec<Range<usize>> {
         annotator_votes::split(&self.start, parts)

@@ -3,7 +3,8 @@
 use rayon::prelude::*;
 
 use super::behaviour::{Behaviour, PointGroup};
-use super::sweep::{POINTS, Sweep};
+use super::likelihood::{Likelihoods, POINTS, probabilities};
+use crate::communicator::Communicator;
 use crate::numeric::sum_tasks;
 
 /// Blocks per task; fixed, so that sums do not depend on the number of threads.
@@ -24,12 +25,38 @@ const FIRST_CAREFUL: f64 = 0.7;
 /// The share of a behaviour that is not part of the model.
 const NO_SHARE: f64 = 1e-300;
 
+/// The likelihoods of a crowd, and what they are weighed with.
+#[derive(Clone, Copy)]
+pub(super) struct Evidence<'a> {
+    pub(super) likelihoods: &'a Likelihoods,
+    /// How much each block counts.
+    pub(super) weights: &'a [f64],
+    /// Blocks from here on are those of unknown people.
+    pub(super) annotators: usize,
+    pub(super) points: &'a [Behaviour],
+    pub(super) communicator: &'a dyn Communicator,
+}
+
+impl Evidence<'_> {
+    /// Σ over the blocks of all processes.
+    fn sum<const K: usize>(&self, add: impl Fn(usize, &mut [f64; K]) + Sync) -> [f64; K] {
+        let tasks = self.likelihoods.relative.par_chunks(BLOCKS_PER_TASK).enumerate();
+        let mut sums = sum_tasks(tasks, |(task, rows)| {
+            let mut sums = [0.0; K];
+            (0..rows.len()).for_each(|k| add(task * BLOCKS_PER_TASK + k, &mut sums));
+            sums
+        });
+        self.communicator.sum(&mut sums);
+        sums
+    }
+}
+
 /// Shares of the behaviours.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Shares {
     pub(super) of: [f64; POINTS],
     /// Whether each behaviour is part of the model.
-    pub(super) is_in: [bool; POINTS],
+    is_in: [bool; POINTS],
 }
 
 /// A crowd of which nothing is known yet.
@@ -44,99 +71,94 @@ pub(super) fn first(points: &[Behaviour]) -> Shares {
 }
 
 impl Shares {
-    /// Logarithms for annotators, and for unknown people, who are at worst careless.
-    pub(super) fn logarithms(&self, points: &[Behaviour]) -> [[f64; POINTS]; 2] {
-        let mut logs = [[f64::NEG_INFINITY; POINTS]; 2];
-        for (k, point) in points.iter().enumerate() {
-            if self.is_in[k] {
-                logs[0][k] = self.of[k].max(NO_SHARE).ln();
-            }
-            if self.is_in[k] && is_for_unknown(point) {
-                logs[1][k] = logs[0][k];
-            }
+    /// The shares among annotators, and among unknown people, who are at worst careless.
+    fn tables(&self, points: &[Behaviour]) -> [[f64; POINTS]; 2] {
+        let mut tables = [[0.0; POINTS]; 2];
+        for (k, point) in points.iter().enumerate().filter(|&(k, _)| self.is_in[k]) {
+            tables[0][k] = self.of[k].max(NO_SHARE);
+            tables[1][k] = if is_for_unknown(point) { tables[0][k] } else { 0.0 };
         }
-        logs
+        tables
     }
 
-    /// Some steps of EM. Returns the shares and the log-likelihood at the last but one.
-    fn improved(
-        &self,
-        sweep: &Sweep,
-        points: &[Behaviour],
-        annotators: usize,
-        (count_factor, steps): (f64, usize),
-    ) -> (Self, f64) {
-        let counts = pseudo_counts(points, count_factor);
+    /// The probability of each behaviour of each block.
+    pub(super) fn responsibilities(&self, evidence: &Evidence<'_>) -> Vec<[f32; POINTS]> {
+        let tables = self.tables(evidence.points);
+        let rows = evidence.likelihoods.relative.par_iter().zip(evidence.weights).enumerate();
+        rows.map(|(block, (likelihood, &weight))| {
+            let mut row = [0.0; POINTS];
+            let table = &tables[usize::from(block >= evidence.annotators)];
+            probabilities(likelihood, table, &mut row);
+            if weight != 1.0 {
+                row.iter_mut().for_each(|r| *r *= weight as f32);
+            }
+            row
+        })
+        .collect()
+    }
+
+    /// The log-likelihood of the answers of each block.
+    pub(super) fn log_likelihoods(&self, evidence: &Evidence<'_>) -> Vec<f64> {
+        let tables = self.tables(evidence.points);
+        let of = |block: usize| {
+            let table = &tables[usize::from(block >= evidence.annotators)];
+            block_value(evidence.likelihoods, table, block)
+        };
+        (0..evidence.weights.len()).map(of).collect()
+    }
+
+    /// The log-likelihood of the answers of all annotators, weighed.
+    pub(super) fn value(&self, evidence: &Evidence<'_>) -> f64 {
+        let tables = self.tables(evidence.points);
+        let [value] = evidence.sum(|block, sums: &mut [f64; 1]| {
+            let table = &tables[usize::from(block >= evidence.annotators)];
+            sums[0] += evidence.weights[block] * block_value(evidence.likelihoods, table, block);
+        });
+        value
+    }
+
+    /// The logarithm of the density of these shares before any vote, up to a constant.
+    pub(super) fn log_prior(&self, points: &[Behaviour]) -> f64 {
+        let counts = pseudo_counts(points, 1.0);
+        let of = |k: usize| counts[k] * self.of[k].max(NO_SHARE).ln();
+        (0..points.len()).filter(|&k| self.is_in[k]).map(of).sum()
+    }
+
+    /// Some steps of EM.
+    fn improved(&self, evidence: &Evidence<'_>, count_factor: f64, steps: usize) -> Self {
+        let counts = pseudo_counts(evidence.points, count_factor);
         let mut shares = self.clone();
-        let mut value = 0.0;
         for _ in 0..steps {
-            let tasks = sweep.likelihood.par_chunks(BLOCKS_PER_TASK).enumerate();
-            // The last sum is that of the log-likelihood.
-            let sums: [f64; POINTS + 1] = sum_tasks(tasks, |(task, rows)| {
-                let mut sums = [0.0; POINTS + 1];
-                for (k, likelihood) in rows.iter().enumerate() {
-                    let block = task * BLOCKS_PER_TASK + k;
-                    shares.add_block(points, likelihood, block >= annotators, &mut sums);
-                    sums[POINTS] += sweep.log_largest[block];
+            let table = shares.tables(evidence.points)[0];
+            let sums = evidence.sum(|block, sums: &mut [f64; POINTS]| {
+                if block < evidence.annotators {
+                    let weight = evidence.weights[block];
+                    add_block(&evidence.likelihoods.relative[block], &table, weight, sums);
                 }
-                sums
             });
-            value = sums[POINTS];
             let sums: [f64; POINTS] = std::array::from_fn(|k| counts[k] + sums[k]);
-            let all: f64 = (0..points.len()).filter(|&k| shares.is_in[k]).map(|k| sums[k]).sum();
-            for (k, sum) in sums.iter().enumerate().take(points.len()) {
-                shares.of[k] = if shares.is_in[k] { sum / all } else { 0.0 };
+            let points = 0..evidence.points.len();
+            let all: f64 = points.clone().filter(|&k| shares.is_in[k]).map(|k| sums[k]).sum();
+            for k in points {
+                shares.of[k] = if shares.is_in[k] { sums[k] / all } else { 0.0 };
             }
         }
-        (shares, value)
+        shares
     }
 
-    /// Adds the probabilities of a block's behaviours, and the logarithm of its relative likelihood.
-    fn add_block(
-        &self,
-        points: &[Behaviour],
-        likelihood: &[f32; POINTS],
-        is_unknown: bool,
-        sums: &mut [f64; POINTS + 1],
-    ) {
-        let mut weights = [0.0; POINTS];
-        let mut total = 0.0;
-        for (k, point) in points.iter().enumerate() {
-            if self.is_in[k] && (!is_unknown || is_for_unknown(point)) {
-                weights[k] = self.of[k] * f64::from(likelihood[k]);
-                total += weights[k];
-            }
-        }
-        if total > 0.0 {
-            let one = if is_unknown { 0.0 } else { 1.0 / total };
-            sums.iter_mut().zip(&weights).for_each(|(sum, weight)| *sum += one * weight);
-            sums[POINTS] += total.ln();
-        }
-    }
-
-    /// The shares after a pass, and the log-likelihood.
-    pub(super) fn after(
-        &self,
-        sweep: &Sweep,
-        points: &[Behaviour],
-        annotators: usize,
-    ) -> (Self, f64) {
-        self.improved(sweep, points, annotators, (1.0, STEPS))
+    /// The shares at these likelihoods.
+    pub(super) fn after(&self, evidence: &Evidence<'_>) -> Self {
+        self.improved(evidence, 1.0, STEPS)
     }
 
     /// The log-likelihood with these behaviours and their best shares.
-    pub(super) fn best_value(&self, sweep: &Sweep, points: &[Behaviour], annotators: usize) -> f64 {
-        self.improved(sweep, points, annotators, (COUNTS_TO_COMPARE, STEPS_TO_COMPARE)).1
+    fn best_value(&self, evidence: &Evidence<'_>) -> f64 {
+        self.improved(evidence, COUNTS_TO_COMPARE, STEPS_TO_COMPARE).value(evidence)
     }
 
     /// Removes the groups of points that the votes do not speak for. Returns whether there were any.
-    pub(super) fn remove_unsupported(
-        &mut self,
-        sweep: &Sweep,
-        points: &[Behaviour],
-        annotators: usize,
-    ) -> bool {
-        let mut value = self.best_value(sweep, points, annotators);
+    pub(super) fn remove_unsupported(&mut self, evidence: &Evidence<'_>) -> bool {
+        let mut value = self.best_value(evidence);
         let mut has_removed = false;
         for group in [
             PointGroup::Contrary,
@@ -147,14 +169,14 @@ impl Shares {
             PointGroup::Lapse,
         ] {
             let mut without = self.clone();
-            for (k, point) in points.iter().enumerate() {
+            for (k, point) in evidence.points.iter().enumerate() {
                 without.is_in[k] &= point.group != group;
             }
             if without.is_in == self.is_in {
                 continue;
             }
             without.normalise();
-            let rest = without.best_value(sweep, points, annotators);
+            let rest = without.best_value(evidence);
             if value - rest < MIN_GAIN {
                 (*self, value, has_removed) = (without, rest, true);
             }
@@ -168,6 +190,32 @@ impl Shares {
             self.of[k] = if self.is_in[k] { self.of[k] / total } else { 0.0 };
         }
     }
+}
+
+/// Adds the probabilities of a block's behaviours.
+fn add_block(
+    likelihood: &[f32; POINTS],
+    shares: &[f64; POINTS],
+    weight: f64,
+    sums: &mut [f64; POINTS],
+) {
+    let mut weights = [0.0; POINTS];
+    let mut total = 0.0;
+    for (own, (likelihood, share)) in weights.iter_mut().zip(likelihood.iter().zip(shares)) {
+        *own = share * f64::from(*likelihood);
+        total += *own;
+    }
+    if total > 0.0 {
+        let factor = weight / total;
+        sums.iter_mut().zip(&weights).for_each(|(sum, own)| *sum += factor * own);
+    }
+}
+
+/// log Σ_k π_k P(answers given behaviour k).
+fn block_value(likelihoods: &Likelihoods, shares: &[f64; POINTS], block: usize) -> f64 {
+    let likelihood = likelihoods.relative[block].iter();
+    let total: f64 = likelihood.zip(shares).map(|(l, share)| f64::from(*l) * share).sum();
+    likelihoods.log_largest[block] + total.max(f64::MIN_POSITIVE).ln()
 }
 
 fn is_for_unknown(point: &Behaviour) -> bool {

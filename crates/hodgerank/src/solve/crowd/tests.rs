@@ -3,6 +3,7 @@ use rand_chacha::ChaCha8Rng;
 
 use super::*;
 use crate::annotator_votes::AnnotatorVote;
+use crate::status::Status;
 use crate::{Comparison, Groups};
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -163,41 +164,81 @@ fn swapped_sides_swap_left_and_right() {
     }
 }
 
-#[test]
-fn the_gradient_is_that_of_finite_differences() {
-    let study = crowd(8, &mixed()[18..], 40, 7);
+/// ℓ without the prior at these scores, vote by vote: the slow reference.
+fn log_likelihood(study: &TestCrowd, search: &Search<'_>, scores: &[f64]) -> f64 {
     let votes = study.votes();
-    let graph = study.graph();
+    let of_annotator = |annotator: usize| -> f64 {
+        let of_point = |(k, point): (usize, &behaviour::Behaviour)| {
+            let (slope, offset) = point.line();
+            let product: f64 = votes
+                .of(annotator)
+                .iter()
+                .map(|vote| {
+                    let d = scores[vote.left as usize] - scores[vote.right as usize];
+                    let left = slope / (1.0 + (-d).exp()) + offset;
+                    let answer = if votes.y(vote) > 0.0 { left } else { 1.0 - left };
+                    answer.max(likelihood::MIN_PROBABILITY)
+                })
+                .product();
+            search.shares.of[k] * product
+        };
+        search.points.iter().enumerate().map(of_point).sum::<f64>().ln()
+    };
+    (0..votes.annotators()).map(of_annotator).sum()
+}
+
+#[test]
+fn likelihoods_and_slopes_are_those_of_the_slow_reference() {
+    let study = crowd(8, &mixed()[18..], 40, 7);
+    let (graph, votes) = (study.graph(), study.votes());
     let mut search = Search::new(&graph, &votes, &CrowdOptions::default()).unwrap();
     search.scores = study.truth.iter().map(|t| 0.7 * t).collect();
-    let log_shares = search.shares.logarithms(&search.points);
-    let value = |search: &Search<'_>| -> (f64, Sweep) {
-        let found = search.pass(&log_shares, true);
-        let rows = found.likelihood.iter().zip(&found.log_largest);
-        let value = rows
-            .map(|(likelihood, largest)| {
-                let shares = search.shares.of.iter();
-                let sum: f64 = shares.zip(likelihood).map(|(s, &l)| s * f64::from(l)).sum();
-                largest + sum.ln()
-            })
-            .sum();
-        (value, found)
-    };
-    let (_, here) = value(&search);
+    search.evaluate();
+    search.responsibility = search.shares.responsibilities(&search.evidence());
+    let expected = log_likelihood(&study, &search, &search.scores);
+    let found = search.shares.value(&search.evidence());
+    assert!((found - expected).abs() < 2e-4 * study.rows.len() as f64, "{found} {expected}");
+    let slopes = search.slopes(&search.scores, &search.responsibility);
+    let mut scores = search.scores.clone();
     for item in 0..8 {
-        let step = 1e-3;
-        search.scores[item] += step;
-        let up = value(&search).0;
-        search.scores[item] -= 2.0 * step;
-        let down = value(&search).0;
-        search.scores[item] += step;
+        let step = 1e-4;
+        scores[item] += step;
+        let up = log_likelihood(&study, &search, &scores);
+        scores[item] -= 2.0 * step;
+        let down = log_likelihood(&study, &search, &scores);
+        scores[item] += step;
         let expected = (up - down) / (2.0 * step);
-        let error = (here.gradient[item] - expected).abs();
+        let found = slopes.gradient[item];
         assert!(
-            error < 2e-3 * (1.0 + expected.abs()),
-            "{item}: {} {expected}",
-            here.gradient[item]
+            (found - expected).abs() < 2e-3 * (1.0 + expected.abs()),
+            "{item}: {found} {expected}"
         );
+    }
+}
+
+#[test]
+fn no_step_decreases_the_objective() {
+    for (seed, kinds) in
+        [(21, mixed()), (22, vec![Kind::Careful; 15]), (23, mixed()[20..].to_vec())]
+    {
+        let study = crowd(12, &kinds, 50, seed);
+        let (graph, votes) = (study.graph(), study.votes());
+        // A given prior: the objective stays the same.
+        let options = CrowdOptions { prior: Some(0.05), ..CrowdOptions::default() };
+        let mut search = Search::new(&graph, &votes, &options).unwrap();
+        let dependence = vec![0.0; search.weights.len()];
+        let mut value = f64::NEG_INFINITY;
+        for iteration in 0..8 {
+            search.update_behaviours();
+            let (_, next) = (search.step().unwrap(), search.value(&dependence));
+            assert!(next >= value - 1e-9 * next.abs(), "{iteration}: {value} {next}");
+            value = next;
+        }
+        // The gradient vanishes at the end.
+        let slopes = search.slopes(&search.scores, &search.responsibility);
+        let gradient = search.newton_step(&search.scores, &slopes).unwrap().gradient;
+        let largest = gradient.iter().fold(0.0_f64, |a, g| a.max(g.abs()));
+        assert!(largest < 2e-3 * study.rows.len() as f64 / 12.0, "{largest}");
     }
 }
 

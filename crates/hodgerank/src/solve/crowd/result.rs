@@ -1,0 +1,339 @@
+//! The result: scores, what is known about the annotators, and which votes are bad.
+
+use rayon::prelude::*;
+
+use super::behaviour::{AnnotatorClass, Behaviour};
+use super::likelihood::POINTS;
+use super::search::Search;
+use super::tastes::OtherTaste;
+use crate::annotator_votes::{AnnotatorVote, AnnotatorVotes};
+use crate::graph::ComparisonGraph;
+use crate::solve::Solution;
+
+/// Behaviours that are less probable than this do not count in the probability that a vote is bad.
+const MIN_PROBABILITY: f32 = 1e-5;
+/// The probability of being careful from which no vote of an annotator can be more likely bad.
+const CERTAINLY_CAREFUL: f32 = 0.9999;
+/// Share of annotators with a known class that must be honest for the direction to be certain.
+const CERTAIN_HONEST_SHARE: f64 = 0.6;
+
+/// Scores, and what is known about the annotators.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Crowd {
+    /// Scores in log-odds, mean zero on each component.
+    pub solution: Solution,
+    /// What was estimated about the crowd as a whole.
+    pub estimates: CrowdEstimates,
+    /// One entry for each annotator with votes enough to say anything, by index.
+    pub annotators: Vec<AnnotatorEstimate>,
+    points: Vec<Behaviour>,
+    /// The probability of each behaviour of an unknown person.
+    unknown: [f32; POINTS],
+}
+
+/// Parameters of the crowd.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CrowdEstimates {
+    /// λ, the precision of the prior.
+    pub prior: f64,
+    /// ν, the odds of a tie between equal items against either side.
+    pub tie_odds: f64,
+    /// b, the advantage of the left side in log-odds; 0 if the votes do not speak for one.
+    pub side_advantage: f64,
+    /// The share of annotators of each class.
+    pub class_shares: Vec<(AnnotatorClass, f64)>,
+    /// The log-likelihood of the votes.
+    pub log_likelihood: f64,
+    /// The same at these scores if everyone is careful.
+    pub log_likelihood_careful: f64,
+    /// Whether nearly as many annotators vote against the ranking as for it.
+    pub is_direction_uncertain: bool,
+    /// Votes by unknown people.
+    pub unknown_votes: u64,
+    /// Iterations, each of two passes over the votes.
+    pub iterations: usize,
+}
+
+/// What is known about an annotator.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AnnotatorEstimate {
+    /// The annotator's index.
+    pub annotator: u32,
+    /// The most probable class.
+    pub class: AnnotatorClass,
+    /// Its probability.
+    pub probability: f64,
+    /// The share of honest votes: its mean, and an interval with a probability of 95%.
+    pub honest: f64,
+    /// Lower end of the interval.
+    pub honest_low: f64,
+    /// Upper end of the interval.
+    pub honest_high: f64,
+    /// The probability of each behaviour; they sum to one with that of another taste.
+    behaviour: [f32; POINTS],
+    /// The probability of another taste than that of the ranking.
+    taste: f64,
+}
+
+impl Crowd {
+    /// The result of a search that has ended.
+    pub(super) fn new(
+        search: Search<'_>,
+        other: Option<&OtherTaste>,
+        solution: impl FnOnce(Vec<f64>) -> Solution,
+    ) -> Self {
+        let mut estimates = estimates(&search, other);
+        let annotators = annotator_estimates(&search, other);
+        let unknown = unknown_behaviour(&search);
+        let Search { scores, points, .. } = search;
+        let solution = solution(scores);
+        estimates.iterations = solution.info.iterations;
+        Self { solution, estimates, annotators, points, unknown }
+    }
+
+    /// The probability that a vote on items as they were shown is not honest. `y` is positive if the
+    /// left item was preferred; `annotator` is the position in [`Crowd::annotators`], none for people
+    /// who are not in it.
+    #[must_use]
+    pub fn bad_probability(
+        &self,
+        annotator: Option<usize>,
+        (left, right): (u32, u32),
+        y: f64,
+    ) -> f64 {
+        let (behaviour, taste) = match annotator {
+            Some(a) => (&self.annotators[a].behaviour, self.annotators[a].taste),
+            None => (&self.unknown, 0.0),
+        };
+        let scores = &self.solution.scores;
+        let d = scores[left as usize] - scores[right as usize] + self.estimates.side_advantage;
+        let p = 1.0 / (1.0 + (-d).exp());
+        // A vote by another taste is honest.
+        let mut honest = taste;
+        for (point, &r) in self.points.iter().zip(behaviour) {
+            if r < MIN_PROBABILITY {
+                continue;
+            }
+            let r = f64::from(r);
+            let (slope, offset) = point.line();
+            let q = (slope * p + offset).clamp(1e-9, 1.0 - 1e-9);
+            honest += r * match y {
+                y if y > 0.0 => point.honest * p / q,
+                y if y < 0.0 => point.honest * (1.0 - p) / (1.0 - q),
+                _ => (point.honest - point.contrary).abs(),
+            };
+        }
+        (1.0 - honest).clamp(0.0, 1.0)
+    }
+
+    /// The position of an annotator in [`Crowd::annotators`], if they are in it.
+    #[must_use]
+    pub fn position(&self, annotator: u32) -> Option<usize> {
+        self.annotators.binary_search_by_key(&annotator, |estimate| estimate.annotator).ok()
+    }
+
+    /// The probability that each vote of an annotator is not honest.
+    fn bad_probabilities<'a>(
+        &'a self,
+        votes: &'a AnnotatorVotes,
+        annotator: usize,
+    ) -> impl Iterator<Item = (&'a AnnotatorVote, f64)> + 'a {
+        let position = self.position(annotator as u32);
+        votes.of(annotator).iter().map(move |vote| {
+            let y = votes.y(vote);
+            (vote, self.bad_probability(position, (vote.left, vote.right), y))
+        })
+    }
+
+    /// Number of votes of each group that are bad with a probability above `threshold`.
+    ///
+    /// # Panics
+    /// If the votes are not those of the graph.
+    #[must_use]
+    pub fn flagged(
+        &self,
+        graph: &ComparisonGraph,
+        votes: &AnnotatorVotes,
+        threshold: f64,
+    ) -> Vec<f64> {
+        let groups = graph.groups();
+        let of_annotator = |annotator: usize| {
+            let is_careful = |a: usize| self.annotators[a].behaviour[0] > CERTAINLY_CAREFUL;
+            if threshold >= 0.5 && self.position(annotator as u32).is_some_and(is_careful) {
+                return Vec::new();
+            }
+            let flagged = self.bad_probabilities(votes, annotator);
+            let flagged = flagged.filter(|(_, probability)| *probability > threshold);
+            let oriented = |(vote, _): (&AnnotatorVote, f64)| {
+                let y = votes.y(vote);
+                let y = if vote.left < vote.right { y } else { -y };
+                let pair = (vote.left.min(vote.right), vote.left.max(vote.right));
+                (pair, y, vote.count)
+            };
+            flagged.map(oriented).collect()
+        };
+        let lists: Vec<Vec<FlaggedVote>> =
+            (0..=votes.annotators()).into_par_iter().map(of_annotator).collect();
+        let mut flagged_votes: Vec<_> = lists.into_iter().flatten().collect();
+        // In the order of the groups, which are then read once: a search for each vote would wait for
+        // memory most of the time.
+        flagged_votes.par_sort_unstable_by_key(|&(pair, _, _)| pair);
+        let mut flagged = vec![0.0; groups.len()];
+        let mut first = 0;
+        for (pair, y, count) in flagged_votes {
+            while first < groups.len() && (groups.left[first], groups.right[first]) < pair {
+                first += 1;
+            }
+            let group = (first..groups.len())
+                .take_while(|&g| (groups.left[g], groups.right[g]) == pair)
+                .find(|&g| groups.y[g] == y);
+            flagged[group.expect("the votes of the graph")] += f64::from(count);
+        }
+        flagged
+    }
+
+    /// The threshold above which there are at least this many votes: more if several are equally bad.
+    #[must_use]
+    pub fn threshold_of(&self, votes: &AnnotatorVotes, wanted: f64) -> f64 {
+        let of_annotator = |annotator: usize| -> Vec<(f64, u32)> {
+            let all = self.bad_probabilities(votes, annotator);
+            all.map(|(vote, probability)| (probability, vote.count)).collect()
+        };
+        let lists: Vec<Vec<(f64, u32)>> =
+            (0..=votes.annotators()).into_par_iter().map(of_annotator).collect();
+        let mut probabilities: Vec<(f64, u32)> = lists.into_iter().flatten().collect();
+        probabilities.par_sort_unstable_by(|a, b| b.0.total_cmp(&a.0));
+        let mut above = 0.0;
+        for (probability, count) in probabilities {
+            above += f64::from(count);
+            if above >= wanted {
+                return probability.next_down();
+            }
+        }
+        0.0
+    }
+
+    /// The probability that a careful annotator prefers the left of two items.
+    #[must_use]
+    pub fn left_probability(&self, left: u32, right: u32) -> f64 {
+        let scores = &self.solution.scores;
+        let d = scores[left as usize] - scores[right as usize] + self.estimates.side_advantage;
+        1.0 / (1.0 + (-d).exp())
+    }
+}
+
+/// The items of a flagged vote in the order of groups, its outcome and its count.
+type FlaggedVote = ((u32, u32), f64, u32);
+
+fn estimates(search: &Search<'_>, other: Option<&OtherTaste>) -> CrowdEstimates {
+    let annotators = search.annotators();
+    let taste: f64 = other.map_or(0.0, |other| other.probability.iter().sum());
+    let (mut honest, mut against) = (0.0, 0.0);
+    for row in &search.responsibility[..annotators] {
+        for (point, &r) in search.points.iter().zip(row) {
+            let slope = point.line().0;
+            honest += f64::from(r) * slope.max(0.0);
+            against += f64::from(r) * (-slope).max(0.0);
+        }
+    }
+    let unknown = (annotators..search.blocks.len()).flat_map(|block| search.blocks.block(block).0);
+    let unknown_votes: u64 = unknown.map(|vote| u64::from(vote.count)).sum();
+    let log_careful: f64 = search.likelihoods.log_careful.iter().sum();
+    // Numbers of votes are exact in sums of all processes.
+    let mut sums = [honest, against, unknown_votes as f64, log_careful, taste, annotators as f64];
+    search.communicator().sum(&mut sums);
+    let [honest, against, unknown_votes, log_likelihood_careful, taste, annotators] = sums;
+    let taste = taste / annotators.max(1.0);
+    let share = |class: AnnotatorClass| match class {
+        AnnotatorClass::Taste => taste,
+        _ => {
+            let points = search.points.iter().zip(&search.shares.of);
+            let of_class = points.filter(|(point, _)| point.class() == class);
+            (1.0 - taste) * of_class.map(|(_, share)| share).sum::<f64>()
+        }
+    };
+    CrowdEstimates {
+        prior: search.lambda,
+        tie_odds: search.tie_odds,
+        side_advantage: search.side_advantage,
+        class_shares: AnnotatorClass::ALL.iter().map(|&class| (class, share(class))).collect(),
+        log_likelihood: search.shares.value(&search.evidence()),
+        log_likelihood_careful,
+        is_direction_uncertain: against > 0.0 && honest < CERTAIN_HONEST_SHARE * (honest + against),
+        unknown_votes: unknown_votes as u64,
+        iterations: 0,
+    }
+}
+
+fn annotator_estimates(search: &Search<'_>, other: Option<&OtherTaste>) -> Vec<AnnotatorEstimate> {
+    let rows = search.blocks.annotator.iter().zip(&search.responsibility).enumerate();
+    rows.map(|(block, (&annotator, &behaviour))| {
+        let taste = other.map_or(0.0, |other| other.probability[block]);
+        let of_class = |class: AnnotatorClass| -> f64 {
+            if class == AnnotatorClass::Taste {
+                return taste;
+            }
+            let points = search.points.iter().zip(&behaviour);
+            points.filter(|(point, _)| point.class() == class).map(|(_, &r)| f64::from(r)).sum()
+        };
+        let by_probability = |a: &AnnotatorClass, b: &AnnotatorClass| {
+            of_class(*a).total_cmp(&of_class(*b)).then(b.cmp(a))
+        };
+        let class = AnnotatorClass::ALL
+            .into_iter()
+            .max_by(by_probability)
+            .unwrap_or(AnnotatorClass::Careful);
+        let (honest, honest_low, honest_high) = honest_share(&search.points, &behaviour, taste);
+        let probability = of_class(class).min(1.0);
+        AnnotatorEstimate {
+            annotator,
+            class,
+            probability,
+            honest,
+            honest_low,
+            honest_high,
+            behaviour,
+            taste,
+        }
+    })
+    .collect()
+}
+
+/// The mean share of honest votes, and an interval with a probability of 95%.
+fn honest_share(points: &[Behaviour], behaviour: &[f32; POINTS], taste: f64) -> (f64, f64, f64) {
+    let mut shares: Vec<(f64, f64)> =
+        points.iter().zip(behaviour).map(|(p, &r)| (p.honest, f64::from(r))).collect();
+    shares.push((1.0, taste));
+    shares.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let quantile = |level: f64| {
+        let mut below = 0.0;
+        let reaches = |(_, r): &&(f64, f64)| {
+            below += r;
+            below >= level
+        };
+        shares.iter().find(reaches).or(shares.last()).map_or(1.0, |(honest, _)| *honest)
+    };
+    let honest: f64 = shares.iter().map(|(honest, r)| honest * r).sum();
+    // The mean of a few points can be below all but the last of them.
+    (honest, quantile(0.025).min(honest), quantile(0.975).max(honest))
+}
+
+/// The mean over the blocks of unknown people; careful if there are none.
+fn unknown_behaviour(search: &Search<'_>) -> [f32; POINTS] {
+    // The last sum is the number of blocks.
+    let mut sums = [0.0; POINTS + 1];
+    let rows = &search.responsibility[search.annotators()..];
+    for row in rows {
+        sums.iter_mut().zip(row).for_each(|(sum, &r)| *sum += f64::from(r));
+    }
+    sums[POINTS] = rows.len() as f64;
+    search.communicator().sum(&mut sums);
+    let blocks = sums[POINTS];
+    let mut mean = [0.0; POINTS];
+    if blocks == 0.0 {
+        mean[0] = 1.0;
+        return mean;
+    }
+    mean.iter_mut().zip(&sums).for_each(|(mean, sum)| *mean = (sum / blocks) as f32);
+    mean
+}

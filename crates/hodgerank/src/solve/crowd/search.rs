@@ -1,0 +1,365 @@
+//! The search for the scores and the behaviours that are most likely together.
+
+use rayon::prelude::*;
+
+use super::behaviour::{Behaviour, behaviours};
+use super::blocks::Blocks;
+use super::likelihood::{LikelihoodTable, Likelihoods, POINTS, ScoreModel};
+use super::shares::{self, Evidence, Shares};
+use super::slopes::{Lines, Slopes, slopes};
+use crate::annotator_votes::AnnotatorVotes;
+use crate::communicator::Communicator;
+use crate::error::Result;
+use crate::graph::ComparisonGraph;
+use crate::laplacian::{Backend, BackendChoice, LaplacianSystem, StoppingRule};
+use crate::numeric::{dot, largest_magnitude, norm};
+use crate::solve::bradley_terry::{GraphPrior, HonestVote, WarmStart, sum_ends};
+use crate::status::Status;
+
+const MAX_ITERATIONS: usize = 40;
+/// Newton steps in which everyone counts as careful.
+const WARM_UP: usize = 3;
+/// Iterations before the search may end.
+const MIN_ITERATIONS: usize = 2;
+/// Change of the scores relative to their spread at which unsupported behaviours leave the model, and
+/// at which the search stops.
+const ROUGH_TOLERANCE: f64 = 0.1;
+const TOLERANCE: f64 = 5e-3;
+/// How often a step is shortened before it is given up.
+const MAX_CUTS: usize = 6;
+/// Relative size of ℓ below which a decrease is rounding.
+const ROUNDING: f64 = 1e-12;
+/// Largest change of a score in one step, in log-odds.
+const MAX_CHANGE: f64 = 2.0;
+/// Gain of the log-likelihood for which the side advantage enters the model.
+const MIN_SIDE_GAIN: f64 = 4.8;
+/// Relative change of ν that is not negligible.
+const TIE_TOLERANCE: f64 = 1e-3;
+/// Relative residual of the linear systems: each step is repeated anyway.
+const SOLVE_TOLERANCE: f64 = 1e-4;
+/// Pairs per item above which conjugate gradients take few iterations.
+const WELL_CONNECTED: usize = 8;
+const MIN_WEIGHT: f64 = 1e-12;
+
+/// The state of a search.
+pub(super) struct Search<'a> {
+    pub(super) graph: &'a ComparisonGraph,
+    pub(super) blocks: Blocks,
+    pub(super) points: Vec<Behaviour>,
+    pub(super) scores: Vec<f64>,
+    pub(super) side_advantage: f64,
+    pub(super) tie_odds: f64,
+    pub(super) lambda: f64,
+    pub(super) shares: Shares,
+    /// How much each block counts: less if its annotator may have another taste.
+    pub(super) weights: Vec<f64>,
+    /// At the scores.
+    pub(super) likelihoods: Likelihoods,
+    /// The probability of each behaviour of each block, times its weight.
+    pub(super) responsibility: Vec<[f32; POINTS]>,
+    table: LikelihoodTable,
+    lines: Lines,
+    prior: GraphPrior,
+    system: LaplacianSystem,
+    is_prior_free: bool,
+    has_sides: bool,
+    has_advantage: bool,
+}
+
+/// How a search ended.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct SearchEnd {
+    pub(super) iterations: usize,
+    pub(super) status: Status,
+    /// The last change of the scores relative to their spread.
+    pub(super) change: f64,
+}
+
+impl<'a> Search<'a> {
+    pub(super) fn new(
+        graph: &'a ComparisonGraph,
+        votes: &AnnotatorVotes,
+        options: &super::CrowdOptions,
+    ) -> Result<Self> {
+        let points = behaviours(votes.has_sides());
+        let mut size = [graph.pairs().len() as f64];
+        graph.communicator().sum(&mut size);
+        let backend = match options.backend {
+            BackendChoice::Auto if size[0] >= (WELL_CONNECTED * graph.items()) as f64 => {
+                BackendChoice::Fixed(Backend::ConjugateGradient)
+            }
+            choice => choice,
+        };
+        let start = WarmStart::new(graph, backend, options.prior, WARM_UP)?;
+        let blocks = Blocks::new(votes);
+        let mut search = Self {
+            graph,
+            scores: start.scores,
+            side_advantage: 0.0,
+            tie_odds: start.tie_odds,
+            lambda: start.lambda,
+            shares: shares::first(&points),
+            weights: vec![1.0; blocks.len()],
+            likelihoods: Likelihoods::default(),
+            responsibility: Vec::new(),
+            table: LikelihoodTable::new(&points),
+            lines: Lines::new(&points),
+            prior: start.prior,
+            system: start.system,
+            is_prior_free: options.prior.is_none(),
+            has_sides: votes.has_sides(),
+            has_advantage: false,
+            points,
+            blocks,
+        };
+        search.evaluate();
+        Ok(search)
+    }
+
+    pub(super) fn annotators(&self) -> usize {
+        self.blocks.annotator.len()
+    }
+
+    pub(super) fn communicator(&self) -> &'a dyn Communicator {
+        self.graph.communicator()
+    }
+
+    pub(super) fn backends(&self) -> Vec<Backend> {
+        let mut backends: Vec<Backend> = self.system.backends().collect();
+        backends.dedup();
+        backends
+    }
+
+    fn score_model(&self) -> ScoreModel<'_> {
+        ScoreModel {
+            scores: &self.scores,
+            side_advantage: self.side_advantage,
+            tie_odds: self.tie_odds,
+        }
+    }
+
+    pub(super) fn evidence(&self) -> Evidence<'_> {
+        Evidence {
+            likelihoods: &self.likelihoods,
+            weights: &self.weights,
+            annotators: self.annotators(),
+            points: &self.points,
+            communicator: self.communicator(),
+        }
+    }
+
+    /// Computes the likelihoods at the scores.
+    pub(super) fn evaluate(&mut self) {
+        self.likelihoods = self.table.evaluate(&self.blocks, &self.score_model());
+    }
+
+    /// Computes the likelihoods at other scores.
+    pub(super) fn likelihoods_at(&self, scores: &[f64]) -> Likelihoods {
+        let at = ScoreModel { scores, ..self.score_model() };
+        self.table.evaluate(&self.blocks, &at)
+    }
+
+    /// Estimates the shares and the behaviour of each annotator at the likelihoods.
+    pub(super) fn update_behaviours(&mut self) {
+        self.shares = self.shares.after(&self.evidence());
+        self.responsibility = self.shares.responsibilities(&self.evidence());
+    }
+
+    /// Forgets the behaviours, because the scores are others.
+    pub(super) fn restart_behaviours(&mut self) {
+        self.shares = shares::first(&self.points);
+        self.evaluate();
+    }
+
+    /// Iterates until the scores do not change any more.
+    pub(super) fn run(&mut self) -> Result<SearchEnd> {
+        let (mut is_reduced, mut is_flipped) = (false, false);
+        let mut change = f64::INFINITY;
+        for iteration in 0..MAX_ITERATIONS {
+            self.update_behaviours();
+            if !is_flipped && self.direction() < 0.0 {
+                // More annotators are contrary than honest: the scores are upside down.
+                is_flipped = true;
+                self.scores.iter_mut().for_each(|score| *score = -*score);
+                self.restart_behaviours();
+                continue;
+            }
+            let is_small = change < if is_reduced { TOLERANCE } else { ROUGH_TOLERANCE };
+            if iteration >= MIN_ITERATIONS && is_small {
+                let has_removed = !is_reduced && self.remove_unsupported();
+                if !has_removed && change < TOLERANCE {
+                    return Ok(SearchEnd { iterations: iteration, status: Status::Solved, change });
+                }
+                is_reduced = true;
+            }
+            change = self.step()?;
+        }
+        self.update_behaviours();
+        Ok(SearchEnd { iterations: MAX_ITERATIONS, status: Status::IterationLimit, change })
+    }
+
+    fn remove_unsupported(&mut self) -> bool {
+        let mut shares = self.shares.clone();
+        let has_removed = shares.remove_unsupported(&self.evidence());
+        if has_removed {
+            self.shares = shares;
+            self.update_behaviours();
+        }
+        has_removed
+    }
+
+    /// Σ over annotators of honest minus contrary shares.
+    fn direction(&self) -> f64 {
+        self.communicator().sum_scalar((0..self.annotators()).map(|a| self.follows(a)).sum())
+    }
+
+    /// The expected share of honest minus that of contrary answers.
+    pub(super) fn follows(&self, annotator: usize) -> f64 {
+        let row = self.points.iter().zip(&self.responsibility[annotator]);
+        row.map(|(point, &r)| point.line().0 * f64::from(r)).sum()
+    }
+
+    /// For each block, how much its answers depend on the items.
+    fn dependence(&self) -> Vec<f64> {
+        let slopes: Vec<f64> = self.points.iter().map(|point| point.line().0.abs()).collect();
+        let of = |row: &[f32; POINTS]| slopes.iter().zip(row).map(|(s, &r)| s * f64::from(r)).sum();
+        self.responsibility.par_iter().map(of).collect()
+    }
+
+    /// ℓ with the prior of the shares, and ties weighted by how much answers depend on the items.
+    pub(super) fn value(&self, dependence: &[f64]) -> f64 {
+        let ties =
+            if self.tie_odds > 0.0 { dot(dependence, &self.likelihoods.log_ties) } else { 0.0 };
+        let squares = self.prior.squares(self.graph.pairs(), &self.scores);
+        let own = self.communicator().sum_scalar(ties - 0.5 * self.lambda * squares);
+        let side = 0.5 * self.lambda * self.side_advantage * self.side_advantage;
+        let shares = self.shares.log_prior(&self.points) + self.shares.value(&self.evidence());
+        shares + own - side
+    }
+
+    /// The slopes at these scores, if behaviours have these probabilities; sums of all processes.
+    pub(super) fn slopes(&self, scores: &[f64], responsibility: &[[f32; POINTS]]) -> Slopes {
+        let at = ScoreModel { scores, ..self.score_model() };
+        let mut found = slopes(&self.blocks, &self.lines, responsibility, &at);
+        let communicator = self.communicator();
+        communicator.sum(&mut found.gradient);
+        communicator.sum(&mut found.information);
+        let mut scalars =
+            [found.side_gradient, found.side_information, found.ties, found.expected_ties];
+        communicator.sum(&mut scalars);
+        [found.side_gradient, found.side_information, found.ties, found.expected_ties] = scalars;
+        found
+    }
+
+    /// The gradient of ℓ in the scores, with the prior, and the Newton step.
+    ///
+    /// The information of a pair is that of honest votes, in proportion to how much of its items'
+    /// information is left.
+    pub(super) fn newton_step(&self, scores: &[f64], slopes: &Slopes) -> Result<NewtonStep> {
+        let pairs = self.graph.pairs();
+        let items = self.graph.items();
+        let difference =
+            |p: usize| scores[pairs.left[p] as usize] - scores[pairs.right[p] as usize];
+        let variance =
+            |p: usize| pairs.weight[p] * HonestVote::new(difference(p), self.tie_odds).variance();
+        let variances: Vec<f64> = (0..pairs.len()).into_par_iter().map(variance).collect();
+        let mut of_items = sum_ends(items, pairs, |p| (variances[p], variances[p]));
+        self.communicator().sum(&mut of_items);
+        let ratio: Vec<f64> = slopes
+            .information
+            .iter()
+            .zip(&of_items)
+            .map(|(information, variance)| information / variance.max(f64::MIN_POSITIVE))
+            .collect();
+        let omega = &self.prior.weights;
+        let weight = |p: usize| {
+            let (i, j) = (pairs.left[p] as usize, pairs.right[p] as usize);
+            let information = 0.5 * (ratio[i] + ratio[j]) * variances[p];
+            (information + self.lambda * omega[p]).max(MIN_WEIGHT)
+        };
+        let weights: Vec<f64> = (0..pairs.len()).into_par_iter().map(weight).collect();
+        let mut gradient = sum_ends(items, pairs, |p| {
+            let pull = self.lambda * omega[p] * difference(p);
+            (-pull, pull)
+        });
+        self.communicator().sum(&mut gradient);
+        gradient.iter_mut().zip(&slopes.gradient).for_each(|(sum, own)| *sum += own);
+        let system = self.system.reweighted(self.graph, &weights)?;
+        let mut step = system.solve(&gradient, &StoppingRule::at(SOLVE_TOLERANCE))?.0;
+        let length = (MAX_CHANGE / largest_magnitude(&step).max(MAX_CHANGE)).min(1.0);
+        step.iter_mut().for_each(|step| *step *= length);
+        Ok(NewtonStep { gradient, step })
+    }
+
+    /// A step in the scores and the side advantage that does not decrease ℓ, and the next λ and ν.
+    /// Returns the change of the scores relative to their spread.
+    pub(super) fn step(&mut self) -> Result<f64> {
+        let slopes = self.slopes(&self.scores, &self.responsibility);
+        self.update_tie_odds(&slopes);
+        let NewtonStep { gradient, step } = self.newton_step(&self.scores, &slopes)?;
+        let side_gain = slopes.side_gradient.powi(2) / (2.0 * slopes.side_information.max(1.0));
+        self.has_advantage |= self.has_sides && side_gain > MIN_SIDE_GAIN;
+        let (side_gradient, side_step) = self.side_step(&slopes);
+        let slope = dot(&gradient, &step) + side_gradient * side_step;
+        let (start, start_advantage) = (self.scores.clone(), self.side_advantage);
+        let dependence = self.dependence();
+        let before = self.value(&dependence);
+        let mut length = 1.0;
+        for cut in 0.. {
+            for ((score, start), step) in self.scores.iter_mut().zip(&start).zip(&step) {
+                *score = start + length * step;
+            }
+            self.side_advantage = start_advantage + length * side_step;
+            self.evaluate();
+            let value = self.value(&dependence);
+            if value >= before - ROUNDING * before.abs() {
+                break;
+            }
+            // The maximum of the parabola with this value and the slope at the start.
+            let rise = length * slope;
+            length *= (0.5 * rise / (rise + before - value)).clamp(0.1, 0.5);
+            length = if cut == MAX_CUTS { 0.0 } else { length };
+        }
+        if self.is_prior_free {
+            self.lambda = self.next_prior(&slopes);
+        }
+        Ok(length * norm(&step) / norm(&self.scores).max(f64::MIN_POSITIVE))
+    }
+
+    /// The gradient and the step of the side advantage; zero if it is not in the model.
+    fn side_step(&self, slopes: &Slopes) -> (f64, f64) {
+        if !self.has_advantage {
+            return (0.0, 0.0);
+        }
+        let gradient = slopes.side_gradient - self.lambda * self.side_advantage;
+        let step = gradient / (slopes.side_information + self.lambda);
+        (gradient, step.clamp(-MAX_CHANGE, MAX_CHANGE))
+    }
+
+    fn update_tie_odds(&mut self, slopes: &Slopes) {
+        if slopes.ties > 0.0 && slopes.expected_ties > 0.0 {
+            let factor = slopes.ties / slopes.expected_ties;
+            self.tie_odds *= factor;
+            if factor.ln().abs() > TIE_TOLERANCE {
+                self.evaluate();
+            }
+        }
+    }
+
+    fn next_prior(&self, slopes: &Slopes) -> f64 {
+        let pairs = self.graph.pairs();
+        let omega = &self.prior.weights;
+        let of_prior = |p: usize| (self.lambda * omega[p], self.lambda * omega[p]);
+        let mut diagonal = sum_ends(self.graph.items(), pairs, of_prior);
+        self.communicator().sum(&mut diagonal);
+        diagonal.iter_mut().zip(&slopes.information).for_each(|(sum, own)| *sum += own);
+        self.prior.next(self.lambda, &self.scores, &diagonal)
+    }
+}
+
+/// A step of Newton's method.
+pub(super) struct NewtonStep {
+    /// The gradient of ℓ in the scores.
+    pub(super) gradient: Vec<f64>,
+    pub(super) step: Vec<f64>,
+}

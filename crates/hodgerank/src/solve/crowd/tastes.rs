@@ -1,0 +1,145 @@
+//! Annotators who follow scores of their own: a second taste.
+//!
+//! Where the votes divide into two camps, the search can end at the scores of the smaller one, whose
+//! members then look careful and all others random. So the annotators who do not follow the scores are
+//! asked for theirs: if these explain their votes much better than their behaviours do, there are two
+//! tastes. Each annotator then has one of them with a probability t,
+//!
+//! t = τ P(votes at the other scores) / (τ P(votes at the other scores) + (1 − τ) P(votes by behaviour)),
+//!
+//! τ, both scores and t are estimated in turn, and the taste that more annotators follow gives the ranking.
+
+use rayon::prelude::*;
+
+use super::likelihood::POINTS;
+use super::search::Search;
+use crate::error::Result;
+use crate::numeric;
+
+/// A second taste has at least so many annotators, and this share of all.
+const MIN_ANNOTATORS: f64 = 3.0;
+const MIN_SHARE: f64 = 0.1;
+/// Annotators whose answers follow the scores less than this may have another taste.
+const MIN_FOLLOWS: f64 = 0.5;
+/// How many standard deviations the gain of n − 1 more scores must be above its mean by chance.
+const MIN_DEVIATIONS: f64 = 3.0;
+/// Newton steps for scores from nothing, and after a change of who follows them.
+const FIRST_STEPS: usize = 5;
+const STEPS: usize = 2;
+const ROUNDS: usize = 4;
+
+/// A second taste.
+#[derive(Debug, Clone)]
+pub(super) struct OtherTaste {
+    pub(super) scores: Vec<f64>,
+    /// t of each block.
+    pub(super) probability: Vec<f64>,
+}
+
+/// Looks for a second taste; the ranking is then that of the larger camp.
+pub(super) fn find(search: &mut Search<'_>) -> Result<Option<OtherTaste>> {
+    let candidates: Vec<f64> = (0..search.blocks.len()).map(|b| candidate(search, b)).collect();
+    let mut sums = [numeric::sum(&candidates), search.annotators() as f64];
+    search.communicator().sum(&mut sums);
+    if sums[0] < MIN_ANNOTATORS.max(MIN_SHARE * sums[1]) {
+        return Ok(None);
+    }
+    let mut other = OtherTaste { scores: vec![0.0; search.scores.len()], probability: candidates };
+    follow(search, &mut other, FIRST_STEPS)?;
+    if !is_supported(search, &other) {
+        return Ok(None);
+    }
+    for _ in 0..ROUNDS {
+        assign(search, &mut other);
+        if size(search, &other.probability) > honest(search) {
+            exchange(search, &mut other);
+        }
+        for _ in 0..STEPS {
+            search.update_behaviours();
+            search.step()?;
+        }
+        follow(search, &mut other, STEPS)?;
+    }
+    search.update_behaviours();
+    Ok(Some(other))
+}
+
+/// 1 for annotators who follow neither the scores nor a side.
+fn candidate(search: &Search<'_>, block: usize) -> f64 {
+    if block >= search.annotators() {
+        return 0.0;
+    }
+    let row = search.points.iter().zip(&search.responsibility[block]);
+    let one_sided: f64 =
+        row.map(|(point, &r)| if point.left == point.right { 0.0 } else { f64::from(r) }).sum();
+    if one_sided < 0.5 && search.follows(block) < MIN_FOLLOWS { 1.0 } else { 0.0 }
+}
+
+fn size(search: &Search<'_>, probability: &[f64]) -> f64 {
+    search.communicator().sum_scalar(numeric::sum(probability))
+}
+
+/// Number of annotators who follow the scores.
+fn honest(search: &Search<'_>) -> f64 {
+    let of = |annotator: usize| search.follows(annotator).max(0.0);
+    search.communicator().sum_scalar((0..search.annotators()).map(of).sum())
+}
+
+/// Newton steps in the other scores, with votes weighted by t.
+fn follow(search: &Search<'_>, other: &mut OtherTaste, steps: usize) -> Result<()> {
+    let row = |&t: &f64| {
+        let mut row = [0.0; POINTS];
+        row[0] = t as f32;
+        row
+    };
+    let responsibility: Vec<[f32; POINTS]> = other.probability.iter().map(row).collect();
+    for _ in 0..steps {
+        let slopes = search.slopes(&other.scores, &responsibility);
+        let step = search.newton_step(&other.scores, &slopes)?.step;
+        other.scores.iter_mut().zip(&step).for_each(|(score, step)| *score += step);
+    }
+    Ok(())
+}
+
+/// Whether the other scores explain the votes of those who follow them much better than their
+/// behaviours do.
+fn is_supported(search: &Search<'_>, other: &OtherTaste) -> bool {
+    let at_other = search.likelihoods_at(&other.scores);
+    let values = search.shares.log_likelihoods(&search.evidence());
+    let mut gain = 0.0;
+    for (block, (&t, value)) in other.probability.iter().zip(values).enumerate() {
+        gain += t * (at_other.log_careful[block] - value);
+    }
+    let gain = search.communicator().sum_scalar(gain);
+    let by_chance = 0.5 * (search.scores.len() as f64 - 1.0);
+    gain > by_chance + MIN_DEVIATIONS * by_chance.sqrt()
+}
+
+/// Estimates τ and t; annotators count by 1 − t.
+fn assign(search: &mut Search<'_>, other: &mut OtherTaste) {
+    let annotators = search.annotators();
+    let at_other = search.likelihoods_at(&other.scores);
+    let values = search.shares.log_likelihoods(&search.evidence());
+    let all = search.communicator().sum_scalar(annotators as f64);
+    // Half an annotator of each taste before any vote.
+    let share = (size(search, &other.probability) + 0.5) / (all + 1.0);
+    let log_odds = (share / (1.0 - share)).ln();
+    let probability = |block: usize| {
+        let log_odds = log_odds + at_other.log_careful[block] - values[block];
+        if block < annotators { 1.0 / (1.0 + (-log_odds).exp()) } else { 0.0 }
+    };
+    other.probability = (0..values.len()).into_par_iter().map(probability).collect();
+    search.weights = other.probability.iter().map(|t| 1.0 - t).collect();
+}
+
+/// The other taste gives the ranking; those who followed the scores now have the other taste.
+fn exchange(search: &mut Search<'_>, other: &mut OtherTaste) {
+    search.update_behaviours();
+    let annotators = search.annotators();
+    let follows =
+        |block: usize| if block < annotators { search.follows(block).clamp(0.0, 1.0) } else { 0.0 };
+    other.probability = (0..search.blocks.len()).map(follows).collect();
+    std::mem::swap(&mut search.scores, &mut other.scores);
+    search.weights = other.probability.iter().map(|t| 1.0 - t).collect();
+    search.restart_behaviours();
+}
