@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Callable
 from . import _core
 from ._observer import Observer, Progress
 from ._results import (
+    Annotators,
     Cleaned,
     Comparison,
     Decomposition,
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from ._options import (
+        AnnotatorsOptions,
         CleanOptions,
         CompareOptions,
         DecomposeOptions,
@@ -72,12 +74,29 @@ def rank(
     - a file name, or a list of file names.
 
     ``method`` selects how scores are computed, ``outliers`` how many votes are flagged. ``by``
-    computes a separate ranking for each value of a column.
+    computes a separate ranking for each value of a column. ``scale="elo"`` gives scores in Elo points,
+    and ``anchor={"gpt-4": 1200}`` the score of one item. ``against``, an earlier ``Ranking`` or the
+    file of one, adds what has changed since.
 
     >>> hodgerank.rank([("cat", "dog"), ("dog", "cow"), ("cat", "cow")]).items
     ['cat', 'dog', 'cow']
     """
-    return Ranking(_run(_core.rank, votes, items, threads, progress, dict(options)))
+    given: dict[str, Any] = dict(options)
+    against = given.get("against")
+    source = as_votes(votes, items)
+    with Observer(progress) as observer:
+        if isinstance(against, Ranking):
+            del given["against"]
+            document = against._core_document
+            return Ranking(_core.rank(source, given, threads, observer, document))
+        if against is not None:
+            if not isinstance(against, (str, os.PathLike)):
+                raise UsageError(
+                    f"against cannot be of type {type(against).__name__}",
+                    "pass an earlier Ranking, or the name of a file with its JSON",
+                )
+            given["against"] = os.fspath(against)
+        return Ranking(_core.rank(source, given, threads, observer))
 
 
 def outliers(
@@ -90,6 +109,23 @@ def outliers(
 ) -> Outliers:
     """Lists the flagged votes, most suspicious first; with ``annotators=True``, the annotators."""
     return Outliers(_run(_core.outliers, votes, items, threads, progress, dict(options)))
+
+
+def annotators(
+    votes: VotesLike,
+    *,
+    items: Sequence[str] | None = None,
+    threads: int | None = None,
+    progress: Progress = False,
+    **options: Unpack[AnnotatorsOptions],
+) -> Annotators:
+    """Lists the annotators, the most problematic first: who is careful, careless, contrary, one-sided
+    or random.
+
+    With ``explain="name"``, lists the votes of one annotator, those on the clearest pairs first, with
+    the votes of all others on the same pairs.
+    """
+    return Annotators(_run(_core.annotators, votes, items, threads, progress, dict(options)))
 
 
 def clean(

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import Literal, TypedDict
+from typing import TYPE_CHECKING, Literal, TypedDict
+
+if TYPE_CHECKING:
+    from ._results import Ranking
 
 
 class RankOptions(TypedDict, total=False):
@@ -50,6 +53,9 @@ class RankOptions(TypedDict, total=False):
     tolerance: float | None
     max_iterations: int | None
     require_connected: bool | None
+    scale: Literal["natural", "elo"] | None
+    anchor: Mapping[str, float] | str | None
+    against: Ranking | str | os.PathLike[str] | None
 
 
 class OutliersOptions(TypedDict, total=False):
@@ -97,6 +103,24 @@ class OutliersOptions(TypedDict, total=False):
     all: bool | None
     per_group: bool | None
     annotators: bool | None
+
+
+class AnnotatorsOptions(TypedDict, total=False):
+    """Options of ``annotators``."""
+
+    winner: str | None
+    loser: str | None
+    left: str | None
+    right: str | None
+    outcome: str | None
+    outcome_as: str | None
+    annotator: str | None
+    count: str | None
+    by: str | None
+    input_format: Literal["csv", "tsv", "jsonl", "parquet", "arrow"] | None
+    delimiter: str | None
+    on_error: Literal["stop", "skip"] | None
+    explain: str | None
 
 
 class CleanOptions(TypedDict, total=False):
@@ -202,6 +226,8 @@ class CompareOptions(TypedDict, total=False):
     backend: Literal["auto", "dense", "sparse", "cg"] | None
     tolerance: float | None
     max_iterations: int | None
+    scale: Literal["natural", "elo"] | None
+    anchor: Mapping[str, float] | str | None
 
 
 class DecomposeOptions(TypedDict, total=False):

@@ -25,6 +25,9 @@ _DEFAULTS: dict[str, Any] = {
     if name != "by"
 } | {"outliers": "auto", "threads": None}
 
+# Options of `rank` that `outliers` does not have: they change nothing about flagged votes.
+_RANKING_ONLY = ("require_connected", "scale", "anchor", "against")
+
 
 class RobustRanker:
     """Ranks items robustly, with the interface of a scikit-learn estimator.
@@ -81,7 +84,8 @@ class RobustRanker:
             )
         if self._outliers is None:
             options = self.get_params()
-            del options["require_connected"]
+            for name in _RANKING_ONLY:
+                del options[name]
             self._outliers = outliers(self._votes, **options)
         return self._outliers
 

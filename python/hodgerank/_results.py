@@ -127,7 +127,8 @@ class _Flagging(Studies):
 
     @property
     def method(self) -> JsonObject:
-        """The method, its options and the λ or time at which its path stopped."""
+        """The method, its options and how it ended: the λ or time at which its path stopped, or what
+        the model of ``bt`` or ``crowd`` estimates, such as ``lapse_rate``, ``prior`` and ``classes``."""
         return cast(JsonObject, self._only("method"))
 
     @property
@@ -180,6 +181,16 @@ class Ranking(_Flagging):
         """Statistics per annotator, most suspicious first; None if the votes have none."""
         return cast("list[JsonObject] | None", self._only("annotators"))
 
+    @property
+    def scale(self) -> JsonObject | None:
+        """The Elo scale (``scale="elo"``); None if the scores are those of the method."""
+        return cast("JsonObject | None", self._only("scale"))
+
+    @property
+    def changes(self) -> JsonObject | None:
+        """Changes since an earlier ranking (``against``): ``items``, ``gone``, ``kendall``, …"""
+        return cast("JsonObject | None", self._only("against"))
+
     def _summary(self) -> str:
         text = f"{self._counts()}, {self._flagged()}"
         if "groups_by" in self.document:
@@ -191,15 +202,18 @@ class Ranking(_Flagging):
         parts = []
         for study in self.studies:
             rows = study["ranking"]
-            largest = max((abs(row["score"]) for row in rows), default=0.0)
+            means = _component_means(rows)
+            above = [row["score"] - means[row["component"]] for row in rows]
+            largest = max(map(abs, above), default=0.0)
+            decimals = 0 if "scale" in study else 4
             names = ("rank", "item", "score", "", "votes", "wins", "losses", "ties", "flagged")
             head = "".join(f"<th>{name}</th>" for name in names)
             body = "".join(
                 f"<tr><td>{row['rank']}</td><td>{html.escape(row['item'])}</td>"
-                f"<td>{row['score']:.4f}</td><td>{_html.bar(row['score'], largest)}</td>"
+                f"<td>{row['score']:.{decimals}f}</td><td>{_html.bar(height, largest)}</td>"
                 f"<td>{row['comparisons']:,}</td><td>{row['wins']:,}</td>"
                 f"<td>{row['losses']:,}</td><td>{row['ties']:,}</td><td>{row['flagged']:,}</td></tr>"
-                for row in rows[: _html.MAX_ROWS]
+                for row, height in zip(rows[: _html.MAX_ROWS], above)
             )
             by = f"<p><b>{html.escape(study['by'])}</b></p>" if "by" in study else ""
             more = len(rows) - _html.MAX_ROWS
@@ -209,6 +223,30 @@ class Ranking(_Flagging):
                 f"{by}<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{tail}{notes}"
             )
         return f"<div><p>{html.escape(self._summary())}</p>{''.join(parts)}</div>"
+
+
+def _component_means(rows: list[JsonObject]) -> dict[int, float]:
+    """Returns the mean score of each component, where bars start."""
+    scores: dict[int, list[float]] = {}
+    for row in rows:
+        scores.setdefault(row["component"], []).append(row["score"])
+    return {component: sum(values) / len(values) for component, values in scores.items()}
+
+
+class Annotators(_Flagging):
+    """Annotators, the most problematic first; or the votes of one of them (``explain``)."""
+
+    @property
+    def rows(self) -> list[JsonObject]:
+        """One row per annotator, or per vote with ``explain``."""
+        key = "evidence" if any("evidence" in study for study in self.studies) else "annotators"
+        return [row for study in self.studies for row in study[key]]
+
+    def _summary(self) -> str:
+        return f"{len(self.rows):,} rows; {self._counts()}, {self._flagged()}"
+
+    def _repr_html_(self) -> str:
+        return _rows_html(self.rows, self._summary())
 
 
 class Outliers(_Flagging):
@@ -224,10 +262,13 @@ class Outliers(_Flagging):
         return f"{len(self.rows):,} rows; {self._counts()}, {self._flagged()}"
 
     def _repr_html_(self) -> str:
-        rows = self.rows
-        names = list(rows[0]) if rows else ["no rows"]
-        values = ([row[name] for name in names] for row in rows)
-        return _html.table(names, values, len(rows), self._summary())
+        return _rows_html(self.rows, self._summary())
+
+
+def _rows_html(rows: list[JsonObject], title: str) -> str:
+    names = list(rows[0]) if rows else ["no rows"]
+    values = ([row[name] for name in names] for row in rows)
+    return _html.table(names, values, len(rows), title)
 
 
 class Cleaned(Frame):

@@ -13,7 +13,7 @@ import pytest
 
 import hodgerank
 
-METHODS = ["l2", "ridge", "hlasso", "lasso-l2", "lbi", "iss", "iht", "ilts", "pc-lasso"]
+METHODS = ["l2", "ridge", "hlasso", "lasso-l2", "lbi", "iss", "iht", "ilts", "pc-lasso", "bt"]
 FILES = ["complete.csv", "incomplete.csv", "annotators.csv", "graded.csv"]
 
 
@@ -114,6 +114,15 @@ def test_arrays_and_tuples(testdata, program):
         ("outliers", {}, []),
         ("outliers", {"annotators": True}, ["--annotators"]),
         ("outliers", {"all": True, "per_group": True}, ["--all", "--per-group"]),
+        ("rank", {"method": "crowd", "prior": 0.5}, ["--method", "crowd", "--prior", "0.5"]),
+        ("rank", {"method": "bt", "lapse_rate": 0.1}, ["--method", "bt", "--lapse-rate", "0.1"]),
+        (
+            "rank",
+            {"method": "bt", "scale": "elo", "anchor": {"item-12": 1200}},
+            ["--method", "bt", "--scale", "elo", "--anchor", "item-12=1200"],
+        ),
+        ("annotators", {}, []),
+        ("annotators", {"explain": "careful-20"}, ["--explain", "careful-20"]),
         ("compare", {"methods": ["l2", "iss"]}, ["--methods", "l2,iss"]),
         ("compare", {}, []),
         ("decompose", {"triangles": 3}, ["--triangles", "3"]),
@@ -133,7 +142,7 @@ def test_other_commands(testdata, program, command, options, flags):
 
 def test_tables_equal_parquet_files(testdata, program, tmp_path):
     file = testdata / "annotators.csv"
-    for command in ["rank", "outliers", "compare", "decompose", "diagnose", "path"]:
+    for command in ["rank", "outliers", "annotators", "compare", "decompose", "diagnose", "path"]:
         output = tmp_path / f"{command}.parquet"
         code, _, problem = program(command, file, "-o", output, "--quiet")
         assert code == 0, problem

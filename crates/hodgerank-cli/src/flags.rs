@@ -83,8 +83,21 @@ impl<A: Args> DocumentCommand<A> {
         &self,
         compute: impl FnOnce(&VoteSource, &A, OutputFormat) -> Result<D, hodgerank_commands::Failure>,
     ) -> Result<D, RunFailure> {
+        self.run_reading(None, compute)
+    }
+
+    /// [`DocumentCommand::run`] for a command that reads another file besides the votes.
+    ///
+    /// # Errors
+    /// As [`DocumentCommand::run`].
+    pub(crate) fn run_reading<D: FormattedText>(
+        &self,
+        other_input: Option<&String>,
+        compute: impl FnOnce(&VoteSource, &A, OutputFormat) -> Result<D, hodgerank_commands::Failure>,
+    ) -> Result<D, RunFailure> {
         let votes = self.files.votes();
-        let output = self.output.open(&mut Outputs::new(votes.files()))?;
+        let inputs: Vec<String> = votes.files().iter().chain(other_input).cloned().collect();
+        let output = self.output.open(&mut Outputs::new(&inputs))?;
         let document = compute(&votes, &self.args, output.format)?;
         output.write(&document)?;
         Ok(document)

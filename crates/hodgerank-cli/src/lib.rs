@@ -56,9 +56,11 @@ fn run_command(
     terminal: &Terminal,
 ) -> Result<(), RunFailure> {
     match &program.command {
-        Command::Rank(command) => drop(command.run(|votes, args, format| {
-            rank(votes, args, format == OutputFormat::Json, threads, terminal)
-        })?),
+        Command::Rank(command) => {
+            drop(command.run_reading(command.args.against.as_ref(), |votes, args, format| {
+                rank(votes, args, format == OutputFormat::Json, threads, terminal)
+            })?);
+        }
         Command::Compare(command) => {
             drop(command.run(|votes, args, _| compare(votes, args, threads, terminal))?);
         }

@@ -31,28 +31,38 @@ pub(crate) fn write_by(by: Option<&str>, out: &mut dyn Write) -> io::Result<()> 
     by.map_or(Ok(()), |by| writeln!(out, "── {} ──", visible(by)))
 }
 
+/// A row of a ranking, after its position in the ranking.
+pub(crate) type PlacedRow<'a> = (usize, RankedItem<&'a str>);
+
 /// Writes one ranking: a table per component, because ranks of different components do not compare.
-pub(crate) fn write(study: &RankedStudy, style: Style, out: &mut dyn Write) -> io::Result<()> {
+/// `write_rows` writes the rows of a component.
+pub(crate) fn write(
+    study: &RankedStudy,
+    style: Style,
+    out: &mut dyn Write,
+    write_rows: impl Fn(&[PlacedRow<'_>], ScoreFormat, &mut dyn Write) -> io::Result<()>,
+) -> io::Result<()> {
     write_by(study.by.as_deref(), out)?;
     let several = study.input.components > 1;
-    let mut rows: Vec<RankedItem<&str>> = study.rows().collect();
-    rows.sort_by_key(|row| (row.component, row.rank));
+    let mut rows: Vec<PlacedRow<'_>> = study.rows().enumerate().collect();
+    rows.sort_by_key(|(_, row)| (row.component, row.rank));
     let total = rows.len();
     if style.top > 0 {
         rows.truncate(style.top);
     }
-    for rows in rows.chunk_by(|a, b| a.component == b.component) {
+    for rows in rows.chunk_by(|(_, a), (_, b)| a.component == b.component) {
+        let (_, RankedItem { item, component, .. }) = rows[0];
         if several {
-            let summary = &study.components[rows[0].component as usize - 1];
+            let summary = &study.components[component as usize - 1];
             let (items, votes) = (summary.items, thousands(summary.comparisons));
             if items == 1 {
-                writeln!(out, "not compared with anything: {}", visible(rows[0].item))?;
+                writeln!(out, "not compared with anything: {}", visible(item))?;
                 continue;
             }
             let number = summary.component;
             writeln!(out, "component {number}: {items} items, {votes} votes (ranked separately)")?;
         }
-        writeln!(out, "{}", draw(rows, style))?;
+        write_rows(rows, ScoreFormat::new(study, component), out)?;
     }
     if rows.len() < total {
         writeln!(
@@ -64,13 +74,47 @@ pub(crate) fn write(study: &RankedStudy, style: Style, out: &mut dyn Write) -> i
     Ok(())
 }
 
-fn draw(rows: &[RankedItem<&str>], style: Style) -> Table {
+/// How the scores of a component are shown.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ScoreFormat {
+    decimals: usize,
+    /// Where bars start.
+    mean: f64,
+}
+
+impl ScoreFormat {
+    fn new(study: &RankedStudy, component: u32) -> Self {
+        match &study.elo {
+            // Differences of less than a point mean nothing.
+            Some(elo) => Self { decimals: 0, mean: elo.mean(component) },
+            None => Self { decimals: 4, mean: 0.0 },
+        }
+    }
+
+    pub(crate) fn score(self, score: f64) -> String {
+        format!("{score:.*}", self.decimals)
+    }
+
+    /// A difference of scores, with its sign.
+    pub(crate) fn change(self, change: f64) -> String {
+        let text = format!("{:.*}", self.decimals, change.abs());
+        match text.parse() {
+            Ok(0.0) => text,
+            _ => format!("{}{text}", if change < 0.0 { '-' } else { '+' }),
+        }
+    }
+}
+
+/// The rows of a component as a table.
+pub(crate) fn draw(rows: &[PlacedRow<'_>], numbers: ScoreFormat, style: Style) -> Table {
+    let rows = || rows.iter().map(|(_, row)| row);
     let bars = style.width >= MIN_WIDTH_FOR_BARS;
     let record = style.width >= MIN_WIDTH_FOR_RECORD;
     let votes = style.width >= MIN_WIDTH_FOR_VOTES;
-    let ties = rows.iter().any(|row| row.ties > 0);
-    let flagged = rows.iter().any(|row| row.flagged > 0);
-    let largest = rows.iter().map(|row| row.score.abs()).fold(0.0, f64::max);
+    let ties = rows().any(|row| row.ties > 0);
+    let flagged = rows().any(|row| row.flagged > 0);
+    let above = |row: &RankedItem<&str>| row.score - numbers.mean;
+    let largest = rows().map(|row| above(row).abs()).fold(0.0, f64::max);
 
     let mut table = style.table();
     let number = |text: String| Cell::new(text).set_alignment(CellAlignment::Right);
@@ -93,14 +137,14 @@ fn draw(rows: &[RankedItem<&str>], style: Style) -> Table {
         header.push(head("flagged"));
     }
     table.set_header(header);
-    for row in rows {
+    for row in rows() {
         let mut cells = vec![
             number(row.rank.to_string()),
             Cell::new(visible(row.item)),
-            number(format!("{:.4}", row.score)),
+            number(numbers.score(row.score)),
         ];
         if bars {
-            cells.push(Cell::new(bar(row.score, largest)).fg(Color::Cyan));
+            cells.push(Cell::new(bar(above(row), largest)).fg(Color::Cyan));
         }
         if votes {
             cells.push(number(thousands(row.comparisons)));
@@ -135,6 +179,14 @@ fn bar(score: f64, largest: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn changes_have_a_sign_unless_they_are_rounded_to_zero() {
+        let elo = ScoreFormat { decimals: 0, mean: 1000.0 };
+        let natural = ScoreFormat { decimals: 4, mean: 0.0 };
+        assert_eq!([elo.change(12.4), elo.change(-0.6), elo.change(-0.4)], ["+12", "-1", "0"]);
+        assert_eq!([natural.change(-0.25), natural.change(1e-9)], ["-0.2500", "0.0000"]);
+    }
 
     #[test]
     fn bars_start_at_the_middle() {

@@ -4,6 +4,7 @@ use std::io;
 
 use clap::Args;
 use hodgerank::fit::fit_with_annotators;
+use hodgerank::scale::{EloScale, ScoreScale};
 use hodgerank::{ComparisonGraph, FitOptions, Method, Ranking, Study, kendall};
 use hodgerank_io::write::{Column, Table};
 use hodgerank_report::words::thousands;
@@ -14,6 +15,7 @@ use crate::document::{Document, write_json};
 use crate::failure::Failure;
 use crate::input::{InputOptions, VoteSource};
 use crate::observer::{Observer, Task};
+use crate::scale::{ScaleOptions, ScaleSummary};
 
 /// The method that the others are compared with by default.
 const DEFAULT_REFERENCE: Method = Method::LassoL2;
@@ -33,6 +35,9 @@ pub struct CompareArgs {
     /// Options that the methods share.
     #[command(flatten)]
     pub method: FitOptions,
+    /// The scale of the scores.
+    #[command(flatten)]
+    pub scale: ScaleOptions,
 }
 
 /// Comparisons of methods, one per study.
@@ -69,6 +74,9 @@ pub struct MethodRanking {
     pub status: &'static str,
     /// What was checked about its fit.
     pub certificate: CertificateSummary,
+    /// The scale of its scores, if it is not the method's own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scale: Option<ScaleSummary>,
     /// Rank of each item.
     pub ranks: Vec<u32>,
     /// Score of each item.
@@ -99,8 +107,12 @@ pub fn compare(
         ));
     }
     fit_options.validate_values()?;
+    options.scale.validate()?;
     let compares_crowd = options.methods.is_empty() || options.methods.contains(&Method::Crowd);
     let input = votes.read(&options.input, compares_crowd, threads, observer)?;
+    for study in &input.studies {
+        options.scale.check_items(&study.items, study.by.as_deref())?;
+    }
     let compare = |study| compare_study(study, options, &fit_options, observer);
     let comparisons = input.studies.into_iter().map(compare).collect::<Result<_, _>>()?;
     Ok(CompareDocument { comparisons })
@@ -125,13 +137,27 @@ fn compare_study(
         for row in Ranking::within(&graph, &fit.components, &fit.scores).items {
             ranks[row.item as usize] = row.rank;
         }
+        let elo = match options.scale.scale {
+            ScoreScale::Natural => None,
+            ScoreScale::Elo => {
+                Some(EloScale::new(&graph, &study.items, &fit, options.scale.anchor.as_ref())?)
+            }
+        };
+        let scores = match &elo {
+            None => fit.scores,
+            Some(elo) => {
+                let items = fit.scores.iter().zip(&fit.components.of);
+                items.map(|(&score, component)| elo.points(score, component + 1)).collect()
+            }
+        };
         methods.push(MethodRanking {
             name: method.as_str(),
             flagged: fit.flagged.iter().sum::<f64>() as u64,
             status: fit.status.as_str(),
             certificate: CertificateSummary::new(&fit.certificate),
+            scale: elo.as_ref().map(ScaleSummary::new),
             ranks,
-            scores: fit.scores,
+            scores,
         });
     }
     let kendall = methods

@@ -80,6 +80,12 @@ impl From<hodgerank::Error> for Failure {
                 "name the column with --annotator (known names are annotator, annotator_id, rater, \
                  worker, worker_id and judge), or use --method bt",
             ),
+            hodgerank::Error::NoEloScale { .. } => Self::Unanswerable {
+                problem: error.to_string(),
+                help: "use --method bt, whose scores are log-odds with a prior that keeps them \
+                       finite, or leave --scale elo out"
+                    .to_owned(),
+            },
             other => Self::Model(other),
         }
     }

@@ -1,5 +1,11 @@
 //! `rank`: votes in, ranking out.
 
+mod against;
+mod saved;
+
+pub use against::{GoneItem, ItemChange, RankingChanges};
+pub use saved::SavedRanking;
+
 use std::io;
 
 use clap::Args;
@@ -19,6 +25,7 @@ use crate::failure::Failure;
 use crate::input::{InputOptions, VoteSource};
 use crate::observer::Observer;
 use crate::ranked::{MethodSummary, rank_study, warnings};
+use crate::scale::{ScaleOptions, ScaleSummary};
 use crate::text::visible;
 use crate::two_pass::TwoPass;
 
@@ -37,6 +44,33 @@ pub struct RankArgs {
     /// Fail with exit code 3 if some items cannot be compared with others, even indirectly
     #[arg(long)]
     pub require_connected: bool,
+    /// The scale of the scores.
+    #[command(flatten)]
+    pub scale: ScaleOptions,
+    /// Show what changed since this ranking, saved earlier with --format json
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub against: Option<String>,
+    /// The earlier ranking itself, in place of its file; not a flag.
+    #[arg(skip)]
+    pub against_ranking: Option<SavedRanking>,
+}
+
+impl RankArgs {
+    /// The earlier ranking, if there is one. It is read before the votes, so that a wrong file is
+    /// refused early.
+    ///
+    /// # Errors
+    /// If the file cannot be read or is not a ranking.
+    pub fn earlier_ranking(&self, votes: &VoteSource) -> Result<Option<SavedRanking>, Failure> {
+        match (&self.against, &self.against_ranking) {
+            (Some(file), _) if file == "-" && votes.files().contains(file) => Err(Failure::usage(
+                "standard input cannot be both the votes and the earlier ranking",
+                "read one of them from a file",
+            )),
+            (Some(file), _) => SavedRanking::open(file).map(Some),
+            (None, ranking) => Ok(ranking.clone()),
+        }
+    }
 }
 
 /// Rankings, one per study.
@@ -46,8 +80,44 @@ pub struct RankDocument {
     pub studies: Vec<RankedStudy>,
     /// Statistics of the annotators of each study; empty if they were not computed.
     pub annotators: Vec<Vec<AnnotatorReport<String>>>,
+    /// The changes of each study since an earlier ranking; empty if there is none, `None` for studies
+    /// that it does not have.
+    pub changes: Vec<Option<RankingChanges>>,
     /// Rejected rows.
     pub rejected: RejectedSummary,
+}
+
+impl RankDocument {
+    /// The document of these studies, without annotators, compared with an earlier ranking.
+    ///
+    /// # Errors
+    /// If the studies of the two rankings do not match.
+    pub fn new(
+        studies: Vec<RankedStudy>,
+        earlier: Option<&SavedRanking>,
+        rejected: RejectedSummary,
+        observer: &dyn Observer,
+    ) -> Result<Self, Failure> {
+        let mut changes = Vec::new();
+        if let Some(earlier) = earlier {
+            let found = against::changes(&studies, earlier)?;
+            found.warnings.iter().for_each(|warning| observer.warn(warning));
+            for (study, changes) in studies.iter().zip(&found.of_study) {
+                let by = study.by.as_ref().map_or(String::new(), |by| format!("{}: ", visible(by)));
+                if let Some(warning) = changes.as_ref().and_then(|changes| changes.warning(study)) {
+                    observer.warn(&format!("{by}{warning}"));
+                }
+            }
+            changes = found.of_study;
+        }
+        Ok(Self { studies, annotators: Vec::new(), changes, rejected })
+    }
+
+    /// The changes of study `k` since the earlier ranking.
+    #[must_use]
+    pub fn changes_of(&self, k: usize) -> Option<&RankingChanges> {
+        self.changes.get(k)?.as_ref()
+    }
 }
 
 /// Ranks the items. Statistics of the annotators need a second pass over the input and are computed
@@ -64,17 +134,29 @@ pub fn rank(
 ) -> Result<RankDocument, Failure> {
     let options = args.method;
     options.validate()?;
+    args.scale.validate()?;
+    let earlier = args.earlier_ranking(votes)?;
     let connected = |study: &Study| {
         let graph = ComparisonGraph::new(study.items.len(), study.groups.clone())?;
         check_connected(graph.components(), Linked::ByVotes, &study.items, study.by.as_deref())
     };
-    let check = |input: &Input| match args.require_connected {
-        true => input.studies.iter().try_for_each(connected),
-        false => Ok(()),
+    let check = |input: &Input| {
+        let studies = || input.studies.iter();
+        studies()
+            .try_for_each(|study| args.scale.check_items(&study.items, study.by.as_deref()))?;
+        match args.require_connected {
+            true => studies().try_for_each(connected),
+            false => Ok(()),
+        }
     };
     let check_ranked = |ranked: &[RankedStudy]| match args.require_connected {
         true => ranked.iter().try_for_each(check_ranking_connected),
         false => Ok(()),
+    };
+    let document = |studies: Vec<RankedStudy>, rejected| {
+        let studies = studies.into_iter().map(|study| args.scale.apply(study));
+        let studies = studies.collect::<Result<_, _>>()?;
+        RankDocument::new(studies, earlier.as_ref(), rejected, observer)
     };
     if with_annotators {
         let pass = TwoPass::new(votes, &args.input, &options, threads, observer, check)?;
@@ -82,7 +164,7 @@ pub fn rank(
         let known = pass.tables.iter().any(|table| table.has_annotator);
         let annotators = if known { annotators::list(&pass, observer)? } else { Vec::new() };
         let rejected = RejectedSummary::from(&pass.rejected);
-        return Ok(RankDocument { studies: pass.studies, annotators, rejected });
+        return Ok(RankDocument { annotators, ..document(pass.studies, rejected)? });
     }
     let input = votes.read(&args.input, options.needs_annotators(), threads, observer)?;
     check(&input)?;
@@ -90,7 +172,7 @@ pub fn rank(
     let rank = |study| rank_study(study, rejected.rows, &options, observer);
     let studies = input.studies.into_iter().map(rank).collect::<Result<Vec<_>, Failure>>()?;
     check_ranked(&studies)?;
-    Ok(RankDocument { studies, annotators: Vec::new(), rejected })
+    document(studies, rejected)
 }
 
 /// Which votes connect items.
@@ -163,7 +245,11 @@ struct StudyRanking<'a> {
     by: Option<&'a str>,
     input: InputSummary,
     method: MethodSummary,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    scale: Option<ScaleSummary>,
     ranking: Vec<RankedItem<&'a str>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    against: Option<&'a RankingChanges>,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     components: &'a [ComponentSummary],
     outliers: OutlierSummary,
@@ -175,18 +261,26 @@ struct StudyRanking<'a> {
 }
 
 impl<'a> StudyRanking<'a> {
-    fn new(study: &'a RankedStudy, annotators: Option<&'a [AnnotatorReport<String>]>) -> Self {
+    fn new(
+        study: &'a RankedStudy,
+        annotators: Option<&'a [AnnotatorReport<String>]>,
+        against: Option<&'a RankingChanges>,
+    ) -> Self {
+        let mut warnings = warnings(study);
+        warnings.extend(against.and_then(|changes| changes.warning(study)));
         Self {
             by: study.by.as_deref(),
             input: study.input,
             method: MethodSummary::new(study),
+            scale: study.elo.as_ref().map(ScaleSummary::new),
             ranking: study.rows().collect(),
+            against,
             components: &study.components,
             outliers: study.outliers,
             annotators,
             status: study.fit.status.as_str(),
             certificate: CertificateSummary::new(&study.fit.certificate),
-            warnings: warnings(study),
+            warnings,
         }
     }
 }
@@ -201,8 +295,9 @@ impl Document for RankDocument {
     fn write_json(&self, out: &mut dyn io::Write) -> io::Result<()> {
         let annotators = |k: usize| self.annotators.get(k).map(Vec::as_slice);
         let studies = self.studies.iter().enumerate();
-        let studies: Vec<_> =
-            studies.map(|(k, study)| StudyRanking::new(study, annotators(k))).collect();
+        let studies: Vec<_> = studies
+            .map(|(k, study)| StudyRanking::new(study, annotators(k), self.changes_of(k)))
+            .collect();
         write_studies(SCHEMA, &studies, &self.rejected, out)
     }
 
@@ -224,7 +319,31 @@ impl Document for RankDocument {
             };
             table.push(column.name, values);
         }
+        if !self.changes.is_empty() {
+            self.push_changes(&mut table);
+        }
         table.push_metadata("hodgerank.rejected", self.rejected.rows.to_string());
         Ok(table)
+    }
+}
+
+impl RankDocument {
+    /// Adds columns of changes. They are empty for items that the earlier ranking does not have.
+    fn push_changes(&self, table: &mut Table) {
+        let items = |(k, study): (usize, &RankedStudy)| {
+            let changes = self.changes_of(k);
+            (0..study.input.items).map(move |row| changes.map(|changes| &changes.items[row]))
+        };
+        let items: Vec<Option<&ItemChange>> =
+            self.studies.iter().enumerate().flat_map(items).collect();
+        let number = |pick: fn(&ItemChange) -> Option<f64>| {
+            Column::Number(items.iter().map(|item| item.and_then(pick)).collect())
+        };
+        let old_ranks = items.iter().map(|item| item.and_then(|item| item.old_rank));
+        table.push("old_rank", Column::Whole(old_ranks.map(|rank| rank.map(u64::from)).collect()));
+        let moves = items.iter().map(|item| item.and_then(|item| item.rank_change));
+        table.push("rank_change", Column::Signed(moves.collect()));
+        table.push("old_score", number(|item| item.old_score));
+        table.push("score_change", number(|item| item.score_change));
     }
 }

@@ -31,6 +31,16 @@ pub fn or_list(names: &[&str]) -> String {
     }
 }
 
+/// The name that is most like `given`; `None` if none is like it.
+pub(crate) fn closest<'a>(given: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    /// Similarity below which two names have little in common.
+    const MIN_SIMILARITY: f64 = 0.7;
+    let folded = given.to_lowercase();
+    let similarity = |name: &'a str| (strsim::jaro_winkler(&folded, &name.to_lowercase()), name);
+    let (likeness, name) = names.map(similarity).max_by(|a, b| a.0.total_cmp(&b.0))?;
+    (likeness >= MIN_SIMILARITY).then_some(name)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -47,6 +57,14 @@ mod tests {
         assert_eq!(or_list(&["a"]), "a");
         assert_eq!(or_list(&["a", "b"]), "a or b");
         assert_eq!(or_list(&["a", "b", "c"]), "a, b or c");
+    }
+
+    #[test]
+    fn the_closest_name_is_a_typing_error_away() {
+        let closest = |given| closest(given, ["gpt-4", "claude-3", "llama-2-70b"].into_iter());
+        assert_eq!(closest("GPT4"), Some("gpt-4"));
+        assert_eq!(closest("llama-70b"), Some("llama-2-70b"));
+        assert_eq!(closest("xyz"), None);
     }
 
     #[test]

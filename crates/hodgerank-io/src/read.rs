@@ -40,7 +40,7 @@ pub use progress::Progress;
 pub use second_pass::{JudgedCrowd, SecondPass, StudyFlags, VoteRow, second_pass};
 pub(crate) use second_pass::{RowStatus, RowVisitor, visit_rows};
 pub use share::{FileSize, Share, measure};
-pub use source::Sources;
+pub use source::{Sources, open_file};
 
 /// Reads files as one study, or as one study per value of the `by` column. `-` is standard input.
 ///

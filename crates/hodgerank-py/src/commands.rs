@@ -10,6 +10,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::document::{ArrowTable, PyDocument};
+use crate::errors::exception;
 use crate::options::parse;
 use crate::votes::PyVotes;
 use crate::worker::run;
@@ -36,8 +37,33 @@ macro_rules! command {
     };
 }
 
-command!(rank, commands::rank::RankArgs, |votes, options, threads, observer| {
-    commands::rank::rank(&votes, &options, true, threads, observer)
+/// `hodgerank rank`. `against` is an earlier result, in place of the file of `--against`.
+#[pyfunction]
+#[pyo3(signature = (votes, keywords, threads, observer, against = None))]
+pub(crate) fn rank(
+    py: Python<'_>,
+    votes: &PyVotes,
+    keywords: &Bound<'_, PyDict>,
+    threads: Option<usize>,
+    observer: &Bound<'_, PyAny>,
+    against: Option<&PyDocument>,
+) -> PyResult<PyDocument> {
+    let source = votes.source();
+    let mut options: commands::rank::RankArgs = parse(keywords)?;
+    votes.set_outcome_kind(&mut options.input);
+    if let Some(earlier) = against {
+        let json = earlier.to_json(py)?;
+        let earlier = commands::rank::SavedRanking::parse("the earlier result", &json);
+        options.against_ranking = Some(earlier.map_err(|failure| exception(py, &failure))?);
+    }
+    let result = run(py, threads, observer, move |threads, observer| {
+        commands::rank::rank(&source, &options, true, threads, observer)
+    })?;
+    Ok(PyDocument::new(result))
+}
+
+command!(annotators, commands::annotators::AnnotatorsArgs, |votes, options, threads, observer| {
+    commands::annotators::annotators(&votes, &options, threads, observer)
 });
 command!(outliers, commands::outliers::OutliersArgs, |votes, options, threads, observer| {
     commands::outliers::outliers(&votes, &options, threads, observer)

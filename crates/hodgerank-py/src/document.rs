@@ -16,16 +16,21 @@ impl PyDocument {
     pub(crate) fn new(document: impl hodgerank_commands::Document + 'static) -> Self {
         Self(Box::new(document))
     }
+
+    /// The document as JSON.
+    pub(crate) fn to_json(&self, py: Python<'_>) -> PyResult<Vec<u8>> {
+        let mut bytes = Vec::new();
+        let written = py.detach(|| self.0.write_json(&mut bytes));
+        written.map_err(|error| failed(py, &error))?;
+        Ok(bytes)
+    }
 }
 
 #[pymethods]
 impl PyDocument {
     /// The document that the command line writes with `--format json`.
     fn json<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        let mut bytes = Vec::new();
-        let written = py.detach(|| self.0.write_json(&mut bytes));
-        written.map_err(|error| failed(py, &error))?;
-        Ok(PyBytes::new(py, &bytes))
+        Ok(PyBytes::new(py, &self.to_json(py)?))
     }
 
     /// The table that the command line writes with `--format parquet`.

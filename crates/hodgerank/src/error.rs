@@ -1,6 +1,7 @@
 //! What can be wrong with the votes or options handed to this crate.
 
 use crate::labels::Labels;
+use crate::scale::NoFactor;
 
 /// Result of the operations of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -128,6 +129,29 @@ pub enum Error {
     /// A method that judges annotators, and votes without annotators.
     #[error("the method crowd needs the annotator of each vote")]
     NoAnnotators,
+    /// A label that no item has.
+    #[error("there is no item {item}")]
+    UnknownItem {
+        /// The label.
+        item: String,
+    },
+    /// Scores that no finite factor turns into log-odds.
+    #[error(
+        "the scores of {method} cannot be expressed in Elo points: {}",
+        match reason {
+            NoFactor::Separable => {
+                "no vote contradicts them, apart from lapses, so the votes do not say how large a \
+                 difference is"
+            }
+            NoFactor::Random => "the votes agree with them no more often than by chance",
+        }
+    )]
+    NoEloScale {
+        /// The method.
+        method: &'static str,
+        /// Why.
+        reason: NoFactor,
+    },
     /// A saved state that belongs to another computation or to other votes.
     #[error(
         "the saved state of {work} does not match these votes and options: start again without resuming"

@@ -8,22 +8,60 @@
 /// If the lists differ in length.
 #[must_use]
 pub fn tau(a: &[f64], b: &[f64]) -> f64 {
-    assert_eq!(a.len(), b.len(), "one score for each item in both lists");
-    let mut order: Vec<usize> = (0..a.len()).collect();
-    order.sort_by(|&p, &q| a[p].total_cmp(&a[q]).then(b[p].total_cmp(&b[q])));
-    let pairs = |run: usize| (run * run.saturating_sub(1) / 2) as f64;
-    let tied = |same: &dyn Fn(usize, usize) -> bool, order: &[usize]| -> f64 {
-        order.chunk_by(|&p, &q| same(p, q)).map(|run| pairs(run.len())).sum()
-    };
-    let all = pairs(a.len());
-    let tied_a = tied(&|p, q| a[p] == a[q], &order);
-    let tied_both = tied(&|p, q| a[p] == a[q] && b[p] == b[q], &order);
-    let mut values: Vec<f64> = order.iter().map(|&p| b[p]).collect();
-    let mut scratch = values.clone();
-    let discordant = inversions(&mut values, &mut scratch);
-    let tied_b: f64 = values.chunk_by(|p, q| p == q).map(|run| pairs(run.len())).sum();
-    let concordant_less_discordant = all - tied_a - tied_b + tied_both - 2.0 * discordant;
-    concordant_less_discordant / ((all - tied_a) * (all - tied_b)).sqrt()
+    PairAgreement::new(a, b).tau()
+}
+
+/// How two lists of scores order pairs of items. Sums over several lists of items leave out pairs of
+/// items from different lists, which do not compare.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct PairAgreement {
+    /// Pairs in the same order less pairs in the opposite order.
+    concordant_less_discordant: f64,
+    /// Pairs that the first and the second list order.
+    ordered: [f64; 2],
+}
+
+impl PairAgreement {
+    /// The pairs of these lists.
+    ///
+    /// # Panics
+    /// If the lists differ in length.
+    #[must_use]
+    pub fn new(a: &[f64], b: &[f64]) -> Self {
+        assert_eq!(a.len(), b.len(), "one score for each item in both lists");
+        let mut order: Vec<usize> = (0..a.len()).collect();
+        order.sort_by(|&p, &q| a[p].total_cmp(&a[q]).then(b[p].total_cmp(&b[q])));
+        let pairs = |run: usize| (run * run.saturating_sub(1) / 2) as f64;
+        let tied = |same: &dyn Fn(usize, usize) -> bool, order: &[usize]| -> f64 {
+            order.chunk_by(|&p, &q| same(p, q)).map(|run| pairs(run.len())).sum()
+        };
+        let all = pairs(a.len());
+        let tied_a = tied(&|p, q| a[p] == a[q], &order);
+        let tied_both = tied(&|p, q| a[p] == a[q] && b[p] == b[q], &order);
+        let mut values: Vec<f64> = order.iter().map(|&p| b[p]).collect();
+        let mut scratch = values.clone();
+        let discordant = inversions(&mut values, &mut scratch);
+        let tied_b: f64 = values.chunk_by(|p, q| p == q).map(|run| pairs(run.len())).sum();
+        Self {
+            concordant_less_discordant: all - tied_a - tied_b + tied_both - 2.0 * discordant,
+            ordered: [all - tied_a, all - tied_b],
+        }
+    }
+
+    /// τ-b; NaN if a list orders no pair.
+    #[must_use]
+    pub fn tau(&self) -> f64 {
+        self.concordant_less_discordant / (self.ordered[0] * self.ordered[1]).sqrt()
+    }
+}
+
+impl std::ops::AddAssign for PairAgreement {
+    fn add_assign(&mut self, other: Self) {
+        self.concordant_less_discordant += other.concordant_less_discordant;
+        for (sum, more) in self.ordered.iter_mut().zip(other.ordered) {
+            *sum += more;
+        }
+    }
 }
 
 /// Sorts `values` and counts the pairs that were out of order.
@@ -53,7 +91,7 @@ fn inversions(values: &mut [f64], scratch: &mut [f64]) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::tau;
+    use super::{PairAgreement, tau};
     use proptest::prelude::*;
 
     /// The definition, as a double loop.
@@ -76,6 +114,13 @@ mod tests {
         assert_eq!(tau(&[1.0, 2.0, 3.0], &[5.0, 6.0, 9.0]), 1.0);
         assert_eq!(tau(&[1.0, 2.0, 3.0], &[3.0, 2.0, 1.0]), -1.0);
         assert!(tau(&[1.0, 1.0], &[3.0, 2.0]).is_nan());
+    }
+
+    #[test]
+    fn pairs_from_different_lists_do_not_count() {
+        let mut sum = PairAgreement::new(&[1.0, 2.0, 3.0], &[1.0, 2.0, 3.0]);
+        sum += PairAgreement::new(&[9.0, 8.0], &[0.0, 7.0]);
+        assert_eq!(sum.tau(), 0.5);
     }
 
     proptest! {

@@ -80,6 +80,7 @@ pub mod path;
 mod ranked_study;
 mod ranker;
 pub mod ranking;
+pub mod scale;
 pub mod select;
 pub mod simulate;
 pub mod solve;

@@ -8,6 +8,7 @@ use crate::labels::Labels;
 use crate::options::FitOptions;
 use crate::path::Entry;
 use crate::ranking::{RankedItem, Ranking};
+use crate::scale::{Anchor, EloScale};
 use crate::study::{InputSummary, Study};
 
 /// A study, its fit and its ranking.
@@ -27,6 +28,8 @@ pub struct RankedStudy {
     pub fit: Fit,
     /// The items, best first.
     pub ranking: Ranking,
+    /// The scale of the scores in `ranking`; `None` if they are those of the fit.
+    pub elo: Option<EloScale>,
     /// How many votes are flagged.
     pub outliers: OutlierSummary,
     /// The components in which the items are ranked, if there are several.
@@ -97,6 +100,7 @@ impl RankedStudy {
             options,
             fit,
             ranking,
+            elo: None,
             outliers,
             components,
             annotators,
@@ -119,6 +123,20 @@ impl RankedStudy {
         let graph = ComparisonGraph::new(self.items.len(), groups)?;
         let fit = Fit { flagged, entries, bad_probability: None, ..self.fit };
         Ok(Self { graph, fit, ..self })
+    }
+
+    /// The same ranking with its scores on the Elo scale; those of the fit stay as they are.
+    /// Collective where several processes share the votes.
+    ///
+    /// # Errors
+    /// As [`EloScale::new`].
+    pub fn with_elo(mut self, anchor: Option<&Anchor>) -> Result<Self> {
+        let elo = EloScale::new(&self.graph, &self.items, &self.fit, anchor)?;
+        for row in &mut self.ranking.items {
+            row.score = elo.points(self.fit.scores[row.item as usize], row.component);
+        }
+        self.elo = Some(elo);
+        Ok(self)
     }
 
     /// The rows of the ranking with their labels, best first.

@@ -22,7 +22,7 @@ pub struct RankedItem<I = u32> {
     pub rank: u32,
     /// The item.
     pub item: I,
-    /// Its score; the mean over its component is zero.
+    /// Its score; the mean over its component is zero, unless the ranking has another scale.
     pub score: f64,
     /// Its component, counted from 1. Ranks and scores of different components do not compare.
     pub component: u32,

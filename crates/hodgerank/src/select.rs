@@ -153,7 +153,7 @@ fn maximise_both(votes: &mut SidedVotes<'_>, size: f64) -> Option<LapseModel> {
     let (start, rate) = (in_units(&start, first.scale), first.rate.max(MIN_START_RATE));
     let (best, estimate, was_rescaled) =
         maximise_with_rescaling(votes, size, start, rate, Rate::Free, negligible_gain);
-    let SidedEstimate { lapse, honest_scale } = estimate;
+    let SidedEstimate { lapse, honest_scale, .. } = estimate;
     let start = in_units(&best.scores, if honest_scale > 0.0 { honest_scale } else { 1.0 });
     let tolerance = |value: f64| negligible_gain(value).max(GAIN_TOLERANCE * (best.value - value));
     // If the first search needed no rescaling, neither does the second: its start has the right unit.

@@ -34,8 +34,11 @@ fn draw(comparison: &MethodComparison, style: Style, out: &mut dyn io::Write) ->
         let cell = |&i: &usize| {
             let differs = reference.is_some_and(|r| r.ranks[i] != method.ranks[i]);
             let star = if differs { "*" } else { "" };
-            let score =
-                if with_scores { format!(" ({:.3})", method.scores[i]) } else { String::new() };
+            let decimals = if method.scale.is_some() { 0 } else { 3 };
+            let score = match with_scores {
+                true => format!(" ({:.decimals$})", method.scores[i]),
+                false => String::new(),
+            };
             format!("{}{star}{score}", method.ranks[i])
         };
         let mut cells: Vec<String> = vec![method.name.to_owned()];

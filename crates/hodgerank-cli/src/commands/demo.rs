@@ -99,6 +99,7 @@ pub(crate) fn run(args: &DemoArgs, terminal: &Terminal) -> Result<(), RunFailure
     let document = RankDocument {
         studies: vec![ranked],
         annotators: vec![reports],
+        changes: Vec::new(),
         rejected: RejectedSummary::default(),
     };
     let options = OutputOptions { top: COFFEES.len(), ..OutputOptions::default() };

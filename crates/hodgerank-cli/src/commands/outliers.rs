@@ -1,6 +1,6 @@
 //! Formatted text of `hodgerank outliers` and `hodgerank annotators`.
 
-mod draw;
+pub(crate) mod draw;
 
 use std::io;
 

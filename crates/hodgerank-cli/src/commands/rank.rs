@@ -1,5 +1,7 @@
 //! Formatted text of `hodgerank rank`.
 
+mod changes;
+
 use std::io;
 
 use hodgerank_commands::rank::RankDocument;
@@ -10,8 +12,18 @@ use crate::terminal::thousands;
 
 impl FormattedText for RankDocument {
     fn write_text(&self, style: Style, out: &mut dyn io::Write) -> io::Result<()> {
-        for study in &self.studies {
-            ranking_table::write(study, style, out)?;
+        for (k, study) in self.studies.iter().enumerate() {
+            match self.changes_of(k) {
+                None => ranking_table::write(study, style, out, |rows, numbers, out| {
+                    writeln!(out, "{}", ranking_table::draw(rows, numbers, style))
+                })?,
+                Some(found) => {
+                    ranking_table::write(study, style, out, |rows, numbers, out| {
+                        changes::write_rows(rows, &found.items, numbers, style, out)
+                    })?;
+                    changes::write_summary(found, style, out)?;
+                }
+            }
         }
         match self.rejected.rows {
             0 => Ok(()),

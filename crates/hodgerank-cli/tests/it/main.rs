@@ -1,5 +1,6 @@
 //! Integration tests of the program, in one binary.
 
+mod against;
 mod annotators;
 mod bad_input;
 mod changed_input;
@@ -13,6 +14,7 @@ mod crowd;
 mod damaged_files;
 mod decompose;
 mod diagnose;
+mod elo;
 mod every_command;
 mod experiment;
 mod faults;

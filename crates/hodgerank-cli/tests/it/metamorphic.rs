@@ -44,6 +44,7 @@ const COMMANDS: &[Command] = &[
     json_command("rank ilts", &["rank", "--method", "ilts", "--outliers", "7"]),
     json_command("rank pc-lasso", &["rank", "--method", "pc-lasso"]),
     json_command("rank bt", &["rank", "--method", "bt"]),
+    json_command("rank elo", &["rank", "--method", "l2", "--scale", "elo"]),
     json_command("rank scaled", &["rank", "--outliers", "scaled"]),
     json_command("outliers", &["outliers", "--outliers", "8%"]),
     json_command("outliers all", &["outliers", "--all"]),
@@ -363,9 +364,9 @@ fn scale() {
         };
         vec![scaled(4.0), scaled(3.0)]
     };
-    // The page shows scores; scores of bt are log-odds; the penalties of ridge and pc-lasso have no
+    // The page shows scores; scores of bt are log-odds and those of elo points; the penalties of ridge and pc-lasso have no
     // unit of outcomes.
-    check(variants, &["report", "rank bt"], &[Ignore::Sentences], |text| text);
+    check(variants, &["report", "rank bt", "rank elo"], &[Ignore::Sentences], |text| text);
 }
 
 #[test]

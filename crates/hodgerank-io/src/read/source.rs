@@ -191,16 +191,8 @@ impl OpenedFile {
         };
         let (progress, content) = (Arc::clone(progress), content.clone());
         let observed = ObservedReader { inner: raw, progress, content: content.clone() };
-        let (first_bytes, reader) = peek(Box::new(observed)).map_err(cannot_read)?;
-        let (compressed, (first_bytes, reader)) = if first_bytes.starts_with(GZIP_MAGIC) {
-            let decoder = flate2::bufread::MultiGzDecoder::new(io::BufReader::new(reader));
-            (true, peek(Box::new(decoder)).map_err(cannot_read)?)
-        } else if first_bytes.starts_with(ZSTD_MAGIC) {
-            let decoder = zstd::Decoder::new(reader).map_err(cannot_read)?;
-            (true, peek(Box::new(decoder)).map_err(cannot_read)?)
-        } else {
-            (false, (first_bytes, reader))
-        };
+        let (compressed, first_bytes, reader) =
+            decompress(Box::new(observed)).map_err(cannot_read)?;
         if first_bytes.is_empty() {
             return Err(Error::Empty { file: name });
         }
@@ -226,6 +218,22 @@ impl OpenedFile {
         };
         file.map_err(|source| Error::read(&self.name, source))
     }
+}
+
+/// Opens a file that is not a table of votes, decompressed while it is read; `-` is standard input.
+///
+/// # Errors
+/// [`Error::Open`] or [`Error::Read`].
+pub fn open_file(path: &str) -> Result<Box<dyn Read + Send>> {
+    let name = name_of(path);
+    let raw: BoxedRead = match path {
+        "-" => Box::new(io::stdin()),
+        path => Box::new(
+            File::open(path).map_err(|source| Error::Open { file: Arc::clone(&name), source })?,
+        ),
+    };
+    let (_, _, reader) = decompress(raw).map_err(|source| Error::read(&name, source))?;
+    Ok(reader)
 }
 
 fn name_of(path: &str) -> Arc<str> {
@@ -259,6 +267,20 @@ fn detect_format(
 fn first_character(text: &[u8]) -> Option<u8> {
     let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
     text.trim_ascii_start().first().copied()
+}
+
+/// Whether the content is compressed, its first bytes, and a reader that decompresses all of it.
+fn decompress(raw: BoxedRead) -> io::Result<(bool, Vec<u8>, BoxedRead)> {
+    let (first_bytes, reader) = peek(raw)?;
+    let decoder: BoxedRead = if first_bytes.starts_with(GZIP_MAGIC) {
+        Box::new(flate2::bufread::MultiGzDecoder::new(io::BufReader::new(reader)))
+    } else if first_bytes.starts_with(ZSTD_MAGIC) {
+        Box::new(zstd::Decoder::new(reader)?)
+    } else {
+        return Ok((false, first_bytes, reader));
+    };
+    let (first_bytes, reader) = peek(decoder)?;
+    Ok((true, first_bytes, reader))
 }
 
 /// The first bytes, and a reader that returns the whole content including them.

@@ -5,7 +5,8 @@ use std::io::{self, Write};
 use std::sync::Arc;
 
 use arrow_array::{
-    ArrayRef, BooleanArray, Float64Array, RecordBatch, StringArray, UInt32Array, UInt64Array,
+    ArrayRef, BooleanArray, Float64Array, Int64Array, RecordBatch, StringArray, UInt32Array,
+    UInt64Array,
 };
 use arrow_schema::{Field, Schema};
 use parquet::arrow::ArrowWriter;
@@ -30,6 +31,8 @@ pub enum Column {
     Real(Vec<f64>),
     /// Counts.
     Whole(Vec<Option<u64>>),
+    /// Whole numbers with a sign.
+    Signed(Vec<Option<i64>>),
     /// Small counts without gaps.
     Small(Vec<u32>),
     /// True or false.
@@ -43,6 +46,7 @@ impl Column {
             Self::Number(values) => values.len(),
             Self::Real(values) => values.len(),
             Self::Whole(values) => values.len(),
+            Self::Signed(values) => values.len(),
             Self::Small(values) => values.len(),
             Self::Truth(values) => values.len(),
         }
@@ -61,6 +65,7 @@ impl Column {
                 Ok(())
             }
             Self::Whole(values) => values[row].map_or(Ok(()), |value| write!(out, "{value}")),
+            Self::Signed(values) => values[row].map_or(Ok(()), |value| write!(out, "{value}")),
             Self::Small(values) => write!(out, "{}", values[row]),
             Self::Truth(values) => write!(out, "{}", values[row]),
         };
@@ -73,6 +78,7 @@ impl Column {
             Self::Number(values) => Arc::new(Float64Array::from(values.clone())),
             Self::Real(values) => Arc::new(Float64Array::from(values.clone())),
             Self::Whole(values) => Arc::new(UInt64Array::from(values.clone())),
+            Self::Signed(values) => Arc::new(Int64Array::from(values.clone())),
             Self::Small(values) => Arc::new(UInt32Array::from(values.clone())),
             Self::Truth(values) => Arc::new(BooleanArray::from(values.clone())),
         }

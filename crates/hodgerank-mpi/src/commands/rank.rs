@@ -1,9 +1,9 @@
 //! `hodgerank-mpi rank`: all processes rank, process 0 writes.
 
 use clap::Args;
-use hodgerank_cli::DocumentCommand;
-use hodgerank_commands::RejectedSummary;
+use hodgerank_cli::{DocumentCommand, DocumentOutput};
 use hodgerank_commands::rank::{Linked, RankArgs, RankDocument, check_connected};
+use hodgerank_commands::{Observer, RejectedSummary};
 use hodgerank_io::write::Outputs;
 
 use super::method::fit_options;
@@ -37,8 +37,12 @@ pub(super) fn run(
     let votes = files.votes();
     // All checks that need no votes come before reading.
     let fit = world.all_ok(fit_options(&args.method))?;
+    world.all_ok(args.scale.validate())?;
+    let earlier = || args.earlier_ranking(&votes);
+    let earlier = world.all_ok(world.is_root().then(earlier).transpose())?.flatten();
+    let inputs: Vec<String> = votes.files().iter().chain(&args.against).cloned().collect();
     let open = || {
-        let mut outputs = Outputs::new(votes.files());
+        let mut outputs = Outputs::new(&inputs);
         checkpoint.claim(&mut outputs)?;
         output.open(&mut outputs)
     };
@@ -51,18 +55,27 @@ pub(super) fn run(
         fingerprint,
         has_second_pass: false,
     };
-    let connected = |study: &DistributedStudy| match args.require_connected {
-        true => {
-            let components = study.graph.components();
-            Ok(check_connected(components, Linked::ByVotes, &study.items, study.by.as_deref())?)
+    let check_study = |study: &DistributedStudy| {
+        args.scale.check_items(&study.items, study.by.as_deref())?;
+        match args.require_connected {
+            true => {
+                let components = study.graph.components();
+                Ok(check_connected(components, Linked::ByVotes, &study.items, study.by.as_deref())?)
+            }
+            false => Ok(()),
         }
-        false => Ok(()),
     };
-    let mut first = session.first_pass(job, |_| Ok(()), connected)?;
+    let mut first = session.first_pass(job, |_| Ok(()), check_study)?;
     let rejected = RejectedSummary::from(&first.rejected);
-    let studies = std::mem::take(&mut first.studies);
-    let document = RankDocument { studies, annotators: Vec::new(), rejected };
-    world.all_ok(output.map_or(Ok(()), |output| output.write(&document)))?;
+    let mut studies = Vec::with_capacity(first.studies.len());
+    for study in first.studies.drain(..) {
+        studies.push(world.all_ok(args.scale.apply(study))?);
+    }
+    let write = |output: DocumentOutput| {
+        let observer: &dyn Observer = &*session.terminal;
+        output.write(&RankDocument::new(studies, earlier.as_ref(), rejected, observer)?)
+    };
+    world.all_ok(output.map_or(Ok(()), write))?;
     first.finish();
     session.report_peak_memory();
     Ok(())

@@ -5,7 +5,7 @@ use crate::support::{TestFolder, assert_same, one_machine};
 use hodgerank::Method;
 
 /// Every method and outlier rule that can be distributed.
-const METHODS: [&[&str]; 12] = [
+const METHODS: [&[&str]; 13] = [
     &["--method=l2"],
     &["--method=ridge", "--ridge=2"],
     &["--method=lbi", "--outliers=5%"],
@@ -18,6 +18,7 @@ const METHODS: [&[&str]; 12] = [
     &["--method=lbi", "--outliers=auto"],
     &["--method=hlasso", "--outliers=auto"],
     &["--method=bt"],
+    &["--method=l2", "--scale=elo"],
 ];
 
 fn compare(

@@ -101,6 +101,45 @@ pub(super) fn vote_size(graph: &ComparisonGraph) -> Option<f64> {
 pub(super) struct SidedEstimate {
     pub(super) lapse: Lapse,
     pub(super) honest_scale: f64,
+    /// The largest distance of compared items.
+    spread: f64,
+}
+
+/// Smallest and largest scale of [`estimate_sided`], relative to the largest distance: from no honest
+/// disagreement to random votes.
+const RELATIVE_SCALES: (f64, f64) = (1e-3, 1e2);
+
+/// How many log-odds a unit of scores is: F(factor · (θ_i − θ_j)) is the probability that an honest vote
+/// prefers i.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum LogOddsPerUnit {
+    /// The most likely factor.
+    Factor(f64),
+    /// The items of every vote have equal scores, so the factor makes no difference.
+    Any,
+    /// The larger the factor, the more likely the votes: none but lapses are against the scores.
+    Infinite,
+    /// The smaller the factor, the more likely the votes: they do not follow the scores.
+    Zero,
+}
+
+/// The most likely factor, with lapses if the votes speak clearly for them ([`MIN_GAIN`]). Only the
+/// sides of the votes count.
+pub(crate) fn log_odds_per_unit(graph: &ComparisonGraph, scores: &[f64]) -> LogOddsPerUnit {
+    /// How close to an end of its range log s counts as the end itself.
+    const END: f64 = 1e-3;
+    let found = estimate_sided(&SidedVotes::new(graph), scores, 1.0);
+    let scale = if found.lapse.gain > MIN_GAIN { found.lapse.scale } else { found.honest_scale };
+    let log_scale = (scale / found.spread).ln();
+    if found.spread == 0.0 {
+        LogOddsPerUnit::Any
+    } else if log_scale < RELATIVE_SCALES.0.ln() + END {
+        LogOddsPerUnit::Infinite
+    } else if log_scale > RELATIVE_SCALES.1.ln() - END {
+        LogOddsPerUnit::Zero
+    } else {
+        LogOddsPerUnit::Factor(1.0 / scale)
+    }
 }
 
 /// As [`estimate`], for votes of this size; scales are zero if all scores are equal.
@@ -110,16 +149,16 @@ pub(super) fn estimate_sided(votes: &SidedVotes<'_>, scores: &[f64], size: f64) 
     let spread = bins.last().map_or(0.0, |bin| bin.at);
     if total == 0.0 || spread == 0.0 {
         let lapse = Lapse { rate: 0.0, scale: 0.0, lambda: f64::INFINITY, gain: 0.0 };
-        return SidedEstimate { lapse, honest_scale: 0.0 };
+        return SidedEstimate { lapse, honest_scale: 0.0, spread: 0.0 };
     }
-    let curve =
-        PsychometricCurve { bins: &bins, scales: (spread * 1e-3).ln()..(spread * 1e2).ln() };
+    let scales = (spread * RELATIVE_SCALES.0).ln()..(spread * RELATIVE_SCALES.1).ln();
+    let curve = PsychometricCurve { bins: &bins, scales };
     let honest = curve.best_log_scale(0.0, None);
     let (rate, scale) = curve.best(honest);
     let honest_scale = honest.exp();
     let gain = curve.value(rate, scale) - curve.value(0.0, honest_scale);
     let lapse = Lapse { rate, scale, lambda: f64::INFINITY, gain }.with_threshold(gain, size);
-    SidedEstimate { lapse, honest_scale }
+    SidedEstimate { lapse, honest_scale, spread }
 }
 
 /// Scales at which [`estimate_with_prior`] looks, in units of the scores: their number and ends.

@@ -13,7 +13,7 @@ use crate::ranking_table::{column_width, visible, write_by};
 use crate::terminal::thousands;
 
 /// A row with columns for a formatted table.
-pub(super) trait FormattedRow: Sized {
+pub(crate) trait FormattedRow: Sized {
     /// The text for an empty list.
     const EMPTY: &'static str;
 
@@ -25,12 +25,12 @@ pub(super) trait FormattedRow: Sized {
 }
 
 /// How a value is shown: numbers are right-aligned.
-pub(super) enum Show<R> {
+pub(crate) enum Show<R> {
     Text(fn(&R) -> String),
     Number(fn(&R) -> String),
 }
 
-type Columns<R> = Vec<(&'static str, Show<R>)>;
+pub(crate) type Columns<R> = Vec<(&'static str, Show<R>)>;
 
 /// Writes one list.
 pub(super) fn write<R: FormattedRow>(
@@ -46,8 +46,24 @@ pub(super) fn write<R: FormattedRow>(
     if shown == 0 {
         return writeln!(out, "{}", R::EMPTY);
     }
-    let columns = R::columns(&list.rows[..shown]);
-    let (columns, left_out) = fit(columns, &list.rows[..shown], style.width.into());
+    write_rows(&list.rows[..shown], style, out)?;
+    if shown < list.rows.len() {
+        let more = thousands((list.rows.len() - shown) as u64);
+        writeln!(
+            out,
+            "… and {more} more (--top 0 shows all; --format csv, json or parquet contains all)"
+        )?;
+    }
+    Ok(())
+}
+
+/// Writes rows as a table, and names the columns that do not fit.
+pub(crate) fn write_rows<R: FormattedRow>(
+    rows: &[R],
+    style: Style,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let (columns, left_out) = fit(R::columns(rows), rows, style.width.into());
     let mut table = style.table();
     let cell = |text: String, show: &Show<R>| match show {
         Show::Text(_) => Cell::new(text),
@@ -57,7 +73,7 @@ pub(super) fn write<R: FormattedRow>(
         cell((*name).to_owned(), show).add_attribute(Attribute::Bold)
     };
     table.set_header(columns.iter().map(heading).collect::<Vec<_>>());
-    for row in &list.rows[..shown] {
+    for row in rows {
         let cells = columns.iter().map(|(_, show)| match show {
             Show::Text(value) | Show::Number(value) => cell(value(row), show),
         });
@@ -69,13 +85,6 @@ pub(super) fn write<R: FormattedRow>(
         writeln!(
             out,
             "columns left out: {names} (use a wider terminal, or --format csv, json or parquet)"
-        )?;
-    }
-    if shown < list.rows.len() {
-        let more = thousands((list.rows.len() - shown) as u64);
-        writeln!(
-            out,
-            "… and {more} more (--top 0 shows all; --format csv, json or parquet contains all)"
         )?;
     }
     Ok(())

@@ -83,7 +83,9 @@ impl PsychometricCurve<'_> {
         let mut at = start.unwrap_or(0.5 * (low + high));
         for _ in 0..MAX_STEPS {
             let slopes = self.slopes(rate, at);
-            if slopes.log_scale >= 0.0 {
+            // A slope of zero has underflowed: without honest disagreement ℓ increases, ever more
+            // slowly, as the scale shrinks.
+            if slopes.log_scale > 0.0 {
                 low = at;
             } else {
                 high = at;
