@@ -227,8 +227,7 @@ impl ModelSummary {
 
 /// What a reader must know about the crowd.
 fn crowd_warnings(ranked: &RankedStudy) -> Vec<String> {
-    let Some(Model::Crowd(flags)) = &ranked.fit.model else { return Vec::new() };
-    let crowd = &flags.crowd;
+    let Some(crowd) = ranked.fit.crowd() else { return Vec::new() };
     let mut warnings = Vec::new();
     if crowd.estimates.is_direction_uncertain {
         warnings.push(
