@@ -63,13 +63,44 @@ impl VoteSource {
         threads: usize,
         observer: &dyn Observer,
     ) -> Result<Input, Failure> {
-        let sources = self.once(observer)?;
+        let options = ReadOptions { annotator_votes, ..options.read_options(threads) };
+        let input = self.pass(&self.once(observer)?, &options, observer)?;
+        observer.list_rejected(&input.rejected);
+        Ok(input)
+    }
+
+    /// Reads the votes, and keeps each with its annotator if annotators are known.
+    ///
+    /// Whether they are is known at the end of a pass, and keeping every vote takes memory that a study
+    /// without annotators does not need. So votes with annotators are read twice.
+    pub(crate) fn read_known_annotators(
+        &self,
+        options: &InputOptions,
+        threads: usize,
+        observer: &dyn Observer,
+    ) -> Result<Input, Failure> {
+        let sources = self.again(observer)?;
+        let mut options = options.read_options(threads);
+        let input = self.pass(&sources, &options, observer)?;
+        observer.list_rejected(&input.rejected);
+        if input.studies.iter().all(|study| study.annotators.is_empty()) {
+            return Ok(input);
+        }
+        drop(input);
+        options.annotator_votes = true;
+        self.pass(&sources, &options, observer)
+    }
+
+    fn pass(
+        &self,
+        sources: &Sources,
+        options: &ReadOptions,
+        observer: &dyn Observer,
+    ) -> Result<Input, Failure> {
         let progress = Arc::new(Progress::default());
         let reading = Task::Reading(self.bytes(), &progress);
-        let read_options = ReadOptions { annotator_votes, ..options.read_options(threads) };
-        let input = observer.run(reading, || sources.read(&read_options, &progress))??;
+        let input = observer.run(reading, || sources.read(options, &progress))??;
         check_memory(&input)?;
-        observer.list_rejected(&input.rejected);
         Ok(input)
     }
 }

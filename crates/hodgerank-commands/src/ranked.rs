@@ -227,8 +227,7 @@ impl ModelSummary {
 
 /// What a reader must know about the crowd.
 fn crowd_warnings(ranked: &RankedStudy) -> Vec<String> {
-    let Some(Model::Crowd(flags)) = &ranked.fit.model else { return Vec::new() };
-    let crowd = &flags.crowd;
+    let Some(crowd) = ranked.fit.crowd() else { return Vec::new() };
     let mut warnings = Vec::new();
     if crowd.estimates.is_direction_uncertain {
         warnings.push(
@@ -256,6 +255,15 @@ fn crowd_warnings(ranked: &RankedStudy) -> Vec<String> {
             "of {} annotators: {}; `hodgerank annotators` lists them",
             thousands(ranked.input.annotators as u64),
             kinds.join(", ")
+        ));
+    }
+    let tastes = count(&[AnnotatorClass::Taste]);
+    if tastes > 0 {
+        warnings.push(format!(
+            "{} of {} annotators have a different taste: the ranking is that of the others; \
+             `hodgerank annotators` lists them",
+            thousands(tastes as u64),
+            thousands(ranked.input.annotators as u64),
         ));
     }
     if crowd.estimates.unknown_votes > 0 {

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use hodgerank::{AnnotatorReport, FitOptions, RankedStudy};
+use hodgerank::{FitOptions, RankedStudy};
 use hodgerank_io::text::visible_name;
 use hodgerank_io::write::{Output, Outputs};
 use hodgerank_report::document::ReportPage;
@@ -11,12 +11,10 @@ use hodgerank_report::figure;
 use hodgerank_report::findings::{ReportInput, StudyFindings};
 use hodgerank_report::study::{Limits, figures as charts, page};
 
-use crate::annotators;
 use crate::failure::Failure;
 use crate::input::{InputOptions, VoteSource};
 use crate::observer::{Observer, Task};
-use crate::ranked::warnings;
-use crate::two_pass::TwoPass;
+use crate::ranked::{rank_study, warnings};
 
 /// Maximum number of studies on one page.
 const MAX_STUDIES: usize = 200;
@@ -66,20 +64,20 @@ pub fn report(
     }
     let output = page.open()?;
 
-    let check = |input: &hodgerank_io::Input| match input.studies.len() {
-        0..=MAX_STUDIES => Ok(()),
-        studies => Err(Failure::usage(
+    let input = votes.read_known_annotators(&options.input, threads, observer)?;
+    if input.studies.len() > MAX_STUDIES {
+        let studies = input.studies.len();
+        return Err(Failure::usage(
             format!("--by gives {studies} studies, and a page holds {MAX_STUDIES} at most"),
             "choose another column for --by, or report on a part of the rows",
-        )),
-    };
-    let pass = TwoPass::new(votes, &options.input, &fit_options, threads, observer, check)?;
-    let known = pass.tables.iter().any(|table| table.has_annotator);
-    let annotators = if known { annotators::list(&pass, observer)? } else { Vec::new() };
+        ));
+    }
+    let rank = |study| rank_study(study, input.rejected.total, &fit_options, observer);
+    let studies = input.studies.into_iter().map(rank).collect::<Result<Vec<_>, _>>()?;
     let title = options.title.clone().unwrap_or_else(|| title(votes));
     let figures = options.figures.as_deref().map(Path::new);
     let figures = figures.map(|folder| (folder, &mut outputs));
-    write(&pass.studies, &annotators, title, figures, output, observer)?;
+    write(&studies, title, figures, output, observer)?;
     observer.note(&format!("report written to {}", visible_name(&options.output)));
     if let Some(folder) = &options.figures {
         observer.note(&format!("figures written to {}", visible_name(folder)));
@@ -105,14 +103,12 @@ fn title(votes: &VoteSource) -> String {
     names.join(", ")
 }
 
-/// Analyses the studies and writes the page, and figures to a folder. `annotators` has one list per
-/// study, or none.
+/// Analyses the studies and writes the page, and figures to a folder.
 ///
 /// # Errors
 /// If a solver fails, or writing does.
 pub fn write(
     studies: &[RankedStudy],
-    annotators: &[Vec<AnnotatorReport<String>>],
     title: String,
     mut figures: Option<(&Path, &mut Outputs)>,
     mut output: Output,
@@ -121,9 +117,8 @@ pub fn write(
     let limits = Limits::shared_by(studies.len());
     let mut pages = Vec::with_capacity(studies.len());
     for (k, study) in studies.iter().enumerate() {
-        let annotators = annotators.get(k).map(Vec::as_slice);
         let warnings = warnings(study);
-        let input = ReportInput::new(study, annotators, &warnings);
+        let input = ReportInput::new(study, &warnings);
         let findings = observer.run(Task::Step("analysing"), || StudyFindings::new(input))??;
         pages.push(page(&findings, &limits));
         if let Some((folder, outputs)) = &mut figures {

@@ -80,7 +80,8 @@ function introduction(study) {
     parts.push(make("dl", { class: "facts" }, ...facts));
   }
   if (study.summary.length > 0) {
-    parts.push(make("div", { class: "summary" }, ...study.summary.map(paragraph)));
+    const sentences = study.summary.map((sentence) => sentenceOf(sentence, study.sections));
+    parts.push(make("div", { class: "summary" }, ...sentences));
   }
   if (study.warnings.length > 0) {
     const warnings = study.warnings.map((text) => make("li", {}, visible(text)));
@@ -96,6 +97,13 @@ function contents(sections) {
     make("li", {}, make("a", { href: `#${id}` }, visible(title))),
   );
   return make("nav", { "aria-label": "Sections" }, make("ul", {}, ...links));
+}
+
+/** Creates a sentence of the summary, with a link to the section that says more. */
+function sentenceOf({ text, section }, sections) {
+  const target = sections.find(({ id }) => id === section);
+  const link = target && make("a", { href: `#${target.id}` }, visible(target.title));
+  return make("p", {}, visible(text), ...(link ? [" See ", link, "."] : []));
 }
 
 function paragraph(text) {

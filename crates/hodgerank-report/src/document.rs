@@ -37,7 +37,7 @@ pub struct StudyPage {
     /// The main figures, shown large.
     pub facts: Vec<Fact>,
     /// The results in a few sentences.
-    pub summary: Vec<String>,
+    pub summary: Vec<Sentence>,
     /// Warnings about the data or the computation.
     pub warnings: Vec<String>,
     /// The path; absent if no vote is flagged anywhere on it.
@@ -45,6 +45,22 @@ pub struct StudyPage {
     pub slider: Option<Slider>,
     /// The sections, in the order of the page.
     pub sections: Vec<Section>,
+}
+
+/// A sentence or two of the summary.
+#[derive(Debug, Clone, Serialize)]
+pub struct Sentence {
+    /// The text.
+    pub text: String,
+    /// `id` of the section that says more, to which the page links.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub section: Option<&'static str>,
+}
+
+impl From<String> for Sentence {
+    fn from(text: String) -> Self {
+        Self { text, section: None }
+    }
 }
 
 /// A main figure, shown large.

@@ -5,19 +5,22 @@
 //! | ranking | given: the report is about it |
 //! | path of the slider | by the ranking's method, or by `iss` or `lbi` if that has no path |
 //! | comparison of methods | each method flags as many votes as the ranking |
+//! | annotators | by the fit of `crowd` in that comparison |
 //! | consistency | decomposition of all votes, and of the votes that are not flagged |
 //! | diagnosis | [`hodgerank::diagnose`] |
 //!
 //! The slowest methods dominate the cost. Methods that would take too long are omitted and listed.
 
+use hodgerank::annotators::{JudgedAnnotator, judge};
 use hodgerank::decompose::{DecomposeOptions, Decomposition, decompose};
 use hodgerank::diagnose::{DiagnoseOptions, Diagnosis, diagnose};
 use hodgerank::fit::{self, Fit};
 use hodgerank::path::Parameter;
 use hodgerank::select::OutlierRule;
+use hodgerank::solve::crowd::Crowd;
 use hodgerank::solve::inverse_scale_space;
 use hodgerank::{
-    AnnotatorReport, ComparisonGraph, Error, Labels, Method, Path, RankedStudy, Result,
+    AnnotatorVotes, ComparisonGraph, Error, Labels, Method, Path, RankedStudy, Result,
 };
 use rayon::prelude::*;
 
@@ -41,22 +44,26 @@ pub struct ReportInput<'a> {
     pub graph: &'a ComparisonGraph,
     /// Its scores and flagged votes.
     pub fit: &'a Fit,
-    /// Statistics per annotator, if annotators are known.
-    pub annotators: Option<&'a [AnnotatorReport<String>]>,
     /// What a reader of the ranking must know.
     pub warnings: &'a [String],
 }
 
 impl<'a> ReportInput<'a> {
-    /// A report about `study`.
+    /// A report about `study`. Annotators are judged if it has their votes.
     #[must_use]
-    pub fn new(
-        study: &'a RankedStudy,
-        annotators: Option<&'a [AnnotatorReport<String>]>,
-        warnings: &'a [String],
-    ) -> Self {
+    pub fn new(study: &'a RankedStudy, warnings: &'a [String]) -> Self {
         let RankedStudy { items, graph, fit, .. } = study;
-        Self { study, items, graph, fit, annotators, warnings }
+        Self { study, items, graph, fit, warnings }
+    }
+
+    /// The votes with their annotators; `None` if no annotator is known, or all votes are ties, which
+    /// say nothing about annotators.
+    #[must_use]
+    pub fn annotator_votes(&self) -> Option<&'a AnnotatorVotes> {
+        let can_judge = |votes: &&AnnotatorVotes| {
+            votes.annotators() > 0 && votes.outcomes().iter().any(|&y| y != 0.0)
+        };
+        self.study.annotator_votes.as_ref().filter(can_judge)
     }
 }
 
@@ -69,6 +76,9 @@ pub struct StudyFindings<'a> {
     pub methods: Vec<Fit>,
     /// Methods that were not compared, because the study is too large for them.
     pub left_out: Vec<Method>,
+    /// The annotators, the most problematic first; `None` if there is nothing to judge
+    /// ([`ReportInput::annotator_votes`]), or `crowd` was left out.
+    pub annotators: Option<Vec<JudgedAnnotator<String>>>,
     /// The path of the slider and the method that computed it; `None` for fewer than two votes.
     pub path: Option<(Method, Path)>,
     /// Decomposition of all votes.
@@ -98,11 +108,14 @@ impl<'a> StudyFindings<'a> {
             },
         );
         let (methods, left_out) = methods?;
+        let judged = crowd_of(&methods).zip(ranked.annotator_votes());
+        let annotators = judged.map(|(crowd, votes)| judge(crowd, votes, &ranked.study.annotators));
         let (all_votes, trusted_votes) = decompositions?;
         Ok(Self {
             ranked,
             methods,
             left_out,
+            annotators,
             path: path?,
             all_votes,
             trusted_votes,
@@ -117,10 +130,20 @@ impl<'a> StudyFindings<'a> {
     pub fn flagged(&self) -> u64 {
         self.ranked.study.outliers.comparisons
     }
+
+    /// Returns what `crowd` says about the annotators, if it was fitted.
+    #[must_use]
+    pub fn crowd(&self) -> Option<&Crowd> {
+        crowd_of(&self.methods)
+    }
+}
+
+fn crowd_of(methods: &[Fit]) -> Option<&Crowd> {
+    methods.iter().find_map(Fit::crowd)
 }
 
 /// All methods in the order of the chart that compares them: those without a path first. Methods that
-/// judge people take part if the votes were kept with their annotators.
+/// judge people take part if annotators are known.
 fn methods_in_order(has_annotators: bool) -> Vec<Method> {
     let can_run = |method: &Method| has_annotators || !method.needs_annotators();
     let mut methods: Vec<Method> = Method::ALL.iter().copied().filter(can_run).collect();
@@ -143,7 +166,7 @@ fn compare(ranked: ReportInput<'_>) -> Result<(Vec<Fit>, Vec<Method>)> {
         }
         _ => graph.groups().len() <= MAX_GROUPS,
     };
-    let annotator_votes = ranked.study.annotator_votes.as_ref();
+    let annotator_votes = ranked.annotator_votes();
     let fits: Vec<(Method, Option<Fit>)> = methods_in_order(annotator_votes.is_some())
         .into_par_iter()
         .map(|method| {

@@ -95,7 +95,8 @@ fn study_noscript(study: &StudyPage) -> String {
     if let Some(by) = &study.by {
         html.push_str(&format!("<h2>{}</h2>", escaped(by)));
     }
-    for sentence in study.summary.iter().chain(&study.warnings) {
+    let summary = study.summary.iter().map(|sentence| &sentence.text);
+    for sentence in summary.chain(&study.warnings) {
         html.push_str(&format!("<p>{}</p>", escaped(sentence)));
     }
     let tables = study.sections.iter().flat_map(|section| &section.tables);
@@ -193,7 +194,7 @@ mod tests {
                 by: Some("</script><b>".to_owned()),
                 items: vec!["<!--<script>".to_owned()],
                 facts: Vec::new(),
-                summary: vec!["</noscript><i>".to_owned()],
+                summary: vec!["</noscript><i>".to_owned().into()],
                 warnings: Vec::new(),
                 slider: None,
                 sections: Vec::new(),

@@ -3,6 +3,7 @@
 //! There is one module for each section of the page. To keep the page small and fast, each chart and
 //! table has a limit ([`Limits`]); a note in its place says what is omitted.
 
+mod annotator_chart;
 mod annotators;
 mod comparisons;
 mod consistency;
@@ -37,11 +38,13 @@ pub struct Limits {
     /// Maximum number of stops of the slider; the first stop and the report's ranking can be added.
     /// Default: 100.
     pub stops: usize,
+    /// Maximum number of annotators in the table. Default: 5,000.
+    pub annotators: usize,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { items: 1_000, suspects: 20_000, stops: 100 }
+        Self { items: 1_000, suspects: 20_000, stops: 100, annotators: 5_000 }
     }
 }
 
@@ -56,6 +59,7 @@ impl Limits {
             items: part(all.items * 10, 100).min(all.items),
             suspects: part(all.suspects, 200),
             stops: part(all.stops * 10, 20).min(all.stops),
+            annotators: part(all.annotators * 10, 100).min(all.annotators),
         }
     }
 }
@@ -82,7 +86,7 @@ impl Prepared {
 #[must_use]
 pub fn page(findings: &StudyFindings<'_>, limits: &Limits) -> StudyPage {
     let Prepared { mut order, suspects, slider } = Prepared::new(findings, limits);
-    let sections = sections(findings, &mut order, slider.as_ref(), &suspects);
+    let sections = sections(findings, &mut order, slider.as_ref(), &suspects, limits);
     let ranked = findings.ranked;
     StudyPage {
         by: ranked.study.by.clone(),
@@ -100,6 +104,7 @@ fn sections(
     order: &mut ItemOrder,
     slider: Option<&Slider>,
     suspects: &Suspects,
+    limits: &Limits,
 ) -> Vec<Section> {
     let mut sections = vec![ranking::section(findings, order, slider)];
     if let (Some(slider), Some((method, _))) = (slider, &findings.path) {
@@ -107,7 +112,7 @@ fn sections(
     }
     sections.push(flagged::section(findings, order, suspects));
     sections.push(methods::section(findings, order));
-    sections.extend(annotators::section(findings));
+    sections.extend(annotators::section(findings, limits.annotators));
     sections.push(consistency::section(findings, order));
     sections.push(comparisons::section(findings, order));
     sections.push(diagnosis::section(findings));
@@ -117,8 +122,9 @@ fn sections(
 /// Returns the charts of a study for print. Charts that follow the slider show the report's ranking.
 #[must_use]
 pub fn figures(findings: &StudyFindings<'_>) -> Vec<Chart> {
-    let Prepared { mut order, suspects, slider } = Prepared::new(findings, &Limits::default());
+    let limits = Limits::default();
+    let Prepared { mut order, suspects, slider } = Prepared::new(findings, &limits);
     let shown = suspects.flagged_in_ranking(findings);
-    let sections = sections(findings, &mut order, slider.as_ref(), &shown);
+    let sections = sections(findings, &mut order, slider.as_ref(), &shown, &limits);
     sections.into_iter().flat_map(|section| section.charts).collect()
 }

@@ -45,7 +45,7 @@ pub enum Values {
     /// Shares, shown as percentages with one decimal.
     Share(Vec<Option<f64>>),
     /// Intervals of shares; sorted by their lower ends.
-    Interval(Vec<(f64, f64)>),
+    Interval(Vec<Option<(f64, f64)>>),
     /// Probabilities; small ones are shown as powers of ten.
     Probability(Vec<Option<f64>>),
 }

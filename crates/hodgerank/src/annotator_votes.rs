@@ -8,6 +8,8 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
+use crate::comparison::{Comparison, positive_zero};
+
 /// A vote of an annotator, with the items as they were shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct AnnotatorVote {
@@ -82,6 +84,31 @@ impl AnnotatorVotes {
             }
         });
         Self { start, votes, outcomes, has_sides }
+    }
+
+    /// The same from votes in memory, whose annotators have an index below `annotators`, or none.
+    ///
+    /// # Panics
+    /// If an index is out of range.
+    #[must_use]
+    pub fn from_comparisons(annotators: usize, votes: &[Comparison], has_sides: bool) -> Self {
+        let mut outcomes: Vec<f64> = votes.iter().map(|vote| positive_zero(vote.y)).collect();
+        outcomes.sort_by(f64::total_cmp);
+        outcomes.dedup();
+        let mut rows = Vec::with_capacity(votes.len());
+        for vote in votes {
+            let annotator = vote.annotator.unwrap_or(annotators as u32);
+            let outcome = outcomes.partition_point(|known| *known < vote.y) as u32;
+            let mut rest = vote.count;
+            while rest > 0 {
+                // A larger count is split.
+                let count = u32::try_from(rest).unwrap_or(u32::MAX);
+                let Comparison { left, right, .. } = *vote;
+                rows.push((annotator, AnnotatorVote { left, right, outcome, count }));
+                rest -= u64::from(count);
+            }
+        }
+        Self::new(annotators, &[rows], outcomes, has_sides)
     }
 
     /// All votes, by annotator.
@@ -168,5 +195,27 @@ mod tests {
         assert_eq!(votes.unknown(), [vote(0, 1, 1)]);
         assert_eq!((votes.annotators(), votes.y(&vote(0, 1, 1))), (2, 1.0));
         assert!(votes.is_sided());
+    }
+
+    #[test]
+    fn comparisons_are_votes_of_their_annotators() {
+        let vote = |annotator, left, right, y, count| {
+            let vote = Comparison::new(left, right, y).with_count(count);
+            Comparison { annotator, ..vote }
+        };
+        let large = 2 * u64::from(u32::MAX) + 5;
+        let votes = [
+            vote(Some(1), 3, 2, -1.0, 2),
+            vote(None, 0, 1, 1.0, 1),
+            vote(Some(0), 1, 2, -0.0, large),
+            vote(Some(0), 0, 2, 0.0, 0),
+        ];
+        let votes = AnnotatorVotes::from_comparisons(2, &votes, true);
+        assert_eq!(votes.outcomes(), [-1.0, 0.0, 1.0]);
+        assert_eq!(votes.of(1), [AnnotatorVote { left: 3, right: 2, outcome: 0, count: 2 }]);
+        assert_eq!(votes.unknown(), [AnnotatorVote { left: 0, right: 1, outcome: 2, count: 1 }]);
+        let ties = votes.of(0);
+        assert!(ties.iter().all(|vote| votes.y(vote) == 0.0 && (vote.left, vote.right) == (1, 2)));
+        assert_eq!(ties.iter().map(|vote| u64::from(vote.count)).sum::<u64>(), large);
     }
 }

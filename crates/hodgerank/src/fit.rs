@@ -77,6 +77,15 @@ impl Fit {
     pub fn flagged_votes(&self) -> f64 {
         numeric::sum(&self.flagged)
     }
+
+    /// What is known about the annotators, if the method judges them.
+    #[must_use]
+    pub fn crowd(&self) -> Option<&Crowd> {
+        match &self.model {
+            Some(Model::Crowd(flags)) => Some(&flags.crowd),
+            _ => None,
+        }
+    }
 }
 
 /// Estimates of a model of how people vote.
@@ -432,7 +441,9 @@ fn crowd(graph: &ComparisonGraph, votes: &AnnotatorVotes, options: &FitOptions) 
             let asked = votes_of(method, target)? as f64;
             cross_validation = how;
             certificate.asked = Some(Asked::Votes(asked));
-            found.threshold_of(votes, asked)
+            // Of equally bad votes all are flagged, so that only a probability that none exceeds
+            // flags nothing.
+            if asked == 0.0 { 1.0 } else { found.threshold_of(votes, asked) }
         }
     };
     let flagged = found.flagged(graph, votes, threshold);

@@ -6,11 +6,10 @@
 use std::path::Path;
 
 use clap::Args;
-use hodgerank::annotators::AnnotatorTallies;
 use hodgerank::simulate::{AnnotatorKind, Noise, SimulateOptions, Simulation};
-use hodgerank::{AnnotatorReport, Comparison, FitOptions, Groups, Labels, RankedStudy, Study};
+use hodgerank::{AnnotatorVotes, Comparison, FitOptions, Groups, RankedStudy, Study};
 use hodgerank_commands::rank::RankDocument;
-use hodgerank_commands::{RejectedSummary, annotators, rank_study, report, simulate};
+use hodgerank_commands::{RejectedSummary, rank_study, report, simulate};
 use hodgerank_io::text::visible_name;
 use hodgerank_io::write::Outputs;
 
@@ -81,7 +80,7 @@ pub(crate) fn run(args: &DemoArgs, terminal: &Terminal) -> Result<(), RunFailure
         items: COFFEES.into_iter().collect(),
         groups: Groups::merge(COFFEES.len(), &comparisons)?.groups,
         annotators: names.iter().map(String::as_str).collect(),
-        annotator_votes: None,
+        annotator_votes: Some(AnnotatorVotes::from_comparisons(names.len(), &comparisons, true)),
         rows: votes.len() as u64,
         comparisons: votes.len() as u64,
     };
@@ -92,13 +91,11 @@ pub(crate) fn run(args: &DemoArgs, terminal: &Terminal) -> Result<(), RunFailure
     }
     let table = outputs.standard()?;
     let page = page.open()?;
-    let annotators = study.annotators.clone();
     let ranked = rank_study(study, 0, &FitOptions::new(), terminal)?;
-    let reports = annotator_reports(&ranked, &comparisons, &annotators)?;
     let agreement = agreement(&ranked, simulation.truth());
     let document = RankDocument {
         studies: vec![ranked],
-        annotators: vec![reports],
+        annotators: Vec::new(),
         changes: Vec::new(),
         rejected: RejectedSummary::default(),
     };
@@ -106,37 +103,20 @@ pub(crate) fn run(args: &DemoArgs, terminal: &Terminal) -> Result<(), RunFailure
     options.to_output(table)?.write(&document)?;
     let title = "Which coffee? (a synthetic study)".to_owned();
     let figures = args.figures.as_deref().map(|folder| (Path::new(folder), &mut outputs));
-    let RankDocument { studies, annotators, .. } = &document;
-    report::write(studies, annotators, title, figures, page, terminal)?;
+    report::write(&document.studies, title, figures, page, terminal)?;
     terminal.note(&format!(
         "\n{:.0}% of all pairs are ranked in their true order.\n\nReport: {}\n\n\
          To rank your own votes:\n  \
          hodgerank rank votes.csv\n  \
          hodgerank report votes.csv -o report.html\n  \
          hodgerank rank votes.parquet --annotator worker --format json -o ranking.json\n  \
-         hodgerank outliers votes.csv --annotators\n  \
+         hodgerank annotators votes.csv\n  \
          hodgerank simulate --items 100 --votes 100000 --flips 5% -o votes.csv\n  \
          hodgerank rank --help",
         100.0 * agreement,
         visible_name(&args.output),
     ));
     Ok(())
-}
-
-/// Statistics of the annotators, as the second pass over a file would compute them.
-fn annotator_reports(
-    ranked: &RankedStudy,
-    votes: &[Comparison],
-    annotators: &Labels,
-) -> Result<Vec<AnnotatorReport<String>>, RunFailure> {
-    let groups = ranked.graph.groups();
-    let mut tallies = AnnotatorTallies::new();
-    for vote in votes {
-        let group = groups.find(vote.left, vote.right, vote.y);
-        let flagged = group.is_some_and(|group| ranked.fit.flagged[group] > 0.0);
-        tallies.add_vote(&ranked.fit.scores, vote, true, flagged);
-    }
-    Ok(annotators::reports(&tallies, annotators, true)?)
 }
 
 /// The share of pairs that the ranking puts in the order of the true scores.

@@ -5,7 +5,7 @@ use std::io;
 use clap::Args;
 use hodgerank::annotators::{JudgedAnnotator, judge};
 use hodgerank::solve::crowd::Crowd;
-use hodgerank::{AnnotatorVotes, FitOptions, Groups, Method, Model, RankedStudy};
+use hodgerank::{AnnotatorVotes, FitOptions, Groups, Method, RankedStudy};
 use hodgerank_io::write::{Column, Table};
 use serde::Serialize;
 
@@ -166,10 +166,7 @@ pub fn annotators(
 }
 
 fn judged(study: &RankedStudy) -> Option<(&Crowd, &AnnotatorVotes)> {
-    match (&study.fit.model, &study.annotator_votes) {
-        (Some(Model::Crowd(flags)), Some(votes)) => Some((&flags.crowd, votes)),
-        _ => None,
-    }
+    study.fit.crowd().zip(study.annotator_votes.as_ref())
 }
 
 /// The votes of an annotator, those on the clearest pairs first.

@@ -25,6 +25,16 @@ test("a page opens without faults and network requests", async () => {
   assert.deepEqual(faults, []);
 });
 
+test("a sentence of the summary links to its section", async () => {
+  const { page, faults } = await browser.open(coffeeReport());
+  const links = page.locator(".summary a");
+  assert.deepEqual(await links.allTextContents(), ["Annotators"]);
+  await links.first().click();
+  assert.match(page.url(), /#annotators$/);
+  assert.equal(await page.locator("#annotators:target h2").textContent(), "Annotators");
+  assert.deepEqual(faults, []);
+});
+
 test("a report of several studies has a chooser", async () => {
   const other = {
     ...studyOf({ names: ["tea", "mate", "cocoa"], suspects: 6, seed: 3 }),

@@ -104,8 +104,11 @@ export function studyOf({ names, suspects = 60, stops = 21, seed = 7, by }) {
       { name: "explained", value: "58.3%" },
     ],
     summary: [
-      `${names[0].slice(0, 40)} is first, ahead of ${names[1].slice(0, 40)} by 0.25.`,
-      `${slider.flagged[slider.chosen]} votes are flagged; without them two items change rank.`,
+      { text: `${names[0].slice(0, 40)} is first, ahead of ${names[1].slice(0, 40)} by 0.25.` },
+      {
+        text: `${slider.flagged[slider.chosen]} votes are flagged; without them two items change rank.`,
+      },
+      { text: "1 annotator always chooses the same side: taster 1.", section: "annotators" },
     ],
     warnings: ["One annotator chose the left cup in 81.0% of the votes."],
     slider,

@@ -15,7 +15,7 @@ after(() => browser.close());
 
 function hostileReport() {
   const study = studyOf({ names: HOSTILE });
-  study.summary.push(...HOSTILE);
+  study.summary.push(...HOSTILE.map((text) => ({ text, section: text })));
   study.warnings.push(HOSTILE[0]);
   study.facts.push({ name: HOSTILE[2], value: HOSTILE[4] });
   const [ranking, , outliers] = study.sections;

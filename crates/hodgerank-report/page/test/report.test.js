@@ -25,7 +25,10 @@ after(() => browser?.close());
 
 const quoted = (text) => `"${text.replaceAll('"', '""')}"`;
 
-/** Returns the votes of a made-up study: earlier names are better, some votes say the opposite. */
+/**
+ * Returns the votes of a made-up study: earlier names are better, some votes say the opposite, and
+ * taster 4 always chooses the left.
+ */
 function votesOf(names, seed) {
   const random = randomFrom(seed);
   const rows = ["left,right,winner,annotator,scene"];
@@ -33,8 +36,9 @@ function votesOf(names, seed) {
     const left = Math.floor(random() * names.length);
     const right = (left + 1 + Math.floor(random() * (names.length - 1))) % names.length;
     const honest = random() > 0.12;
-    const winner = left < right === honest ? "left" : "right";
-    const cells = [names[left], names[right], winner, `taster ${vote % 5}`, `<i>${vote % 2}</i>`];
+    const taster = vote % 5;
+    const winner = left < right === honest || taster === 4 ? "left" : "right";
+    const cells = [names[left], names[right], winner, `taster ${taster}`, `<i>${vote % 2}</i>`];
     rows.push(cells.map(quoted).join(","));
   }
   return `${rows.join("\n")}\n`;
@@ -108,6 +112,21 @@ test("a report opens, and its slider shows the path", { skip }, async () => {
     await page.keyboard.press("Home");
     await page.keyboard.press("ArrowRight");
   }
+  assert.deepEqual(faults, []);
+});
+
+test("annotators are judged, and the summary links to them", { skip }, async () => {
+  const { page, faults } = await opened(COFFEES);
+  const sentence = page.locator(".summary p", { has: page.locator("a") });
+  assert.equal(
+    await sentence.textContent(),
+    "1 annotator always chooses the same side: taster 4. See Annotators.",
+  );
+  const [first] = await rowsOf(page, "annotators");
+  assert.deepEqual(first.slice(0, 3), ["taster 4", "always left", "left"]);
+  await page.locator("#chart-annotators .plot").focus();
+  await page.keyboard.press("End");
+  assert.match(await page.locator(".tip").textContent(), /^taster 4: always left/);
   assert.deepEqual(faults, []);
 });
 

@@ -21,6 +21,7 @@ test("rows are sorted by the kind of their column", () => {
     [0.1, 0.2],
   ];
   assert.deepEqual(sort("interval", intervals), [2, 1, 0]);
+  assert.deepEqual(sort("interval", [null, ...intervals], true), [1, 2, 3, 0]);
 });
 
 test("a filter matches the text of any cell", () => {

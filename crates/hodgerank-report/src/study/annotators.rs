@@ -1,258 +1,232 @@
-//! The section about annotators: their flagged votes, and whether they favour a side.
+//! The section about annotators: how each of them votes according to `crowd`, next to exact tests.
 
-use hodgerank::AnnotatorReport;
+use hodgerank::Method;
+use hodgerank::annotators::JudgedAnnotator;
+use hodgerank::natural_order;
+use hodgerank::solve::crowd::AnnotatorClass;
 
-use crate::chart::{
-    Axis, Chart, Colour, Hover, LegendEntry, LineCurve, Mark, PointShape, Sign, short_label,
-};
-use crate::document::Section;
+use super::annotator_chart;
+use crate::chart::short_label;
+use crate::document::{Section, Sentence};
 use crate::findings::StudyFindings;
 use crate::table::{PageColumn, PageTable, Values};
-use crate::words::{counted, percent, thousands};
+use crate::words::{counted, listed, percent, thousands};
 
-/// Maximum number of annotators in a chart.
-const MAX_DRAWN: usize = 40;
-/// Maximum number of annotators in the table.
-const MAX_LISTED: usize = 5_000;
-/// Significance level of tests, after the correction for multiple testing.
-pub(super) const P_LEVEL: f64 = 0.05;
+/// `id` of the section.
+const ID: &str = "annotators";
+/// Maximum number of names in the summary.
+const MAX_NAMES: usize = 8;
+/// The summary mentions only those whose class has at least this probability.
+const CERTAIN: f64 = 0.9;
 
-/// Returns the section; `None` if the votes have no annotators.
-pub(super) fn section(findings: &StudyFindings<'_>) -> Option<Section> {
-    let rows = findings.ranked.annotators.filter(|rows| !rows.is_empty())?;
-    let flagged = rows.iter().filter(|row| row.flagged_p_adjusted < P_LEVEL).count() as u64;
-    let biased = rows.iter().filter(|row| row.left_p_adjusted.is_some_and(|p| p < P_LEVEL)).count();
-    let mut text = vec![format!(
-        "{} of {} {} more flagged votes than chance explains (5% level, corrected for multiple \
-         testing).",
-        thousands(flagged),
-        counted(rows.len() as u64, "annotator", "annotators"),
-        if flagged == 1 { "casts" } else { "cast" },
-    )];
-    let has_sides = rows.iter().any(|row| row.left_p.is_some());
-    if has_sides {
-        text.push(format!(
-            "{} {} one side more often than chance explains.",
-            counted(biased as u64, "annotator", "annotators"),
-            if biased == 1 { "favours" } else { "favour" },
-        ));
+type Annotator = JudgedAnnotator<String>;
+
+/// Returns the section with at most `max_listed` rows in its table; `None` without annotators.
+pub(super) fn section(findings: &StudyFindings<'_>, max_listed: usize) -> Option<Section> {
+    let Some(rows) = &findings.annotators else {
+        let is_too_large = findings.left_out.contains(&Method::Crowd);
+        return is_too_large.then(|| with_text(vec![too_large()]));
+    };
+    if rows.is_empty() {
+        return None;
     }
-    let mut charts = vec![flagged_chart(findings, rows)];
-    if has_sides {
-        charts.push(left_chart(rows));
-    }
+    let mut text = vec![
+        classes(rows),
+        "Close pairs are hard to judge and tastes differ, so agreement is shown next to what is \
+         expected of a careful annotator on the same pairs. Both refer to the ranking by the method \
+         crowd."
+            .to_owned(),
+    ];
+    text.extend(direction(findings));
+    text.extend(without_annotator(findings));
     Some(Section {
-        id: "annotators".to_owned(),
-        title: "Annotators".to_owned(),
-        text,
-        charts,
-        tables: vec![table(rows, has_sides)],
+        charts: annotator_chart::chart(rows, max_listed).into_iter().collect(),
+        tables: vec![table(rows, max_listed)],
+        ..with_text(text)
     })
 }
 
-fn table(rows: &[AnnotatorReport<String>], has_sides: bool) -> PageTable {
-    let listed = &rows[..rows.len().min(MAX_LISTED)];
-    let whole = |pick: fn(&AnnotatorReport<String>) -> u64| {
-        Values::Whole(listed.iter().map(|row| Some(pick(row) as i64)).collect())
+fn with_text(text: Vec<String>) -> Section {
+    let (charts, tables) = (Vec::new(), Vec::new());
+    Section { id: ID.to_owned(), title: "Annotators".to_owned(), text, charts, tables }
+}
+
+fn too_large() -> String {
+    "Annotators are not judged here, because the study is too large for the method crowd. `hodgerank \
+     annotators` judges them, but can take long."
+        .to_owned()
+}
+
+/// Names the annotators who always choose the same side or the worse item, and counts those who mostly
+/// choose one side; `None` if there are none.
+///
+/// Careless and random annotators are not mentioned: a taste of one's own can look like that.
+pub(super) fn sentence(findings: &StudyFindings<'_>) -> Option<Sentence> {
+    let rows = findings.annotators.as_ref()?;
+    let certain = rows.iter().filter(|row| row.probability.is_some_and(|p| p >= CERTAIN));
+    let (mut always, mut mostly, mut contrary) = (Vec::new(), 0, Vec::new());
+    for row in certain {
+        match row.class {
+            Some(AnnotatorClass::Left | AnnotatorClass::Right) if row.is_always_one_side() => {
+                always.push(row);
+            }
+            Some(AnnotatorClass::Left | AnnotatorClass::Right) => mostly += 1,
+            Some(AnnotatorClass::Contrary) => contrary.push(row),
+            _ => {}
+        }
+    }
+    let opposite = match contrary.len() {
+        1 => "answers the opposite of everybody else",
+        _ => "answer the opposite of everybody else",
     };
-    let share = |pick: fn(&AnnotatorReport<String>) -> Option<f64>| {
-        Values::Share(listed.iter().map(pick).collect())
+    let named = match (always.len() as u64, contrary.len() as u64) {
+        (0, 0) => None,
+        (0, contrary) => Some(format!("{} {opposite}", people(contrary))),
+        (always, 0) => Some(always_same_side(always)),
+        (always, contrary) => {
+            Some(format!("{} and {} {opposite}", always_same_side(always), thousands(contrary)))
+        }
     };
-    let p = |pick: fn(&AnnotatorReport<String>) -> Option<f64>| {
+    let is_named = named.is_some();
+    let mut sentences: Vec<String> =
+        named.map(|what| format!("{what}: {}.", names(always, contrary))).into_iter().collect();
+    if mostly > 0 {
+        let who = if is_named { counted(mostly, "other", "others") } else { people(mostly) };
+        let favour = if mostly == 1 { "favours" } else { "favour" };
+        sentences.push(format!("{who} {favour} one side, whatever the items."));
+    }
+    if sentences.is_empty() {
+        return None;
+    }
+    sentences.extend(direction(findings));
+    Some(Sentence { text: sentences.join(" "), section: Some(ID) })
+}
+
+fn people(number: u64) -> String {
+    counted(number, "annotator", "annotators")
+}
+
+fn always_same_side(number: u64) -> String {
+    let choose = if number == 1 { "chooses" } else { "choose" };
+    format!("{} always {choose} the same side", people(number))
+}
+
+/// The names of both groups, each in natural order; only the first if there are many.
+fn names<'a>(mut always: Vec<&'a Annotator>, mut contrary: Vec<&'a Annotator>) -> String {
+    for group in [&mut always, &mut contrary] {
+        group.sort_by(|a, b| natural_order(&a.annotator, &b.annotator));
+    }
+    let all = always.len() + contrary.len();
+    // A list that leaves out a single name would not be shorter.
+    let shown = if all <= MAX_NAMES + 1 { all } else { MAX_NAMES };
+    let rows = always.into_iter().chain(contrary).take(shown);
+    let mut names: Vec<String> = rows.map(|row| short_label(&row.annotator, 40)).collect();
+    if shown < all {
+        names.push(format!("{} more", thousands((all - shown) as u64)));
+    }
+    listed(&names)
+}
+
+/// Warns if it is doubtful which annotators are contrary.
+fn direction(findings: &StudyFindings<'_>) -> Option<String> {
+    findings.crowd()?.estimates.is_direction_uncertain.then(|| {
+        "Nearly as many annotators vote against the ranking as for it, so it may be upside down: \
+         compare it with items whose order is known."
+            .to_owned()
+    })
+}
+
+fn without_annotator(findings: &StudyFindings<'_>) -> Option<String> {
+    let votes = findings.ranked.annotator_votes()?.unknown();
+    let votes: u64 = votes.iter().map(|vote| u64::from(vote.count)).sum();
+    (votes > 0).then(|| {
+        let have = if votes == 1 { "has" } else { "have" };
+        format!("{} {have} no annotator.", counted(votes, "vote", "votes"))
+    })
+}
+
+/// Counts the annotators of each class.
+fn classes(rows: &[Annotator]) -> String {
+    let count = |class: Option<AnnotatorClass>| {
+        let number = rows.iter().filter(|row| row.class == class).count();
+        let share = percent(number as f64 / rows.len() as f64);
+        let name = class.map_or("too few votes", AnnotatorClass::as_str);
+        (number > 0).then(|| format!("{name} {} ({share})", thousands(number as u64)))
+    };
+    let known = AnnotatorClass::ALL.into_iter().map(Some);
+    let parts: Vec<String> = known.chain([None]).filter_map(count).collect();
+    format!("{} by class: {}.", people(rows.len() as u64), parts.join(", "))
+}
+
+fn table(rows: &[Annotator], max_listed: usize) -> PageTable {
+    let listed = &rows[..rows.len().min(max_listed)];
+    let text = |pick: fn(&Annotator) -> &str| {
+        Values::Text(listed.iter().map(|row| pick(row).to_owned()).collect())
+    };
+    let share =
+        |pick: fn(&Annotator) -> Option<f64>| Values::Share(listed.iter().map(pick).collect());
+    let p = |pick: fn(&Annotator) -> Option<f64>| {
         Values::Probability(listed.iter().map(pick).collect())
     };
-    let interval = |row: &AnnotatorReport<String>| (row.flagged_low, row.flagged_high);
+    let interval = |row: &Annotator| row.honest_low.zip(row.honest_high);
+    let votes = listed.iter().map(|row| i64::try_from(row.votes).ok()).collect();
     let mut columns = vec![
-        PageColumn::new(
-            "annotator",
-            "annotator",
-            Values::Text(listed.iter().map(|row| row.annotator.clone()).collect()),
-        ),
-        PageColumn::new("votes", "votes", whole(|row| row.votes)),
-        PageColumn::new("agreement", "agreement", share(|row| row.agreement))
-            .with_hint("Share of votes, not counting ties, that agree with the ranking"),
-        PageColumn::new("flagged", "flagged", whole(|row| row.flagged)),
-        PageColumn::new("share", "flagged share", share(|row| Some(row.flagged_share))),
+        PageColumn::new("annotator", "annotator", text(|row| &row.annotator)),
+        PageColumn::new("verdict", "verdict", text(|row| &row.verdict)),
+        PageColumn::new("class", "class", text(|row| row.class.map_or("", AnnotatorClass::as_str)))
+            .with_hint(
+                "The most probable class. Careful: honest but for a few lapses. Careless: honest with \
+                 many lapses. Coin: votes at random. Contrary: prefers the worse item. Left, right: \
+                 prefers that side, whatever the items",
+            ),
+        PageColumn::new("probability", "sure", share(|row| row.probability))
+            .with_hint("Probability of the class"),
+        PageColumn::new("votes", "votes", Values::Whole(votes)),
+        PageColumn::new("honest", "honest", share(|row| row.honest))
+            .with_hint("Estimated share of honest votes"),
         PageColumn::new(
             "interval",
             "95% interval",
             Values::Interval(listed.iter().map(interval).collect()),
-        ),
-        PageColumn::new("p", "p (flags)", p(|row| Some(row.flagged_p_adjusted))).with_hint(
-            "Probability of so many flagged votes by chance, corrected for multiple testing",
-        ),
+        )
+        .with_hint("The share of honest votes is in this interval with a probability of 95%"),
+        PageColumn::new("agreement", "agreement", share(|row| row.agreement))
+            .with_hint("Share of votes, not counting ties, that agree with the ranking by crowd"),
+        PageColumn::new("expected", "expected", share(|row| row.expected_agreement))
+            .with_hint("Agreement expected of a careful annotator on the same pairs"),
     ];
-    if has_sides {
-        columns.push(
+    let p_agreement = PageColumn::new("p", "p (agreement)", p(|row| row.agreement_p_adjusted))
+        .with_hint(
+            "Probability of so little agreement if the annotator were careful, corrected for multiple \
+             testing",
+        );
+    if rows.iter().any(|row| row.left_share.is_some()) {
+        columns.extend([
             PageColumn::new("left", "left", share(|row| row.left_share))
-                .with_hint("Share of votes for the item on the left"),
-        );
-        columns.push(
+                .with_hint("Share of votes, not counting ties, for the item on the left"),
+            PageColumn::new("expected_left", "expected left", share(|row| row.expected_left_share))
+                .with_hint("The same as expected of a careful annotator on the same pairs"),
+            p_agreement,
             PageColumn::new("left_p", "p (left)", p(|row| row.left_p_adjusted)).with_hint(
-                "Probability of so uneven a share by chance, corrected for multiple testing",
+                "Probability of a left share so far from what is expected if the annotator were \
+                 careful, corrected for multiple testing",
             ),
-        );
+        ]);
+    } else {
+        columns.push(p_agreement);
     }
     let note = (listed.len() < rows.len()).then(|| {
         format!(
-            "Only the {} most suspicious of {} annotators are listed; `hodgerank outliers \
-             --annotators` lists all.",
+            "Only the {} most problematic of {} annotators are listed; `hodgerank annotators` lists \
+             all.",
             thousands(listed.len() as u64),
             thousands(rows.len() as u64)
         )
     });
     PageTable {
-        id: "annotators".to_owned(),
-        title: "Annotators, most suspicious first".to_owned(),
+        id: ID.to_owned(),
+        title: "Annotators, most problematic first".to_owned(),
         note,
         columns,
-    }
-}
-
-fn names(rows: &[AnnotatorReport<String>]) -> Vec<String> {
-    rows.iter().map(|row| short_label(&row.annotator, 22)).collect()
-}
-
-fn drawn_note(drawn: usize, all: usize) -> Option<String> {
-    (drawn < all).then(|| {
-        format!(
-            "Only the {drawn} most suspicious of {} annotators are shown.",
-            thousands(all as u64)
-        )
-    })
-}
-
-fn flagged_chart(findings: &StudyFindings<'_>, rows: &[AnnotatorReport<String>]) -> Chart {
-    let shown = &rows[..rows.len().min(MAX_DRAWN)];
-    let y: Vec<f64> = (0..shown.len()).map(|k| k as f64).collect();
-    let overall = findings.ranked.study.outliers.fraction;
-    let words = |row: &AnnotatorReport<String>| {
-        format!(
-            "{}\n{} of {} flagged: {} (95% interval {} to {})",
-            short_label(&row.annotator, 60),
-            thousands(row.flagged),
-            counted(row.votes, "vote", "votes"),
-            percent(row.flagged_share),
-            percent(row.flagged_low),
-            percent(row.flagged_high)
-        )
-    };
-    let is_suspicious = |row: &&AnnotatorReport<String>| row.flagged_p_adjusted < P_LEVEL;
-    let points = |suspicious: bool, colour, shape| {
-        let own = || shown.iter().zip(&y).filter(move |(row, _)| is_suspicious(row) == suspicious);
-        Mark::Points {
-            colour,
-            shape,
-            size: 4.5,
-            x: own().map(|(row, _)| row.flagged_share).collect(),
-            y: own().map(|(_, &y)| y).collect(),
-            hover: Hover::Words { words: own().map(|(row, _)| words(row)).collect() },
-            follows: None,
-        }
-    };
-    let max_share = shown.iter().map(|row| row.flagged_high).fold(overall, f64::max);
-    let suspicious = shown.iter().filter(is_suspicious).count();
-    Chart {
-        id: "annotators".to_owned(),
-        title: "Share of each annotator's votes that are flagged".to_owned(),
-        alt: format!(
-            "One row per annotator, most suspicious at the top: the share of flagged votes with its \
-             95% interval. Significantly many flagged votes: {suspicious} of the {} shown. The \
-             dashed line is the share among all votes, {}.",
-            shown.len(),
-            percent(overall)
-        ),
-        note: drawn_note(shown.len(), rows.len()),
-        x: Axis::shares("share of votes flagged", (1.03 * max_share).min(1.0)),
-        y: Axis::labels_down("annotator", names(shown)),
-        aspect: (0.12 + 0.03 * shown.len() as f64).max(0.3),
-        marks: vec![
-            dashed_line(overall, shown.len()),
-            Mark::Segments {
-                colour: Colour::Muted,
-                width: 1.5,
-                arrow: false,
-                x0: shown.iter().map(|row| row.flagged_low).collect(),
-                y0: y.clone(),
-                x1: shown.iter().map(|row| row.flagged_high).collect(),
-                y1: y.clone(),
-                hover: Hover::Nothing,
-            },
-            points(false, Colour::Kind(0), PointShape::Circle),
-            points(true, Colour::Kind(1), PointShape::Diamond),
-        ],
-        legend: vec![
-            LegendEntry::new("significant", Colour::Kind(1), Sign::Point(PointShape::Diamond)),
-            LegendEntry::new("not significant", Colour::Kind(0), Sign::Point(PointShape::Circle)),
-            LegendEntry::new("95% interval", Colour::Muted, Sign::Line),
-            LegendEntry::new("all votes", Colour::Ink, Sign::Dashes),
-        ],
-    }
-}
-
-/// The share of votes for the left item, which is about one half for careful annotators.
-fn left_chart(rows: &[AnnotatorReport<String>]) -> Chart {
-    let mut with_sides: Vec<&AnnotatorReport<String>> =
-        rows.iter().filter(|row| row.left_share.is_some()).collect();
-    let bias = |row: &AnnotatorReport<String>| (row.left_share.unwrap_or(0.5) - 0.5).abs();
-    let p = |row: &AnnotatorReport<String>| row.left_p_adjusted.unwrap_or(1.0);
-    with_sides.sort_by(|a, b| p(a).total_cmp(&p(b)).then(bias(b).total_cmp(&bias(a))));
-    let all = with_sides.len();
-    with_sides.truncate(MAX_DRAWN);
-    let shown: Vec<AnnotatorReport<String>> = with_sides.into_iter().cloned().collect();
-    let words = |row: &AnnotatorReport<String>| {
-        let share = percent(row.left_share.unwrap_or(0.5));
-        let name = short_label(&row.annotator, 60);
-        format!("{name}\nchose left in {share} of {}", counted(row.votes, "vote", "votes"))
-    };
-    let points = |biased: bool, colour, shape| {
-        let own = || {
-            let rows = shown.iter().enumerate();
-            rows.filter(move |(_, row)| (p(row) < P_LEVEL) == biased)
-        };
-        Mark::Points {
-            colour,
-            shape,
-            size: 4.5,
-            x: own().map(|(_, row)| row.left_share.unwrap_or(0.5)).collect(),
-            y: own().map(|(k, _)| k as f64).collect(),
-            hover: Hover::Words { words: own().map(|(_, row)| words(row)).collect() },
-            follows: None,
-        }
-    };
-    let biased = shown.iter().filter(|row| p(row) < P_LEVEL).count();
-    Chart {
-        id: "left-bias".to_owned(),
-        title: "Share of each annotator's votes for the left side".to_owned(),
-        alt: format!(
-            "One row per annotator, the strongest side bias at the top. Significant side bias: \
-             {biased} of the {} shown. The dashed line is one half.",
-            shown.len()
-        ),
-        note: drawn_note(shown.len(), all),
-        x: Axis::shares("share of votes for the left item", 1.0),
-        y: Axis::labels_down("annotator", names(&shown)),
-        aspect: (0.12 + 0.03 * shown.len() as f64).max(0.3),
-        marks: vec![
-            dashed_line(0.5, shown.len()),
-            points(false, Colour::Kind(0), PointShape::Circle),
-            points(true, Colour::Kind(1), PointShape::Diamond),
-        ],
-        legend: vec![
-            LegendEntry::new("significant", Colour::Kind(1), Sign::Point(PointShape::Diamond)),
-            LegendEntry::new("not significant", Colour::Kind(0), Sign::Point(PointShape::Circle)),
-        ],
-    }
-}
-
-fn dashed_line(at: f64, rows: usize) -> Mark {
-    Mark::Line {
-        colour: Colour::Ink,
-        width: 1.0,
-        dashed: true,
-        curve: LineCurve::Straight,
-        x: vec![at, at],
-        y: vec![-0.5, rows as f64 - 0.5],
-        hover: percent(at),
     }
 }

@@ -2,9 +2,9 @@
 
 use hodgerank::kendall;
 
-use super::annotators::P_LEVEL;
+use super::annotators;
 use super::item_order::{ItemOrder, label};
-use crate::document::Fact;
+use crate::document::{Fact, Sentence};
 use crate::findings::StudyFindings;
 use crate::words::{counted, listed, percent, thousands};
 
@@ -27,12 +27,12 @@ pub(super) fn facts(findings: &StudyFindings<'_>) -> Vec<Fact> {
 }
 
 /// Returns the summary.
-pub(super) fn sentences(findings: &StudyFindings<'_>, order: &ItemOrder) -> Vec<String> {
-    let mut sentences = vec![input(findings), best_items(findings, order)];
-    sentences.push(agreement(findings));
-    sentences.extend(effect_of_flags(findings, order));
-    sentences.extend(annotators(findings));
-    sentences.push(verdict(findings));
+pub(super) fn sentences(findings: &StudyFindings<'_>, order: &ItemOrder) -> Vec<Sentence> {
+    let mut texts = vec![input(findings), best_items(findings, order), agreement(findings)];
+    texts.extend(effect_of_flags(findings, order));
+    let mut sentences: Vec<Sentence> = texts.into_iter().map(Sentence::from).collect();
+    sentences.extend(annotators::sentence(findings));
+    sentences.push(verdict(findings).into());
     sentences
 }
 
@@ -125,16 +125,6 @@ fn effect_of_flags(findings: &StudyFindings<'_>, order: &ItemOrder) -> Vec<Strin
             .to_owned(),
     });
     sentences
-}
-
-fn annotators(findings: &StudyFindings<'_>) -> Option<String> {
-    let rows = findings.ranked.annotators?;
-    let suspicious = rows.iter().filter(|row| row.flagged_p_adjusted < P_LEVEL).count() as u64;
-    (suspicious > 0).then(|| {
-        let annotators = counted(suspicious, "annotator", "annotators");
-        let cast = if suspicious == 1 { "casts" } else { "cast" };
-        format!("{annotators} {cast} more flagged votes than chance explains.")
-    })
 }
 
 fn verdict(findings: &StudyFindings<'_>) -> String {

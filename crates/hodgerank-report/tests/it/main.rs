@@ -1,4 +1,5 @@
 //! Integration tests of reports and figures, in one binary.
 
+mod annotators;
 mod figure;
 mod study;

@@ -51,7 +51,7 @@ impl TestStudy {
     }
 
     fn findings(&self) -> StudyFindings<'_> {
-        StudyFindings::new(ReportInput::new(&self.0, None, &[])).unwrap()
+        StudyFindings::new(ReportInput::new(&self.0, &[])).unwrap()
     }
 
     fn page(&self) -> StudyPage {
@@ -68,19 +68,19 @@ fn votes(votes: &[(u32, u32, f64, f64)]) -> Groups {
     }
 }
 
-fn tables(page: &StudyPage) -> impl Iterator<Item = &PageTable> {
+pub(crate) fn tables(page: &StudyPage) -> impl Iterator<Item = &PageTable> {
     page.sections.iter().flat_map(|section| &section.tables)
 }
 
-fn charts(page: &StudyPage) -> impl Iterator<Item = &Chart> {
+pub(crate) fn charts(page: &StudyPage) -> impl Iterator<Item = &Chart> {
     page.sections.iter().flat_map(|section| &section.charts)
 }
 
-fn table<'a>(page: &'a StudyPage, id: &str) -> &'a PageTable {
+pub(crate) fn table<'a>(page: &'a StudyPage, id: &str) -> &'a PageTable {
     tables(page).find(|table| table.id == id).unwrap()
 }
 
-fn length(values: &Values) -> usize {
+pub(crate) fn length(values: &Values) -> usize {
     match values {
         Values::Text(values) => values.len(),
         Values::Item(values) => values.len(),
@@ -93,7 +93,7 @@ fn length(values: &Values) -> usize {
 }
 
 /// Asserts columns of equal length, valid items and rows, and finite positions.
-fn check(page: &StudyPage) {
+pub(crate) fn check(page: &StudyPage) {
     for table in tables(page) {
         let rows = length(&table.columns[0].values);
         for column in &table.columns {
@@ -210,24 +210,28 @@ fn small_and_unusual_studies_have_pages() {
     let one_pair = votes(&[(0, 1, 1.0, 1.0)]);
     let page = TestStudy::new(&["a", "b"], one_pair, FitOptions::default()).page();
     check(&page);
-    assert!(page.summary.iter().any(|sentence| sentence.contains("2 items")));
+    assert!(page.summary.iter().any(|sentence| sentence.text.contains("2 items")));
 
     let ties = votes(&[(0, 1, 0.0, 4.0), (1, 2, 0.0, 2.0)]);
     let page = TestStudy::new(&["a", "b", "c"], ties, FitOptions::default()).page();
     check(&page);
-    assert!(page.summary.iter().any(|sentence| sentence.contains("ties")), "{:?}", page.summary);
+    assert!(
+        page.summary.iter().any(|sentence| sentence.text.contains("ties")),
+        "{:?}",
+        page.summary
+    );
 
     let apart = votes(&[(0, 1, 1.0, 3.0), (0, 1, -1.0, 1.0), (2, 3, 1.0, 2.0)]);
     let page = TestStudy::new(&["a", "b", "c", "d", "e"], apart, FitOptions::default()).page();
     check(&page);
     assert!(tables(&page).any(|table| table.id == "components"));
-    assert!(page.summary.last().unwrap().contains("cannot"), "{:?}", page.summary);
+    assert!(page.summary.last().unwrap().text.contains("cannot"), "{:?}", page.summary);
 }
 
 #[test]
 fn limits_hold_and_are_reported() {
     let study = TestStudy::simulated(40, 6000, FitOptions::default());
-    let limits = Limits { items: 10, suspects: 15, stops: 8 };
+    let limits = Limits { items: 10, suspects: 15, stops: 8, ..Limits::default() };
     let page = study::page(&study.findings(), &limits);
     check(&page);
     let slider = page.slider.as_ref().unwrap();

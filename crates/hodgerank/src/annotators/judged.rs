@@ -72,6 +72,14 @@ impl<L> JudgedAnnotator<L> {
         self.class.is_some_and(AnnotatorClass::is_suspicious)
     }
 
+    /// Whether the annotator always chooses the same side, up to a few votes.
+    #[must_use]
+    pub fn is_always_one_side(&self) -> bool {
+        let is_always = |left: f64| left.max(1.0 - left) >= ALWAYS;
+        let is_one_sided = matches!(self.class, Some(AnnotatorClass::Left | AnnotatorClass::Right));
+        is_one_sided && self.left_share.is_some_and(is_always)
+    }
+
     /// The expected number of votes that are not honest.
     fn bad_votes(&self) -> f64 {
         self.votes as f64 * (1.0 - self.honest.unwrap_or(1.0))
