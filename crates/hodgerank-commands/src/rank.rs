@@ -3,6 +3,7 @@
 use std::io;
 
 use clap::Args;
+use hodgerank::annotators::JudgedAnnotator;
 use hodgerank::ranking::ColumnValue;
 use hodgerank::{
     AnnotatorReport, ComparisonGraph, ComponentSummary, Components, FitOptions, InputSummary,
@@ -12,7 +13,7 @@ use hodgerank_io::Input;
 use hodgerank_io::write::{Column, Table};
 use serde::Serialize;
 
-use crate::annotators;
+use crate::annotators::{self, judged_annotators};
 use crate::certificate::CertificateSummary;
 use crate::document::{Document, RejectedSummary, StudyDocument, table_by, write_studies};
 use crate::failure::Failure;
@@ -44,14 +45,24 @@ pub struct RankArgs {
 pub struct RankDocument {
     /// The studies.
     pub studies: Vec<RankedStudy>,
-    /// Statistics of the annotators of each study; empty if they were not computed.
-    pub annotators: Vec<Vec<AnnotatorReport<String>>>,
+    /// The annotators of each study; empty if they were not listed.
+    pub annotators: Vec<AnnotatorList>,
     /// Rejected rows.
     pub rejected: RejectedSummary,
 }
 
-/// Ranks the items. Statistics of the annotators need a second pass over the input and are computed
-/// only if `with_annotators`.
+/// The annotators of a study, the most problematic first.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+pub enum AnnotatorList {
+    /// Judged by the method that ranks the items.
+    Judged(Vec<JudgedAnnotator<String>>),
+    /// With statistics of their flagged votes.
+    Flagged(Vec<AnnotatorReport<String>>),
+}
+
+/// Ranks the items, and lists the annotators if `with_annotators`: as the method judges them, or else
+/// with statistics of their flagged votes, which need a second pass over the input.
 ///
 /// # Errors
 /// If an option is invalid, the votes cannot be read, or a solver fails.
@@ -76,11 +87,12 @@ pub fn rank(
         true => ranked.iter().try_for_each(check_ranking_connected),
         false => Ok(()),
     };
-    if with_annotators {
+    if with_annotators && !options.needs_annotators() {
         let pass = TwoPass::new(votes, &args.input, &options, threads, observer, check)?;
         check_ranked(&pass.studies)?;
         let known = pass.tables.iter().any(|table| table.has_annotator);
         let annotators = if known { annotators::list(&pass, observer)? } else { Vec::new() };
+        let annotators = annotators.into_iter().map(AnnotatorList::Flagged).collect();
         let rejected = RejectedSummary::from(&pass.rejected);
         return Ok(RankDocument { studies: pass.studies, annotators, rejected });
     }
@@ -90,7 +102,11 @@ pub fn rank(
     let rank = |study| rank_study(study, rejected.rows, &options, observer);
     let studies = input.studies.into_iter().map(rank).collect::<Result<Vec<_>, Failure>>()?;
     check_ranked(&studies)?;
-    Ok(RankDocument { studies, annotators: Vec::new(), rejected })
+    let annotators = match with_annotators {
+        true => studies.iter().filter_map(judged_annotators).map(AnnotatorList::Judged).collect(),
+        false => Vec::new(),
+    };
+    Ok(RankDocument { studies, annotators, rejected })
 }
 
 /// Which votes connect items.
@@ -168,14 +184,14 @@ struct StudyRanking<'a> {
     components: &'a [ComponentSummary],
     outliers: OutlierSummary,
     #[serde(skip_serializing_if = "Option::is_none")]
-    annotators: Option<&'a [AnnotatorReport<String>]>,
+    annotators: Option<&'a AnnotatorList>,
     status: &'static str,
     certificate: CertificateSummary,
     warnings: Vec<String>,
 }
 
 impl<'a> StudyRanking<'a> {
-    fn new(study: &'a RankedStudy, annotators: Option<&'a [AnnotatorReport<String>]>) -> Self {
+    fn new(study: &'a RankedStudy, annotators: Option<&'a AnnotatorList>) -> Self {
         Self {
             by: study.by.as_deref(),
             input: study.input,
@@ -199,10 +215,9 @@ impl StudyDocument for StudyRanking<'_> {
 
 impl Document for RankDocument {
     fn write_json(&self, out: &mut dyn io::Write) -> io::Result<()> {
-        let annotators = |k: usize| self.annotators.get(k).map(Vec::as_slice);
         let studies = self.studies.iter().enumerate();
         let studies: Vec<_> =
-            studies.map(|(k, study)| StudyRanking::new(study, annotators(k))).collect();
+            studies.map(|(k, study)| StudyRanking::new(study, self.annotators.get(k))).collect();
         write_studies(SCHEMA, &studies, &self.rejected, out)
     }
 
