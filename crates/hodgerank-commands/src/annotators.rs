@@ -3,7 +3,7 @@
 
 mod judge;
 
-pub use judge::{AnnotatorsArgs, AnnotatorsDocument, EvidenceVote, annotators};
+pub use judge::{AnnotatorsArgs, AnnotatorsDocument, EvidenceVote, annotators, judged_annotators};
 
 use hodgerank::annotators::{AnnotatorOptions, AnnotatorTallies};
 use hodgerank::{AnnotatorReport, Comparison, Labels};

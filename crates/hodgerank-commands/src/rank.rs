@@ -9,6 +9,7 @@ pub use saved::SavedRanking;
 use std::io;
 
 use clap::Args;
+use hodgerank::annotators::JudgedAnnotator;
 use hodgerank::ranking::ColumnValue;
 use hodgerank::{
     AnnotatorReport, ComparisonGraph, ComponentSummary, Components, FitOptions, InputSummary,
@@ -18,7 +19,7 @@ use hodgerank_io::Input;
 use hodgerank_io::write::{Column, Table};
 use serde::Serialize;
 
-use crate::annotators;
+use crate::annotators::{self, judged_annotators};
 use crate::certificate::CertificateSummary;
 use crate::document::{Document, RejectedSummary, StudyDocument, table_by, write_studies};
 use crate::failure::Failure;
@@ -78,8 +79,8 @@ impl RankArgs {
 pub struct RankDocument {
     /// The studies.
     pub studies: Vec<RankedStudy>,
-    /// Statistics of the annotators of each study; empty if they were not computed.
-    pub annotators: Vec<Vec<AnnotatorReport<String>>>,
+    /// The annotators of each study; empty if they were not listed.
+    pub annotators: Vec<AnnotatorList>,
     /// The changes of each study since an earlier ranking; empty if there is none, `None` for studies
     /// that it does not have.
     pub changes: Vec<Option<RankingChanges>>,
@@ -120,8 +121,18 @@ impl RankDocument {
     }
 }
 
-/// Ranks the items. Statistics of the annotators need a second pass over the input and are computed
-/// only if `with_annotators`.
+/// The annotators of a study, the most problematic first.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+pub enum AnnotatorList {
+    /// Judged by the method that ranks the items.
+    Judged(Vec<JudgedAnnotator<String>>),
+    /// With statistics of their flagged votes.
+    Flagged(Vec<AnnotatorReport<String>>),
+}
+
+/// Ranks the items, and lists the annotators if `with_annotators`: as the method judges them, or else
+/// with statistics of their flagged votes, which need a second pass over the input.
 ///
 /// # Errors
 /// If an option is invalid, the votes cannot be read, or a solver fails.
@@ -158,11 +169,12 @@ pub fn rank(
         let studies = studies.collect::<Result<_, _>>()?;
         RankDocument::new(studies, earlier.as_ref(), rejected, observer)
     };
-    if with_annotators {
+    if with_annotators && !options.needs_annotators() {
         let pass = TwoPass::new(votes, &args.input, &options, threads, observer, check)?;
         check_ranked(&pass.studies)?;
         let known = pass.tables.iter().any(|table| table.has_annotator);
         let annotators = if known { annotators::list(&pass, observer)? } else { Vec::new() };
+        let annotators = annotators.into_iter().map(AnnotatorList::Flagged).collect();
         let rejected = RejectedSummary::from(&pass.rejected);
         return Ok(RankDocument { annotators, ..document(pass.studies, rejected)? });
     }
@@ -172,7 +184,11 @@ pub fn rank(
     let rank = |study| rank_study(study, rejected.rows, &options, observer);
     let studies = input.studies.into_iter().map(rank).collect::<Result<Vec<_>, Failure>>()?;
     check_ranked(&studies)?;
-    document(studies, rejected)
+    let annotators = match with_annotators {
+        true => studies.iter().filter_map(judged_annotators).map(AnnotatorList::Judged).collect(),
+        false => Vec::new(),
+    };
+    Ok(RankDocument { annotators, ..document(studies, rejected)? })
 }
 
 /// Which votes connect items.
@@ -254,7 +270,7 @@ struct StudyRanking<'a> {
     components: &'a [ComponentSummary],
     outliers: OutlierSummary,
     #[serde(skip_serializing_if = "Option::is_none")]
-    annotators: Option<&'a [AnnotatorReport<String>]>,
+    annotators: Option<&'a AnnotatorList>,
     status: &'static str,
     certificate: CertificateSummary,
     warnings: Vec<String>,
@@ -263,7 +279,7 @@ struct StudyRanking<'a> {
 impl<'a> StudyRanking<'a> {
     fn new(
         study: &'a RankedStudy,
-        annotators: Option<&'a [AnnotatorReport<String>]>,
+        annotators: Option<&'a AnnotatorList>,
         against: Option<&'a RankingChanges>,
     ) -> Self {
         let mut warnings = warnings(study);
@@ -293,10 +309,9 @@ impl StudyDocument for StudyRanking<'_> {
 
 impl Document for RankDocument {
     fn write_json(&self, out: &mut dyn io::Write) -> io::Result<()> {
-        let annotators = |k: usize| self.annotators.get(k).map(Vec::as_slice);
         let studies = self.studies.iter().enumerate();
         let studies: Vec<_> = studies
-            .map(|(k, study)| StudyRanking::new(study, annotators(k), self.changes_of(k)))
+            .map(|(k, study)| StudyRanking::new(study, self.annotators.get(k), self.changes_of(k)))
             .collect();
         write_studies(SCHEMA, &studies, &self.rejected, out)
     }

@@ -116,6 +116,18 @@ fn crowd_flags_the_votes_of_bad_annotators_only() {
     assert_eq!((lines("kept.csv"), lines("bad.csv")), (1502 + 1 - flagged, flagged + 1));
 }
 
+/// The JSON of `rank --method crowd` lists the annotators as `annotators` does.
+#[test]
+fn the_json_of_rank_judges_annotators() {
+    let dir = dir();
+    let expected = json(&dir, &["annotators", "v.csv"]);
+    let ranked = json(&dir, &["rank", "v.csv", "--method", "crowd"]);
+    assert_eq!(ranked["annotators"], expected["annotators"]);
+    assert_eq!(ranked["annotators"].as_array().map(Vec::len), Some(26));
+    let other = json(&dir, &["rank", "v.csv", "--method", "hlasso"]);
+    assert!(other["annotators"][0]["flagged_share"].is_number(), "{}", other["annotators"][0]);
+}
+
 #[test]
 fn crowd_needs_annotators() {
     let dir = TestDir::new();

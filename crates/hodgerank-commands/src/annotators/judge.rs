@@ -140,9 +140,7 @@ pub fn annotators(
     match &args.explain {
         None => {
             let list = |study: &RankedStudy| {
-                let rows = judged(study)
-                    .map_or_else(Vec::new, |(crowd, votes)| judge(crowd, votes, &study.annotators));
-                Listing::new(study, rows)
+                Listing::new(study, judged_annotators(study).unwrap_or_default())
             };
             let lists = studies.iter().map(list).collect();
             Ok(AnnotatorsDocument::Judged(Listings { lists, rejected }))
@@ -163,6 +161,12 @@ pub fn annotators(
             Ok(AnnotatorsDocument::Evidence(Listings { lists, rejected }))
         }
     }
+}
+
+/// The annotators of a study ranked by `crowd`, the most problematic first; `None` for other methods.
+#[must_use]
+pub fn judged_annotators(study: &RankedStudy) -> Option<Vec<JudgedAnnotator<String>>> {
+    judged(study).map(|(crowd, votes)| judge(crowd, votes, &study.annotators))
 }
 
 fn judged(study: &RankedStudy) -> Option<(&Crowd, &AnnotatorVotes)> {

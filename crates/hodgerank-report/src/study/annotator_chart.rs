@@ -12,10 +12,17 @@ use crate::words::{counted, percent, thousands};
 
 /// Maximum number of points.
 const MAX_DRAWN: usize = 2_000;
-/// Maximum number of names next to points.
+/// Maximum number of names next to points, and of candidates for them: of hundreds, a few names would
+/// be arbitrary.
 const MAX_NAMES: usize = 12;
+const MAX_CANDIDATES: usize = 40;
 /// Radii in pixels, from few to many votes: points of one radius are one mark.
 const SIZES: [f64; 4] = [2.5, 3.5, 4.5, 6.0];
+/// Above this number of points they are smaller, by this factor.
+const MANY: usize = 500;
+const SMALL: f64 = 0.6;
+/// Minimum length of the axis of expected agreement.
+const MIN_SPAN: f64 = 0.2;
 /// Both ends of an axis of shares have room for whole points.
 const MARGIN: f64 = 0.03;
 
@@ -58,12 +65,9 @@ pub(super) fn chart(rows: &[Annotator], max_drawn: usize) -> Option<Chart> {
         to: 1.0 + MARGIN,
         ticks: Ticks::Shares,
     };
-    let x = if has_sides {
-        shares("share of votes for the left item")
-    } else {
-        let axis =
-            Axis::numbers("agreement expected on the same pairs", drawn.iter().map(|dot| dot.x));
-        Axis { ticks: Ticks::Shares, ..axis }
+    let x = match has_sides {
+        true => shares("share of votes for the left item"),
+        false => expected_axis(&drawn),
     };
     let y = shares("agreement with the ranking");
     let (lines, expectation) = if has_sides { means(rows) } else { diagonal(&x) };
@@ -102,6 +106,16 @@ pub(super) fn chart(rows: &[Annotator], max_drawn: usize) -> Option<Chart> {
         marks,
         legend,
     })
+}
+
+/// The axis of expected agreement, which is between one half and one and similar for all.
+fn expected_axis(drawn: &[Dot<'_>]) -> Axis {
+    let values = drawn.iter().map(|dot| dot.x);
+    let axis = Axis::numbers("agreement expected on the same pairs", values);
+    let widen = (0.5 * (MIN_SPAN - (axis.to - axis.from))).max(0.0);
+    let from = (axis.from - widen).max(0.5 - MARGIN);
+    let to = (axis.to + widen).min(1.0 + MARGIN);
+    Axis { from, to, ticks: Ticks::Shares, ..axis }
 }
 
 /// Keeps at most `max` annotators: the most problematic, and a regular sample of those who are not
@@ -164,6 +178,7 @@ fn points(drawn: &[Dot<'_>]) -> Vec<Mark> {
         let relative = (dot.row.votes as f64 / most).sqrt();
         ((relative * SIZES.len() as f64) as usize).min(SIZES.len() - 1)
     };
+    let scale = if drawn.len() > MANY { SMALL } else { 1.0 };
     let mut marks = Vec::new();
     for class in classes(drawn) {
         for level in (0..SIZES.len()).rev() {
@@ -178,7 +193,7 @@ fn points(drawn: &[Dot<'_>]) -> Vec<Mark> {
             marks.push(Mark::Points {
                 colour,
                 shape,
-                size: SIZES[level],
+                size: scale * SIZES[level],
                 x: own.iter().map(|dot| dot.x).collect(),
                 y: own.iter().map(|dot| dot.y).collect(),
                 hover: Hover::Words { words: own.iter().map(|dot| words(dot.row)).collect() },
@@ -217,6 +232,9 @@ fn names(drawn: &[Dot<'_>], x: &Axis) -> Vec<Mark> {
         })
     };
     let mut candidates: Vec<&Dot<'_>> = drawn.iter().filter(is_named).collect();
+    if candidates.len() > MAX_CANDIDATES {
+        return Vec::new();
+    }
     candidates.sort_by_key(|dot| {
         let is_contrary = dot.row.class == Some(AnnotatorClass::Contrary);
         !(is_contrary || dot.row.is_always_one_side())

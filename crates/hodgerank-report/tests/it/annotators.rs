@@ -175,6 +175,7 @@ fn without_sides_the_expected_agreement_is_shown() {
     assert!(columns.iter().all(|column| !column.id.contains("left")));
     let chart = scatter(&page);
     assert!(chart.x.name.contains("expected") && chart.title.contains("expected"), "{chart:?}");
+    assert!(chart.x.from >= 0.45 && chart.x.to <= 1.05, "{:?}", chart.x);
     for (_, words, x, y) in points(chart) {
         assert!((0.5..=1.0).contains(&x) && !words.contains("left"), "{words}");
         assert_eq!(y < 0.4, words.starts_with("22:"), "{words}");
