@@ -9,6 +9,7 @@ import atexit as _atexit
 
 from . import _core
 from ._commands import (
+    annotators,
     clean,
     compare,
     decompose,
@@ -21,6 +22,7 @@ from ._commands import (
 )
 from ._ranker import RobustRanker
 from ._results import (
+    Annotators,
     Cleaned,
     Comparison,
     Decomposition,
@@ -43,6 +45,7 @@ from .errors import (
 )
 
 __all__ = [
+    "Annotators",
     "Cleaned",
     "Comparison",
     "Decomposition",
@@ -61,6 +64,7 @@ __all__ = [
     "SolverError",
     "UnanswerableError",
     "UsageError",
+    "annotators",
     "clean",
     "compare",
     "decompose",

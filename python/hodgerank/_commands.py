@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Callable
 from . import _core
 from ._observer import Observer, Progress
 from ._results import (
+    Annotators,
     Cleaned,
     Comparison,
     Decomposition,
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from ._options import (
+        AnnotatorsOptions,
         CleanOptions,
         CompareOptions,
         DecomposeOptions,
@@ -88,8 +90,22 @@ def outliers(
     progress: Progress = False,
     **options: Unpack[OutliersOptions],
 ) -> Outliers:
-    """Lists the flagged votes, most suspicious first; with ``annotators=True``, the annotators."""
+    """Lists the flagged votes, most suspicious first."""
     return Outliers(_run(_core.outliers, votes, items, threads, progress, dict(options)))
+
+
+def annotators(
+    votes: VotesLike,
+    *,
+    items: Sequence[str] | None = None,
+    threads: int | None = None,
+    progress: Progress = False,
+    **options: Unpack[AnnotatorsOptions],
+) -> Annotators:
+    """Lists the annotators, the most problematic first: who is careful, careless, contrary, one-sided
+    or random. ``explain`` lists the votes of one annotator instead.
+    """
+    return Annotators(_run(_core.annotators, votes, items, threads, progress, dict(options)))
 
 
 def clean(

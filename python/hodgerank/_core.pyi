@@ -33,6 +33,9 @@ def rank(votes: Votes, keywords: dict[str, Any], threads: int | None, observer: 
 def outliers(
     votes: Votes, keywords: dict[str, Any], threads: int | None, observer: object
 ) -> Document: ...
+def annotators(
+    votes: Votes, keywords: dict[str, Any], threads: int | None, observer: object
+) -> Document: ...
 def compare(
     votes: Votes, keywords: dict[str, Any], threads: int | None, observer: object
 ) -> Document: ...

@@ -112,7 +112,7 @@ def test_arrays_and_tuples(testdata, program):
     "command, options, flags",
     [
         ("outliers", {}, []),
-        ("outliers", {"annotators": True}, ["--annotators"]),
+        ("annotators", {}, []),
         ("outliers", {"all": True, "per_group": True}, ["--all", "--per-group"]),
         ("compare", {"methods": ["l2", "iss"]}, ["--methods", "l2,iss"]),
         ("compare", {}, []),
@@ -133,7 +133,7 @@ def test_other_commands(testdata, program, command, options, flags):
 
 def test_tables_equal_parquet_files(testdata, program, tmp_path):
     file = testdata / "annotators.csv"
-    for command in ["rank", "outliers", "compare", "decompose", "diagnose", "path"]:
+    for command in ["rank", "outliers", "annotators", "compare", "decompose", "diagnose", "path"]:
         output = tmp_path / f"{command}.parquet"
         code, _, problem = program(command, file, "-o", output, "--quiet")
         assert code == 0, problem

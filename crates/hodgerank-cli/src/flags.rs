@@ -1,7 +1,7 @@
 //! Flags that commands and programs share.
 
 use clap::Args;
-use hodgerank_commands::VoteSource;
+use hodgerank_commands::{ReadsVotes, VoteSource};
 use hodgerank_io::write::Outputs;
 
 use crate::failure::RunFailure;
@@ -74,7 +74,7 @@ pub struct DocumentCommand<A: Args> {
     pub output: OutputOptions,
 }
 
-impl<A: Args> DocumentCommand<A> {
+impl<A: Args + ReadsVotes> DocumentCommand<A> {
     /// Runs `compute`, writes its document and returns it.
     ///
     /// # Errors
@@ -84,7 +84,7 @@ impl<A: Args> DocumentCommand<A> {
         compute: impl FnOnce(&VoteSource, &A, OutputFormat) -> Result<D, hodgerank_commands::Failure>,
     ) -> Result<D, RunFailure> {
         let votes = self.files.votes();
-        let output = self.output.open(&mut Outputs::new(votes.files()))?;
+        let output = self.output.open(&mut Outputs::new(&self.args.input().files(&votes)))?;
         let document = compute(&votes, &self.args, output.format)?;
         output.write(&document)?;
         Ok(document)

@@ -10,9 +10,9 @@ use hodgerank_report::words::thousands;
 use serde::Serialize;
 
 use crate::certificate::CertificateSummary;
-use crate::document::{Document, write_json};
+use crate::document::{Document, ExcludedSummary, write_json};
 use crate::failure::Failure;
-use crate::input::{InputOptions, VoteSource};
+use crate::input::{InputOptions, ReadsVotes, VoteSource};
 use crate::observer::{Observer, Task};
 
 /// The method that the others are compared with by default.
@@ -35,11 +35,19 @@ pub struct CompareArgs {
     pub method: FitOptions,
 }
 
+impl ReadsVotes for CompareArgs {
+    fn input(&self) -> &InputOptions {
+        &self.input
+    }
+}
+
 /// Comparisons of methods, one per study.
 #[derive(Debug)]
 pub struct CompareDocument {
     /// The comparisons.
     pub comparisons: Vec<MethodComparison>,
+    /// What was left out with excluded annotators.
+    pub excluded: Option<ExcludedSummary>,
 }
 
 /// The methods' rankings of one study.
@@ -79,6 +87,8 @@ pub struct MethodRanking {
 struct CompareJson<'a> {
     schema: &'static str,
     comparisons: &'a [MethodComparison],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    excluded: Option<ExcludedSummary>,
 }
 
 /// Ranks with all methods.
@@ -101,9 +111,10 @@ pub fn compare(
     fit_options.validate_values()?;
     let compares_crowd = options.methods.is_empty() || options.methods.contains(&Method::Crowd);
     let input = votes.read(&options.input, compares_crowd, threads, observer)?;
+    let excluded = input.excluded.as_ref().map(ExcludedSummary::from);
     let compare = |study| compare_study(study, options, &fit_options, observer);
     let comparisons = input.studies.into_iter().map(compare).collect::<Result<_, _>>()?;
-    Ok(CompareDocument { comparisons })
+    Ok(CompareDocument { comparisons, excluded })
 }
 
 fn compare_study(
@@ -202,7 +213,8 @@ fn long_table(comparisons: &[MethodComparison]) -> Table {
 impl Document for CompareDocument {
     fn write_json(&self, out: &mut dyn io::Write) -> io::Result<()> {
         let schema = "hodgerank/compare/1";
-        write_json(&CompareJson { schema, comparisons: &self.comparisons }, out)
+        let Self { comparisons, excluded } = self;
+        write_json(&CompareJson { schema, comparisons, excluded: *excluded }, out)
     }
 
     fn table(&self) -> io::Result<Table> {

@@ -14,9 +14,9 @@ use serde::Serialize;
 
 use crate::annotators;
 use crate::certificate::CertificateSummary;
-use crate::document::{Document, RejectedSummary, StudyDocument, table_by, write_studies};
+use crate::document::{Document, StudyDocument, UncountedRows, table_by, write_studies};
 use crate::failure::Failure;
-use crate::input::{InputOptions, VoteSource};
+use crate::input::{InputOptions, ReadsVotes, VoteSource};
 use crate::observer::Observer;
 use crate::ranked::{MethodSummary, rank_study, warnings};
 use crate::text::visible;
@@ -39,6 +39,12 @@ pub struct RankArgs {
     pub require_connected: bool,
 }
 
+impl ReadsVotes for RankArgs {
+    fn input(&self) -> &InputOptions {
+        &self.input
+    }
+}
+
 /// Rankings, one per study.
 #[derive(Debug)]
 pub struct RankDocument {
@@ -46,8 +52,8 @@ pub struct RankDocument {
     pub studies: Vec<RankedStudy>,
     /// Statistics of the annotators of each study; empty if they were not computed.
     pub annotators: Vec<Vec<AnnotatorReport<String>>>,
-    /// Rejected rows.
-    pub rejected: RejectedSummary,
+    /// Rows that were not counted.
+    pub uncounted: UncountedRows,
 }
 
 /// Ranks the items. Statistics of the annotators need a second pass over the input and are computed
@@ -81,16 +87,16 @@ pub fn rank(
         check_ranked(&pass.studies)?;
         let known = pass.tables.iter().any(|table| table.has_annotator);
         let annotators = if known { annotators::list(&pass, observer)? } else { Vec::new() };
-        let rejected = RejectedSummary::from(&pass.rejected);
-        return Ok(RankDocument { studies: pass.studies, annotators, rejected });
+        let uncounted = pass.uncounted();
+        return Ok(RankDocument { studies: pass.studies, annotators, uncounted });
     }
     let input = votes.read(&args.input, options.needs_annotators(), threads, observer)?;
     check(&input)?;
-    let rejected = RejectedSummary::from(&input.rejected);
-    let rank = |study| rank_study(study, rejected.rows, &options, observer);
+    let uncounted = UncountedRows::from(&input);
+    let rank = |study| rank_study(study, uncounted.rejected.rows, &options, observer);
     let studies = input.studies.into_iter().map(rank).collect::<Result<Vec<_>, Failure>>()?;
     check_ranked(&studies)?;
-    Ok(RankDocument { studies, annotators: Vec::new(), rejected })
+    Ok(RankDocument { studies, annotators: Vec::new(), uncounted })
 }
 
 /// Which votes connect items.
@@ -203,7 +209,7 @@ impl Document for RankDocument {
         let studies = self.studies.iter().enumerate();
         let studies: Vec<_> =
             studies.map(|(k, study)| StudyRanking::new(study, annotators(k))).collect();
-        write_studies(SCHEMA, &studies, &self.rejected, out)
+        write_studies(SCHEMA, &studies, &self.uncounted, out)
     }
 
     fn table(&self) -> io::Result<Table> {
@@ -224,7 +230,11 @@ impl Document for RankDocument {
             };
             table.push(column.name, values);
         }
-        table.push_metadata("hodgerank.rejected", self.rejected.rows.to_string());
+        let UncountedRows { rejected, excluded } = &self.uncounted;
+        table.push_metadata("hodgerank.rejected", rejected.rows.to_string());
+        if let Some(excluded) = excluded {
+            table.push_metadata("hodgerank.excluded", excluded.rows.to_string());
+        }
         Ok(table)
     }
 }

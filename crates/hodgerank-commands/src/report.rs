@@ -12,6 +12,7 @@ use hodgerank_report::findings::{ReportInput, StudyFindings};
 use hodgerank_report::study::{Limits, figures as charts, page};
 
 use crate::annotators;
+use crate::exclude;
 use crate::failure::Failure;
 use crate::input::{InputOptions, VoteSource};
 use crate::observer::{Observer, Task};
@@ -59,7 +60,7 @@ pub fn report(
 ) -> Result<(), Failure> {
     let fit_options = options.method;
     fit_options.validate()?;
-    let mut outputs = Outputs::new(votes.files());
+    let mut outputs = Outputs::new(&options.input.files(votes));
     let page = outputs.claim("--output", &options.output)?;
     if let Some(folder) = &options.figures {
         outputs.claim_folder("--figures", folder)?;
@@ -79,7 +80,9 @@ pub fn report(
     let title = options.title.clone().unwrap_or_else(|| title(votes));
     let figures = options.figures.as_deref().map(Path::new);
     let figures = figures.map(|folder| (folder, &mut outputs));
-    write(&pass.studies, &annotators, title, figures, output, observer)?;
+    let excluded = pass.excluded.as_ref().map(exclude::description);
+    let notes: Vec<String> = excluded.into_iter().collect();
+    write(&pass.studies, &annotators, &notes, title, figures, output, observer)?;
     observer.note(&format!("report written to {}", visible_name(&options.output)));
     if let Some(folder) = &options.figures {
         observer.note(&format!("figures written to {}", visible_name(folder)));
@@ -106,13 +109,14 @@ fn title(votes: &VoteSource) -> String {
 }
 
 /// Analyses the studies and writes the page, and figures to a folder. `annotators` has one list per
-/// study, or none.
+/// study, or none; `notes` are shown with the warnings of every study.
 ///
 /// # Errors
 /// If a solver fails, or writing does.
 pub fn write(
     studies: &[RankedStudy],
     annotators: &[Vec<AnnotatorReport<String>>],
+    notes: &[String],
     title: String,
     mut figures: Option<(&Path, &mut Outputs)>,
     mut output: Output,
@@ -122,7 +126,7 @@ pub fn write(
     let mut pages = Vec::with_capacity(studies.len());
     for (k, study) in studies.iter().enumerate() {
         let annotators = annotators.get(k).map(Vec::as_slice);
-        let warnings = warnings(study);
+        let warnings = [notes.to_vec(), warnings(study)].concat();
         let input = ReportInput::new(study, annotators, &warnings);
         let findings = observer.run(Task::Step("analysing"), || StudyFindings::new(input))??;
         pages.push(page(&findings, &limits));

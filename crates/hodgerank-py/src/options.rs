@@ -5,7 +5,7 @@ use std::any::TypeId;
 
 use clap::{Arg, ArgAction, Args, Command};
 use hodgerank_commands::{
-    clean, compare, decompose, diagnose, outliers, path, rank, report, simulate,
+    annotators, clean, compare, decompose, diagnose, outliers, path, rank, report, simulate,
 };
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
@@ -86,6 +86,7 @@ pub(crate) fn options(py: Python<'_>, command: &str) -> PyResult<Vec<Described>>
     let definition = match command {
         "rank" => definition::<rank::RankArgs>(),
         "outliers" => definition::<outliers::OutliersArgs>(),
+        "annotators" => definition::<annotators::AnnotatorsArgs>(),
         "clean" => definition::<clean::CleanArgs>(),
         "compare" => definition::<compare::CompareArgs>(),
         "decompose" => definition::<decompose::DecomposeArgs>(),

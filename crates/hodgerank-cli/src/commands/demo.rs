@@ -10,7 +10,7 @@ use hodgerank::annotators::AnnotatorTallies;
 use hodgerank::simulate::{AnnotatorKind, Noise, SimulateOptions, Simulation};
 use hodgerank::{AnnotatorReport, Comparison, FitOptions, Groups, Labels, RankedStudy, Study};
 use hodgerank_commands::rank::RankDocument;
-use hodgerank_commands::{RejectedSummary, annotators, rank_study, report, simulate};
+use hodgerank_commands::{UncountedRows, annotators, rank_study, report, simulate};
 use hodgerank_io::text::visible_name;
 use hodgerank_io::write::Outputs;
 
@@ -99,21 +99,21 @@ pub(crate) fn run(args: &DemoArgs, terminal: &Terminal) -> Result<(), RunFailure
     let document = RankDocument {
         studies: vec![ranked],
         annotators: vec![reports],
-        rejected: RejectedSummary::default(),
+        uncounted: UncountedRows::default(),
     };
     let options = OutputOptions { top: COFFEES.len(), ..OutputOptions::default() };
     options.to_output(table)?.write(&document)?;
     let title = "Which coffee? (a synthetic study)".to_owned();
     let figures = args.figures.as_deref().map(|folder| (Path::new(folder), &mut outputs));
     let RankDocument { studies, annotators, .. } = &document;
-    report::write(studies, annotators, title, figures, page, terminal)?;
+    report::write(studies, annotators, &[], title, figures, page, terminal)?;
     terminal.note(&format!(
         "\n{:.0}% of all pairs are ranked in their true order.\n\nReport: {}\n\n\
          To rank your own votes:\n  \
          hodgerank rank votes.csv\n  \
          hodgerank report votes.csv -o report.html\n  \
          hodgerank rank votes.parquet --annotator worker --format json -o ranking.json\n  \
-         hodgerank outliers votes.csv --annotators\n  \
+         hodgerank annotators votes.csv\n  \
          hodgerank simulate --items 100 --votes 100000 --flips 5% -o votes.csv\n  \
          hodgerank rank --help",
         100.0 * agreement,

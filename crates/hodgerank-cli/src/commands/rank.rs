@@ -13,7 +13,7 @@ impl FormattedText for RankDocument {
         for study in &self.studies {
             ranking_table::write(study, style, out)?;
         }
-        match self.rejected.rows {
+        match self.uncounted.rejected.rows {
             0 => Ok(()),
             rows => writeln!(out, "{} rows were rejected and not counted", thousands(rows)),
         }

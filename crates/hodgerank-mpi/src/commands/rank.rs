@@ -2,7 +2,7 @@
 
 use clap::Args;
 use hodgerank_cli::DocumentCommand;
-use hodgerank_commands::RejectedSummary;
+use hodgerank_commands::UncountedRows;
 use hodgerank_commands::rank::{Linked, RankArgs, RankDocument, check_connected};
 use hodgerank_io::write::Outputs;
 
@@ -59,9 +59,9 @@ pub(super) fn run(
         false => Ok(()),
     };
     let mut first = session.first_pass(job, |_| Ok(()), connected)?;
-    let rejected = RejectedSummary::from(&first.rejected);
+    let uncounted = UncountedRows::new(&first.rejected, None);
     let studies = std::mem::take(&mut first.studies);
-    let document = RankDocument { studies, annotators: Vec::new(), rejected };
+    let document = RankDocument { studies, annotators: Vec::new(), uncounted };
     world.all_ok(output.map_or(Ok(()), |output| output.write(&document)))?;
     first.finish();
     session.report_peak_memory();

@@ -95,8 +95,8 @@ fn table(rows: &[AnnotatorReport<String>], has_sides: bool) -> PageTable {
     }
     let note = (listed.len() < rows.len()).then(|| {
         format!(
-            "Only the {} most suspicious of {} annotators are listed; `hodgerank outliers \
-             --annotators` lists all.",
+            "Only the {} most suspicious of {} annotators are listed; `hodgerank annotators` \
+             lists all.",
             thousands(listed.len() as u64),
             thousands(rows.len() as u64)
         )
