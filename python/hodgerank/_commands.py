@@ -107,7 +107,7 @@ def outliers(
     progress: Progress = False,
     **options: Unpack[OutliersOptions],
 ) -> Outliers:
-    """Lists the flagged votes, most suspicious first; with ``annotators=True``, the annotators."""
+    """Lists the flagged votes, most suspicious first."""
     return Outliers(_run(_core.outliers, votes, items, threads, progress, dict(options)))
 
 

@@ -233,30 +233,13 @@ def _component_means(rows: list[JsonObject]) -> dict[int, float]:
     return {component: sum(values) / len(values) for component, values in scores.items()}
 
 
-class Annotators(_Flagging):
-    """Annotators, the most problematic first; or the votes of one of them (``explain``)."""
-
-    @property
-    def rows(self) -> list[JsonObject]:
-        """One row per annotator, or per vote with ``explain``."""
-        key = "evidence" if any("evidence" in study for study in self.studies) else "annotators"
-        return [row for study in self.studies for row in study[key]]
-
-    def _summary(self) -> str:
-        return f"{len(self.rows):,} rows; {self._counts()}, {self._flagged()}"
-
-    def _repr_html_(self) -> str:
-        return _rows_html(self.rows, self._summary())
-
-
 class Outliers(_Flagging):
-    """Votes or annotators, most suspicious first."""
+    """Votes, most suspicious first."""
 
     @property
     def rows(self) -> list[JsonObject]:
-        """One row per vote, distinct vote (``per_group``) or annotator, most suspicious first."""
-        key = "votes" if any("votes" in study for study in self.studies) else "annotators"
-        return [row for study in self.studies for row in study[key]]
+        """One row per vote or distinct vote (``per_group``), most suspicious first."""
+        return [row for study in self.studies for row in study["votes"]]
 
     def _summary(self) -> str:
         return f"{len(self.rows):,} rows; {self._counts()}, {self._flagged()}"
@@ -269,6 +252,23 @@ def _rows_html(rows: list[JsonObject], title: str) -> str:
     names = list(rows[0]) if rows else ["no rows"]
     values = ([row[name] for name in names] for row in rows)
     return _html.table(names, values, len(rows), title)
+
+
+class Annotators(_Flagging):
+    """Annotators, the most problematic first; or the votes of one of them (``explain``)."""
+
+    @property
+    def rows(self) -> list[JsonObject]:
+        """One row per annotator, over all studies; with ``explain``, one row per vote."""
+        if "annotators" in self.document:
+            return cast("list[JsonObject]", self.document["annotators"])
+        return [row for study in self.studies for row in study["evidence"]]
+
+    def _summary(self) -> str:
+        return f"{len(self.rows):,} rows; {self._counts()}, {self._flagged()}"
+
+    def _repr_html_(self) -> str:
+        return _rows_html(self.rows, self._summary())
 
 
 class Cleaned(Frame):

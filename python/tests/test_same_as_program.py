@@ -112,7 +112,7 @@ def test_arrays_and_tuples(testdata, program):
     "command, options, flags",
     [
         ("outliers", {}, []),
-        ("outliers", {"annotators": True}, ["--annotators"]),
+        ("annotators", {}, []),
         ("outliers", {"all": True, "per_group": True}, ["--all", "--per-group"]),
         ("rank", {"method": "crowd", "prior": 0.5}, ["--method", "crowd", "--prior", "0.5"]),
         ("rank", {"method": "bt", "lapse_rate": 0.1}, ["--method", "bt", "--lapse-rate", "0.1"]),

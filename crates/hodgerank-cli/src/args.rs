@@ -38,7 +38,7 @@ pub(crate) enum Command {
     Compare(Box<DocumentCommand<CompareArgs>>),
     /// List the path of a robust method: scores and flagged votes as more and more votes are flagged
     Path(Box<DocumentCommand<PathArgs>>),
-    /// List votes in order of suspicion, or statistics of the annotators
+    /// List votes in order of suspicion
     Outliers(Box<DocumentCommand<OutliersArgs>>),
     /// List the annotators: who is careful, careless, contrary, one-sided or random
     Annotators(Box<DocumentCommand<AnnotatorsArgs>>),

@@ -1,7 +1,7 @@
 //! Flags that commands and programs share.
 
 use clap::Args;
-use hodgerank_commands::VoteSource;
+use hodgerank_commands::{ReadsVotes, VoteSource};
 use hodgerank_io::write::Outputs;
 
 use crate::failure::RunFailure;
@@ -74,7 +74,7 @@ pub struct DocumentCommand<A: Args> {
     pub output: OutputOptions,
 }
 
-impl<A: Args> DocumentCommand<A> {
+impl<A: Args + ReadsVotes> DocumentCommand<A> {
     /// Runs `compute`, writes its document and returns it.
     ///
     /// # Errors
@@ -96,7 +96,8 @@ impl<A: Args> DocumentCommand<A> {
         compute: impl FnOnce(&VoteSource, &A, OutputFormat) -> Result<D, hodgerank_commands::Failure>,
     ) -> Result<D, RunFailure> {
         let votes = self.files.votes();
-        let inputs: Vec<String> = votes.files().iter().chain(other_input).cloned().collect();
+        let mut inputs = self.args.input().files(&votes);
+        inputs.extend(other_input.cloned());
         let output = self.output.open(&mut Outputs::new(&inputs))?;
         let document = compute(&votes, &self.args, output.format)?;
         output.write(&document)?;

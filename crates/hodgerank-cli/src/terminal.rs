@@ -169,7 +169,19 @@ pub fn end_parsing(definition: &clap::Command, error: &clap::Error) -> ExitCode 
     };
     // If it cannot be printed, the exit code is all that is left.
     let _ = visible.as_ref().unwrap_or(error).print();
+    if let Some(advice) = moved_flag(error) {
+        print(advice);
+    }
     ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
+}
+
+/// Where to find what a flag of earlier versions did.
+fn moved_flag(error: &clap::Error) -> Option<&'static str> {
+    use clap::error::{ContextKind, ContextValue, ErrorKind};
+    let flag = error.get(ContextKind::InvalidArg);
+    let is_annotators = matches!(flag, Some(ContextValue::String(flag)) if flag == "--annotators");
+    (error.kind() == ErrorKind::UnknownArgument && is_annotators)
+        .then_some("help: to list the annotators, run: hodgerank annotators FILE")
 }
 
 fn bar_for(task: &Task<'_>, started: Instant) -> ProgressBar {

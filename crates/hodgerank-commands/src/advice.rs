@@ -23,6 +23,7 @@ pub(crate) fn file_advice(error: &Error) -> Option<String> {
         Error::Encoding { .. } => "save the file with ordinary line ends",
         Error::Changed { .. } => "run the command again, or copy the file first",
         Error::NothingLeft { .. } => "run without --on-error skip to see the first bad row in full",
+        Error::AllExcluded { .. } => "exclude fewer annotators with --exclude-annotators",
         Error::MixedOutcomes { .. } => {
             "say how to read it: --outcome-as label, --outcome-as word or --outcome-as number"
         }

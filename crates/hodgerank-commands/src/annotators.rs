@@ -1,9 +1,12 @@
-//! Statistics of annotators: a second pass over the input, for `outliers --annotators` and the JSON of
-//! `rank`. Memory grows with the number of annotators, not with rows.
+//! Statistics of annotators: a second pass over the input, for the JSON of `rank` and the report. Memory grows with the number of annotators, not with rows.
 
 mod judge;
 
-pub use judge::{AnnotatorsArgs, AnnotatorsDocument, EvidenceVote, annotators, judged_annotators};
+pub(crate) use judge::study_votes;
+pub use judge::{
+    AnnotatorsArgs, AnnotatorsDocument, EvidenceVote, JudgedAnnotators, annotators,
+    judged_annotators,
+};
 
 use hodgerank::annotators::{AnnotatorOptions, AnnotatorTallies};
 use hodgerank::{AnnotatorReport, Comparison, Labels};
@@ -76,7 +79,7 @@ pub fn tally(pass: &TwoPass, observer: &dyn Observer) -> Result<AnnotatorCounts,
         Ok(())
     };
     pass.second_pass(observer, |progress| {
-        second_pass(&pass.sources, &pass.options, progress, &pass.study_flags(), each)
+        second_pass(&pass.sources, &pass.options, progress, &pass.study_flags(&[]), each)
     })?;
     Ok(AnnotatorCounts { labels, tallies, has_sides, without_annotator })
 }

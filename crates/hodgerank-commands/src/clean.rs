@@ -5,7 +5,7 @@ use hodgerank::FitOptions;
 use hodgerank_io::Format;
 use hodgerank_io::read::TableHead;
 use hodgerank_io::text::visible_name;
-use hodgerank_io::write::{self, Cleaned, LabelStyle, Output, Outputs, SplitTable};
+use hodgerank_io::write::{self, CleanOutputs, Cleaned, Outputs, SplitTable};
 use hodgerank_report::words::thousands;
 
 use crate::failure::Failure;
@@ -27,7 +27,7 @@ pub struct CleanArgs {
     /// output]
     #[arg(long, short, value_name = "FILE", help_heading = "Output")]
     pub output: Option<String>,
-    /// File for the flagged votes, of the input's format
+    /// File for the flagged votes, of the input's format, with the number of each row and the reason
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub flagged: Option<String>,
     /// How labels are written.
@@ -47,18 +47,23 @@ pub fn clean(
 ) -> Result<Cleaned, Failure> {
     let fit = options.method;
     fit.validate()?;
-    let mut outputs = Outputs::new(votes.files());
+    let mut outputs = Outputs::new(&options.input.files(votes));
     let kept = outputs.claim("--output", options.output.as_deref().unwrap_or("-"))?;
     let flagged = options.flagged.as_deref().map(|name| outputs.claim("--flagged", name));
     let flagged = flagged.transpose()?;
-    let outputs = (kept.open()?, flagged.map(|output| output.open()).transpose()?);
+    let outputs = CleanOutputs {
+        kept: kept.open()?,
+        flagged: flagged.map(|output| output.open()).transpose()?,
+        with_reasons: true,
+        labels: options.labels.style(),
+    };
     let names = [options.output.as_deref(), options.flagged.as_deref()];
     let pass = TwoPass::new(votes, &options.input, &fit, threads, observer, |input| {
         TableHead::check_alike(&input.tables)?;
         options.labels.check_format(input.tables.first().map(|table| table.format))?;
         names.into_iter().flatten().try_for_each(|name| check_name(name, &input.tables))
     })?;
-    let done = write(&pass, outputs, options.labels.style(), observer)?;
+    let done = write(&pass, outputs, observer)?;
     announce(&done, options.flagged.is_some(), observer);
     Ok(done)
 }
@@ -70,20 +75,13 @@ pub fn clean(
 /// If reading or writing fails.
 pub fn write(
     pass: &TwoPass,
-    outputs: (Output, Option<Output>),
-    labels: LabelStyle,
+    outputs: CleanOutputs,
     observer: &dyn Observer,
 ) -> Result<Cleaned, Failure> {
+    let reasons = if outputs.with_reasons { pass.flag_reasons() } else { Vec::new() };
+    let flags = pass.study_flags(&reasons);
     pass.second_pass(observer, |progress| {
-        write::clean(
-            &pass.sources,
-            &pass.options,
-            progress,
-            &pass.study_flags(),
-            &pass.tables,
-            outputs,
-            labels,
-        )
+        write::clean(&pass.sources, &pass.options, progress, &flags, &pass.tables, outputs)
     })
 }
 
@@ -101,8 +99,10 @@ pub fn split(
     fit.validate()?;
     options.labels.refuse_unless(false, "a table in memory")?;
     let pass = TwoPass::new(votes, &options.input, &fit, threads, observer, |_| Ok(()))?;
+    let reasons = pass.flag_reasons();
+    let flags = pass.study_flags(&reasons);
     let split = pass.second_pass(observer, |progress| {
-        write::split(&pass.sources, &pass.options, progress, &pass.study_flags())
+        write::split(&pass.sources, &pass.options, progress, &flags, &pass.tables)
     })?;
     announce(&split.cleaned, true, observer);
     Ok(split)
@@ -129,8 +129,12 @@ fn check_name(name: &str, tables: &[TableHead]) -> Result<(), Failure> {
 /// Reports how many rows were written to which output.
 pub fn announce(done: &Cleaned, flagged_written: bool, observer: &dyn Observer) {
     let place = if flagged_written { "written separately" } else { "left out" };
+    let excluded = match done.excluded_rows {
+        0 => String::new(),
+        rows => format!(", {} of them by excluded annotators", thousands(rows)),
+    };
     observer.note(&format!(
-        "{} rows kept, {} flagged rows ({} votes) {place}",
+        "{} rows kept, {} flagged rows ({} votes) {place}{excluded}",
         thousands(done.kept_rows),
         thousands(done.flagged_rows),
         thousands(done.flagged_votes)

@@ -11,9 +11,9 @@ use hodgerank_report::words::thousands;
 use serde::Serialize;
 
 use crate::certificate::CertificateSummary;
-use crate::document::{Document, write_json};
+use crate::document::{Document, ExcludedSummary, write_json};
 use crate::failure::Failure;
-use crate::input::{InputOptions, VoteSource};
+use crate::input::{InputOptions, ReadsVotes, VoteSource};
 use crate::observer::{Observer, Task};
 use crate::scale::{ScaleOptions, ScaleSummary};
 
@@ -40,11 +40,19 @@ pub struct CompareArgs {
     pub scale: ScaleOptions,
 }
 
+impl ReadsVotes for CompareArgs {
+    fn input(&self) -> &InputOptions {
+        &self.input
+    }
+}
+
 /// Comparisons of methods, one per study.
 #[derive(Debug)]
 pub struct CompareDocument {
     /// The comparisons.
     pub comparisons: Vec<MethodComparison>,
+    /// What was left out with excluded annotators.
+    pub excluded: Option<ExcludedSummary>,
 }
 
 /// The methods' rankings of one study.
@@ -87,6 +95,8 @@ pub struct MethodRanking {
 struct CompareJson<'a> {
     schema: &'static str,
     comparisons: &'a [MethodComparison],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    excluded: Option<ExcludedSummary>,
 }
 
 /// Ranks with all methods.
@@ -113,9 +123,10 @@ pub fn compare(
     for study in &input.studies {
         options.scale.check_items(&study.items, study.by.as_deref())?;
     }
+    let excluded = input.excluded.as_ref().map(ExcludedSummary::from);
     let compare = |study| compare_study(study, options, &fit_options, observer);
     let comparisons = input.studies.into_iter().map(compare).collect::<Result<_, _>>()?;
-    Ok(CompareDocument { comparisons })
+    Ok(CompareDocument { comparisons, excluded })
 }
 
 fn compare_study(
@@ -228,7 +239,8 @@ fn long_table(comparisons: &[MethodComparison]) -> Table {
 impl Document for CompareDocument {
     fn write_json(&self, out: &mut dyn io::Write) -> io::Result<()> {
         let schema = "hodgerank/compare/1";
-        write_json(&CompareJson { schema, comparisons: &self.comparisons }, out)
+        let Self { comparisons, excluded } = self;
+        write_json(&CompareJson { schema, comparisons, excluded: *excluded }, out)
     }
 
     fn table(&self) -> io::Result<Table> {

@@ -16,9 +16,9 @@ use hodgerank::decompose::{self, DecomposeOptions, Decomposition};
 use hodgerank::{FitOptions, Method, RankedStudy};
 use hodgerank_io::write::Table;
 
-use crate::document::{Document, Figures, RejectedSummary, write_studies};
+use crate::document::{Document, Figures, UncountedRows, write_studies};
 use crate::failure::Failure;
-use crate::input::{InputOptions, VoteSource};
+use crate::input::{InputOptions, ReadsVotes, VoteSource};
 use crate::observer::{Observer, Task};
 use crate::two_pass::TwoPass;
 
@@ -49,13 +49,19 @@ pub struct DecomposeArgs {
     pub seed: u64,
 }
 
+impl ReadsVotes for DecomposeArgs {
+    fn input(&self) -> &InputOptions {
+        &self.input
+    }
+}
+
 /// The result of `decompose`: one decomposition per study.
 #[derive(Debug)]
 pub struct Decomposed {
     /// The decompositions.
     pub studies: Vec<Figures<StudyDecomposition>>,
-    /// Rows that were rejected.
-    pub rejected: RejectedSummary,
+    /// Rows that were not counted.
+    pub uncounted: UncountedRows,
 }
 
 /// Splits the votes into their four parts. `with_flows` adds the flows that [`flow_table()`] needs.
@@ -106,12 +112,12 @@ pub fn decompose(
         }
         studies.push(Figures { by: study.by.clone(), figures });
     }
-    Ok(Decomposed { studies, rejected: RejectedSummary::from(&pass.rejected) })
+    Ok(Decomposed { studies, uncounted: pass.uncounted() })
 }
 
 impl Document for Decomposed {
     fn write_json(&self, out: &mut dyn io::Write) -> io::Result<()> {
-        write_studies(SCHEMA, &self.studies, &self.rejected, out)
+        write_studies(SCHEMA, &self.studies, &self.uncounted, out)
     }
 
     fn table(&self) -> io::Result<Table> {

@@ -13,9 +13,9 @@ use hodgerank::identify::{ConditionOptions, IdentifiableOptions};
 use hodgerank_io::write::Table;
 
 use crate::annotators;
-use crate::document::{Document, Figures, RejectedSummary, write_studies};
+use crate::document::{Document, Figures, UncountedRows, write_studies};
 use crate::failure::Failure;
-use crate::input::{InputOptions, VoteSource};
+use crate::input::{InputOptions, ReadsVotes, VoteSource};
 use crate::observer::{Observer, Task};
 use crate::two_pass::TwoPass;
 
@@ -46,13 +46,19 @@ pub struct DiagnoseArgs {
     pub strict: bool,
 }
 
+impl ReadsVotes for DiagnoseArgs {
+    fn input(&self) -> &InputOptions {
+        &self.input
+    }
+}
+
 /// The result of `diagnose`: one diagnosis per study.
 #[derive(Debug)]
 pub struct Diagnosed {
     /// The diagnoses.
     pub studies: Vec<Figures<StudyDiagnosis>>,
-    /// Rows that were rejected.
-    pub rejected: RejectedSummary,
+    /// Rows that were not counted.
+    pub uncounted: UncountedRows,
 }
 
 /// Examines the design of each study.
@@ -87,7 +93,7 @@ pub fn diagnose(
         let figures = StudyDiagnosis::new(found, study, &study.items, per_annotator.next());
         studies.push(Figures { by: study.by.clone(), figures });
     }
-    Ok(Diagnosed { studies, rejected: RejectedSummary::from(&pass.rejected) })
+    Ok(Diagnosed { studies, uncounted: pass.uncounted() })
 }
 
 /// Returns the votes per annotator of each study; empty if the input does not name annotators.
@@ -133,7 +139,7 @@ impl Diagnosed {
 
 impl Document for Diagnosed {
     fn write_json(&self, out: &mut dyn io::Write) -> io::Result<()> {
-        write_studies(SCHEMA, &self.studies, &self.rejected, out)
+        write_studies(SCHEMA, &self.studies, &self.uncounted, out)
     }
 
     fn table(&self) -> io::Result<Table> {

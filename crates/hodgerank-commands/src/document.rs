@@ -3,7 +3,7 @@
 use std::io;
 
 use hodgerank_io::write::Table;
-use hodgerank_io::{BadRow, Rejected};
+use hodgerank_io::{BadRow, ExcludedVotes, Input, Rejected};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -44,7 +44,8 @@ struct Envelope<'a, T> {
     study: Option<&'a T>,
     #[serde(skip_serializing_if = "Option::is_none")]
     groups_by: Option<&'a [T]>,
-    rejected: &'a RejectedSummary,
+    #[serde(flatten)]
+    uncounted: &'a UncountedRows,
 }
 
 /// Writes the JSON document of these studies.
@@ -54,14 +55,14 @@ struct Envelope<'a, T> {
 pub fn write_studies<T: StudyDocument>(
     schema: &'static str,
     studies: &[T],
-    rejected: &RejectedSummary,
+    uncounted: &UncountedRows,
     out: &mut dyn io::Write,
 ) -> io::Result<()> {
     let (study, groups_by) = match studies {
         [only] if only.by().is_none() => (Some(only), None),
         several => (None, Some(several)),
     };
-    write_json(&Envelope { schema, study, groups_by, rejected }, out)
+    write_json(&Envelope { schema, study, groups_by, uncounted }, out)
 }
 
 /// Writes a value as indented JSON with a final newline.
@@ -143,6 +144,48 @@ fn flatten(name: String, value: &Value, write: &mut impl FnMut(String, Option<St
         Value::Null => write(name, None),
         Value::String(text) => write(name, Some(text.clone())),
         Value::Bool(_) | Value::Number(_) => write(name, Some(value.to_string())),
+    }
+}
+
+/// Rows of the input that were not counted.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct UncountedRows {
+    /// Rows that could not be read as votes.
+    pub rejected: RejectedSummary,
+    /// Rows of excluded annotators; none if nobody was to be excluded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub excluded: Option<ExcludedSummary>,
+}
+
+impl UncountedRows {
+    /// The rows that were not counted.
+    #[must_use]
+    pub fn new(rejected: &Rejected, excluded: Option<&ExcludedVotes>) -> Self {
+        Self { rejected: rejected.into(), excluded: excluded.map(ExcludedSummary::from) }
+    }
+}
+
+impl From<&Input> for UncountedRows {
+    fn from(input: &Input) -> Self {
+        Self::new(&input.rejected, input.excluded.as_ref())
+    }
+}
+
+/// What was left out with excluded annotators.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct ExcludedSummary {
+    /// Number of annotators.
+    pub annotators: usize,
+    /// Number of their rows.
+    pub rows: u64,
+    /// Number of their votes.
+    pub votes: u64,
+}
+
+impl From<&ExcludedVotes> for ExcludedSummary {
+    fn from(excluded: &ExcludedVotes) -> Self {
+        let (annotators, rows) = (excluded.annotators(), excluded.rows());
+        Self { annotators, rows, votes: excluded.votes }
     }
 }
 

@@ -8,6 +8,8 @@ use hodgerank_io::memory;
 use hodgerank_io::read::{MemoryTable, Progress};
 use hodgerank_io::{ColumnNames, Format, Input, OnError, OutcomeAs, ReadOptions, Sources};
 
+use crate::annotators;
+use crate::exclude::{self, Exclusion};
 use crate::failure::Failure;
 use crate::observer::{Observer, Task};
 use crate::places;
@@ -63,10 +65,13 @@ impl VoteSource {
         threads: usize,
         observer: &dyn Observer,
     ) -> Result<Input, Failure> {
-        let options = ReadOptions { annotator_votes, ..options.read_options(threads) };
-        let input = self.pass(&self.once(observer)?, &options, observer)?;
-        observer.list_rejected(&input.rejected);
-        Ok(input)
+        let exclusion = options.exclusion()?;
+        let sources = match exclusion {
+            Some(Exclusion::Suspicious) => self.again(observer)?,
+            _ => self.once(observer)?,
+        };
+        let mut options = ReadOptions { annotator_votes, ..options.read_options(threads) };
+        read(&sources, &mut options, exclusion.as_ref(), self.bytes(), observer)
     }
 
     /// Reads the votes, and keeps each with its annotator if annotators are known.
@@ -79,30 +84,52 @@ impl VoteSource {
         threads: usize,
         observer: &dyn Observer,
     ) -> Result<Input, Failure> {
+        let exclusion = options.exclusion()?;
         let sources = self.again(observer)?;
         let mut options = options.read_options(threads);
-        let input = self.pass(&sources, &options, observer)?;
-        observer.list_rejected(&input.rejected);
+        let input = read(&sources, &mut options, exclusion.as_ref(), self.bytes(), observer)?;
         if input.studies.iter().all(|study| study.annotators.is_empty()) {
             return Ok(input);
         }
         drop(input);
         options.annotator_votes = true;
-        self.pass(&sources, &options, observer)
+        pass(&sources, &options, self.bytes(), observer)
     }
+}
 
-    fn pass(
-        &self,
-        sources: &Sources,
-        options: &ReadOptions,
-        observer: &dyn Observer,
-    ) -> Result<Input, Failure> {
-        let progress = Arc::new(Progress::default());
-        let reading = Task::Reading(self.bytes(), &progress);
-        let input = observer.run(reading, || sources.read(options, &progress))??;
-        check_memory(&input)?;
-        Ok(input)
+/// Reads the votes without those of excluded annotators, whom it adds to the options. Sources must be
+/// repeatable if suspicious annotators are to be excluded.
+pub(crate) fn read(
+    sources: &Sources,
+    options: &mut ReadOptions,
+    exclusion: Option<&Exclusion>,
+    bytes: u64,
+    observer: &dyn Observer,
+) -> Result<Input, Failure> {
+    let resolve = |exclusion: &Exclusion| exclusion.resolve(sources, options, bytes, observer);
+    let excluded = exclusion.map(resolve).transpose()?.map(Arc::new);
+    options.excluded.clone_from(&excluded);
+    let input = pass(sources, options, bytes, observer)?;
+    observer.list_rejected(&input.rejected);
+    if let Some((exclusion, excluded)) = exclusion.zip(excluded) {
+        annotators::check(&input.tables)?;
+        exclusion.announce(&excluded, &input, observer);
     }
+    Ok(input)
+}
+
+/// One pass over the sources.
+fn pass(
+    sources: &Sources,
+    options: &ReadOptions,
+    bytes: u64,
+    observer: &dyn Observer,
+) -> Result<Input, Failure> {
+    let progress = Arc::new(Progress::default());
+    let reading = Task::Reading(bytes, &progress);
+    let input = observer.run(reading, || sources.read(options, &progress))??;
+    check_memory(&input)?;
+    Ok(input)
 }
 
 /// Checks that the memory suffices to rank the largest study by least squares. Other methods can need
@@ -147,6 +174,10 @@ pub struct InputOptions {
     /// Column of the annotator
     #[arg(long, value_name = "COLUMN")]
     annotator: Option<String>,
+    /// Leave out the votes of these annotators: names, a file with one name per line, or `suspicious`
+    /// for those whom `hodgerank annotators` finds one-sided, contrary or random
+    #[arg(long, value_name = "NAME,…|FILE|suspicious")]
+    exclude_annotators: Option<String>,
     /// Column of the number of times that the vote was cast
     #[arg(long, value_name = "COLUMN")]
     count: Option<String>,
@@ -193,9 +224,43 @@ impl InputOptions {
             delimiter: self.delimiter,
             on_error: self.on_error,
             annotator_votes: false,
+            excluded: None,
             threads,
         }
     }
+
+    /// Whose votes are left out.
+    pub(crate) fn exclusion(&self) -> Result<Option<Exclusion>, Failure> {
+        self.exclude_annotators.as_deref().map(Exclusion::parse).transpose()
+    }
+
+    /// All files that are read: those of the votes, and that of annotators to exclude.
+    #[must_use]
+    pub fn files(&self, votes: &VoteSource) -> Vec<String> {
+        let names = self.exclude_annotators.as_deref().and_then(exclude::names_file);
+        votes.files().iter().cloned().chain(names.map(str::to_owned)).collect()
+    }
+
+    /// Refuses to exclude annotators, where several processes share the votes.
+    ///
+    /// # Errors
+    /// [`Failure::Usage`] if the option is given.
+    pub fn refuse_exclusion(&self) -> Result<(), Failure> {
+        match self.exclude_annotators {
+            None => Ok(()),
+            Some(_) => Err(Failure::usage(
+                "--exclude-annotators needs all votes on one machine",
+                "write the votes without these annotators first: hodgerank clean FILE --method l2 \
+                 --exclude-annotators … -o REST",
+            )),
+        }
+    }
+}
+
+/// Arguments of a command that reads votes.
+pub trait ReadsVotes {
+    /// How votes are read.
+    fn input(&self) -> &InputOptions;
 }
 
 fn parse_delimiter(text: &str) -> Result<u8, String> {

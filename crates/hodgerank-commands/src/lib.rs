@@ -17,6 +17,7 @@ pub mod compare;
 pub mod decompose;
 pub mod diagnose;
 mod document;
+mod exclude;
 mod failure;
 mod input;
 mod labels;
@@ -35,10 +36,11 @@ mod two_pass;
 
 pub use certificate::{CertificateSummary, Point};
 pub use document::{
-    Document, Figures, RejectedRow, RejectedSummary, StudyDocument, write_json, write_studies,
+    Document, ExcludedSummary, Figures, RejectedRow, RejectedSummary, StudyDocument, UncountedRows,
+    write_json, write_studies,
 };
 pub use failure::Failure;
-pub use input::{InputOptions, VoteSource};
+pub use input::{InputOptions, ReadsVotes, VoteSource};
 pub use labels::LabelOptions;
 pub use observer::{Observer, Task};
 pub use ranked::{MethodSummary, announce, rank_study, warnings};

@@ -3,12 +3,13 @@
 
 use std::io;
 
-use hodgerank::{AnnotatorReport, InputSummary, OutlierSummary, RankedStudy};
+use hodgerank::{InputSummary, OutlierSummary, RankedStudy};
 use hodgerank_io::write::{Column, Table};
 use serde::{Deserialize, Serialize, Serializer};
+use serde_json::{Map, Value};
 
 use crate::certificate::CertificateSummary;
-use crate::document::{Document, RejectedSummary, StudyDocument, table_by, write_studies};
+use crate::document::{Document, StudyDocument, UncountedRows, table_by, write_studies};
 use crate::ranked::{MethodSummary, warnings};
 
 /// A row of a list.
@@ -48,6 +49,24 @@ pub struct SuspectVote {
     pub flagged: u64,
     /// The probability that the vote is bad, if the method estimates it.
     pub probability: Option<f64>,
+    /// Why it is flagged, if it is: a phrase of [`hodgerank::FlagReason`].
+    pub reason: Option<String>,
+    /// The number of the row in its file, from 1, without the header and blank lines; none for a
+    /// distinct vote.
+    pub row: Option<u64>,
+    /// The file, if there are several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    /// Values of the columns of the input that were asked for.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub columns: Map<String, Value>,
+}
+
+impl SuspectVote {
+    /// Names and values of the columns of the input that were asked for; a missing value is empty.
+    pub fn kept(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.columns.iter().map(|(name, value)| (name.as_str(), value.as_str().unwrap_or("")))
+    }
 }
 
 impl ListingRow for SuspectVote {
@@ -63,7 +82,7 @@ impl ListingRow for SuspectVote {
             |pick: fn(&Self) -> Option<f64>| Column::Number(rows().map(|row| pick(row)).collect());
         let whole =
             |pick: fn(&Self) -> u64| Column::Whole(rows().map(|row| Some(pick(row))).collect());
-        vec![
+        let mut columns = vec![
             ("order", whole(|row| row.order)),
             ("left", text(|row| &row.left)),
             ("right", text(|row| &row.right)),
@@ -75,35 +94,13 @@ impl ListingRow for SuspectVote {
             ("residual", number(|row| Some(row.residual))),
             ("flagged", whole(|row| row.flagged)),
             ("probability", number(|row| row.probability)),
-        ]
-    }
-}
-
-impl ListingRow for AnnotatorReport<String> {
-    const SCHEMA: &'static str = "hodgerank/annotators/1";
-    const KEY: &'static str = "annotators";
-
-    fn columns(rows: &[&Self]) -> Vec<(&'static str, Column)> {
-        let rows = || rows.iter();
-        let number =
-            |pick: fn(&Self) -> Option<f64>| Column::Number(rows().map(|row| pick(row)).collect());
-        let whole =
-            |pick: fn(&Self) -> u64| Column::Whole(rows().map(|row| Some(pick(row))).collect());
-        let names = rows().map(|row| Some(row.annotator.clone())).collect();
-        vec![
-            ("annotator", Column::Text(names)),
-            ("votes", whole(|row| row.votes)),
-            ("agreement", number(|row| row.agreement)),
-            ("flagged", whole(|row| row.flagged)),
-            ("flagged_share", number(|row| Some(row.flagged_share))),
-            ("flagged_low", number(|row| Some(row.flagged_low))),
-            ("flagged_high", number(|row| Some(row.flagged_high))),
-            ("flagged_p", number(|row| Some(row.flagged_p))),
-            ("flagged_p_adjusted", number(|row| Some(row.flagged_p_adjusted))),
-            ("left_share", number(|row| row.left_share)),
-            ("left_p", number(|row| row.left_p)),
-            ("left_p_adjusted", number(|row| row.left_p_adjusted)),
-        ]
+            ("reason", Column::Text(rows().map(|row| row.reason.clone()).collect())),
+            ("row", Column::Whole(rows().map(|row| row.row).collect())),
+        ];
+        if rows().any(|row| row.file.is_some()) {
+            columns.push(("file", Column::Text(rows().map(|row| row.file.clone()).collect())));
+        }
+        columns
     }
 }
 
@@ -163,13 +160,13 @@ impl<R: ListingRow> StudyDocument for Listing<R> {
 pub struct Listings<R> {
     /// The lists.
     pub lists: Vec<Listing<R>>,
-    /// Rejected rows.
-    pub rejected: RejectedSummary,
+    /// Rows that were not counted.
+    pub uncounted: UncountedRows,
 }
 
 impl<R: ListingRow + Send + Sync> Document for Listings<R> {
     fn write_json(&self, out: &mut dyn io::Write) -> io::Result<()> {
-        write_studies(R::SCHEMA, &self.lists, &self.rejected, out)
+        write_studies(R::SCHEMA, &self.lists, &self.uncounted, out)
     }
 
     fn table(&self) -> io::Result<Table> {

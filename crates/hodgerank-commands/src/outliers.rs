@@ -1,4 +1,4 @@
-//! `outliers`: votes in order of suspicion, or statistics of the annotators.
+//! `outliers`: votes in order of suspicion.
 
 mod suspects;
 
@@ -7,14 +7,16 @@ pub use suspects::{distinct_votes, votes};
 use std::io;
 
 use clap::Args;
-use hodgerank::{AnnotatorReport, FitOptions};
-use hodgerank_io::write::Table;
+use hodgerank::FitOptions;
+use hodgerank_io::Input;
+use hodgerank_io::read::KeptColumns;
+use hodgerank_io::write::{Column, Table};
+use serde_json::Value;
 
-use crate::annotators;
-use crate::document::{Document, RejectedSummary};
+use crate::document::{Document, UncountedRows};
 use crate::failure::Failure;
-use crate::input::{InputOptions, VoteSource};
-use crate::listing::{Listing, Listings, SuspectVote};
+use crate::input::{InputOptions, ReadsVotes, VoteSource};
+use crate::listing::{Listings, SuspectVote};
 use crate::observer::Observer;
 use crate::ranked::rank_study;
 use crate::two_pass::TwoPass;
@@ -35,22 +37,27 @@ pub struct OutliersArgs {
     /// List each distinct vote once, with its count; reads the input only once
     #[arg(long)]
     pub per_group: bool,
-    /// List the annotators instead: how often they agree with the ranking, are flagged and choose
-    /// the left side, with tests whether that can be chance
-    #[arg(long, conflicts_with_all = ["all", "per_group"])]
-    pub annotators: bool,
+    /// Columns of the input to list with each vote, such as an identifier or a time
+    #[arg(long, value_name = "COLUMN,…", value_delimiter = ',', conflicts_with = "per_group")]
+    pub keep: Vec<String>,
 }
 
-/// Lists of votes or of annotators.
+impl ReadsVotes for OutliersArgs {
+    fn input(&self) -> &InputOptions {
+        &self.input
+    }
+}
+
+/// Votes, or distinct votes, in order of suspicion.
 #[derive(Debug)]
-pub enum OutliersDocument {
-    /// Votes, or distinct votes.
-    Votes(Listings<SuspectVote>),
-    /// Annotators.
-    Annotators(Listings<AnnotatorReport<String>>),
+pub struct OutliersDocument {
+    /// The votes of each study.
+    pub votes: Listings<SuspectVote>,
+    /// Columns of the input that are listed with them.
+    pub keep: Vec<String>,
 }
 
-/// Lists votes or annotators.
+/// Lists votes, or distinct votes.
 ///
 /// # Errors
 /// If an option is invalid, the votes cannot be read, or a solver fails.
@@ -64,40 +71,40 @@ pub fn outliers(
     options.validate()?;
     if args.per_group {
         let input = source.read(&args.input, options.needs_annotators(), threads, observer)?;
-        let rejected = RejectedSummary::from(&input.rejected);
+        let uncounted = UncountedRows::from(&input);
         let list = |study| -> Result<_, Failure> {
-            let ranked = rank_study(study, rejected.rows, &options, observer)?;
+            let ranked = rank_study(study, uncounted.rejected.rows, &options, observer)?;
             Ok(distinct_votes(&ranked, args.all))
         };
         let lists = input.studies.into_iter().map(list).collect::<Result<Vec<_>, _>>()?;
-        return Ok(OutliersDocument::Votes(Listings { lists, rejected }));
+        let votes = Listings { lists, uncounted };
+        return Ok(OutliersDocument { votes, keep: Vec::new() });
     }
-    let pass = TwoPass::new(source, &args.input, &options, threads, observer, |input| {
-        if args.annotators { annotators::check(&input.tables) } else { Ok(()) }
-    })?;
-    let rejected = RejectedSummary::from(&pass.rejected);
-    if args.annotators {
-        let rows = annotators::list(&pass, observer)?;
-        let listed = pass.studies.iter().zip(rows);
-        let lists = listed.map(|(study, rows)| Listing::new(study, rows)).collect();
-        return Ok(OutliersDocument::Annotators(Listings { lists, rejected }));
-    }
-    let lists = votes(&pass, args.all, observer)?;
-    Ok(OutliersDocument::Votes(Listings { lists, rejected }))
+    let check = |input: &Input| Ok(KeptColumns::new(&input.tables, &args.keep).map(drop)?);
+    let pass = TwoPass::new(source, &args.input, &options, threads, observer, check)?;
+    let lists = votes(&pass, args.all, &args.keep, observer)?;
+    let votes = Listings { lists, uncounted: pass.uncounted() };
+    Ok(OutliersDocument { votes, keep: args.keep.clone() })
 }
 
 impl Document for OutliersDocument {
     fn write_json(&self, out: &mut dyn io::Write) -> io::Result<()> {
-        match self {
-            Self::Votes(lists) => lists.write_json(out),
-            Self::Annotators(lists) => lists.write_json(out),
-        }
+        self.votes.write_json(out)
     }
 
     fn table(&self) -> io::Result<Table> {
-        match self {
-            Self::Votes(lists) => lists.table(),
-            Self::Annotators(lists) => lists.table(),
+        let mut table = self.votes.table()?;
+        for name in &self.keep {
+            let rows = self.votes.lists.iter().flat_map(|list| &list.rows);
+            let value = |row: &SuspectVote| match row.columns.get(name) {
+                Some(Value::String(text)) => Some(text.clone()),
+                _ => None,
+            };
+            let values = Column::Text(rows.map(value).collect());
+            // The list has columns of its own, such as `order`.
+            let is_used = table.has(name);
+            table.push(&if is_used { format!("input_{name}") } else { name.clone() }, values);
         }
+        Ok(table)
     }
 }

@@ -11,9 +11,9 @@ use hodgerank_report::figure;
 use hodgerank_report::study::path_chart;
 use serde::Serialize;
 
-use crate::document::{Document, write_json};
+use crate::document::{Document, ExcludedSummary, write_json};
 use crate::failure::Failure;
-use crate::input::{InputOptions, VoteSource};
+use crate::input::{InputOptions, ReadsVotes, VoteSource};
 use crate::observer::{Observer, Task};
 
 /// Arguments of `path`.
@@ -28,6 +28,12 @@ pub struct PathArgs {
     /// What to list along the path
     #[arg(long, value_enum, default_value_t = What::Scores)]
     pub what: What,
+}
+
+impl ReadsVotes for PathArgs {
+    fn input(&self) -> &InputOptions {
+        &self.input
+    }
 }
 
 /// Paths, one per study.
@@ -95,6 +101,9 @@ pub struct StudyPath {
     pub parameter: &'static str,
     /// How the path ended.
     pub status: &'static str,
+    /// What was left out of all studies with excluded annotators.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub excluded: Option<ExcludedSummary>,
     /// The lines.
     pub lines: Vec<PathRow>,
     /// The scores along the path, drawn.
@@ -115,6 +124,8 @@ pub fn path(
     let fit_options = options.method;
     fit_options.validate()?;
     let input = votes.read(&options.input, false, threads, observer)?;
+    let excluded = input.excluded.as_ref().map(ExcludedSummary::from);
+    let schema = "hodgerank/path/1";
     let mut paths = Vec::new();
     for study in input.studies {
         let Study { by, items, groups, .. } = study;
@@ -133,7 +144,7 @@ pub fn path(
             path.events.len()
         ));
         let chart = path_chart(&path, &graph, &items);
-        paths.push(StudyPath { schema: "hodgerank/path/1", parameter, status, lines, chart });
+        paths.push(StudyPath { schema, parameter, status, excluded, lines, chart });
     }
     Ok(PathDocument { paths, what: options.what })
 }

@@ -21,9 +21,9 @@ use serde::Serialize;
 
 use crate::annotators::{self, judged_annotators};
 use crate::certificate::CertificateSummary;
-use crate::document::{Document, RejectedSummary, StudyDocument, table_by, write_studies};
+use crate::document::{Document, StudyDocument, UncountedRows, table_by, write_studies};
 use crate::failure::Failure;
-use crate::input::{InputOptions, VoteSource};
+use crate::input::{InputOptions, ReadsVotes, VoteSource};
 use crate::observer::Observer;
 use crate::ranked::{MethodSummary, rank_study, warnings};
 use crate::scale::{ScaleOptions, ScaleSummary};
@@ -74,6 +74,12 @@ impl RankArgs {
     }
 }
 
+impl ReadsVotes for RankArgs {
+    fn input(&self) -> &InputOptions {
+        &self.input
+    }
+}
+
 /// Rankings, one per study.
 #[derive(Debug)]
 pub struct RankDocument {
@@ -84,8 +90,8 @@ pub struct RankDocument {
     /// The changes of each study since an earlier ranking; empty if there is none, `None` for studies
     /// that it does not have.
     pub changes: Vec<Option<RankingChanges>>,
-    /// Rejected rows.
-    pub rejected: RejectedSummary,
+    /// Rows that were not counted.
+    pub uncounted: UncountedRows,
 }
 
 impl RankDocument {
@@ -96,7 +102,7 @@ impl RankDocument {
     pub fn new(
         studies: Vec<RankedStudy>,
         earlier: Option<&SavedRanking>,
-        rejected: RejectedSummary,
+        uncounted: UncountedRows,
         observer: &dyn Observer,
     ) -> Result<Self, Failure> {
         let mut changes = Vec::new();
@@ -111,7 +117,7 @@ impl RankDocument {
             }
             changes = found.of_study;
         }
-        Ok(Self { studies, annotators: Vec::new(), changes, rejected })
+        Ok(Self { studies, annotators: Vec::new(), changes, uncounted })
     }
 
     /// The changes of study `k` since the earlier ranking.
@@ -164,10 +170,10 @@ pub fn rank(
         true => ranked.iter().try_for_each(check_ranking_connected),
         false => Ok(()),
     };
-    let document = |studies: Vec<RankedStudy>, rejected| {
+    let document = |studies: Vec<RankedStudy>, uncounted| {
         let studies = studies.into_iter().map(|study| args.scale.apply(study));
         let studies = studies.collect::<Result<_, _>>()?;
-        RankDocument::new(studies, earlier.as_ref(), rejected, observer)
+        RankDocument::new(studies, earlier.as_ref(), uncounted, observer)
     };
     if with_annotators && !options.needs_annotators() {
         let pass = TwoPass::new(votes, &args.input, &options, threads, observer, check)?;
@@ -175,20 +181,20 @@ pub fn rank(
         let known = pass.tables.iter().any(|table| table.has_annotator);
         let annotators = if known { annotators::list(&pass, observer)? } else { Vec::new() };
         let annotators = annotators.into_iter().map(AnnotatorList::Flagged).collect();
-        let rejected = RejectedSummary::from(&pass.rejected);
-        return Ok(RankDocument { annotators, ..document(pass.studies, rejected)? });
+        let uncounted = pass.uncounted();
+        return Ok(RankDocument { annotators, ..document(pass.studies, uncounted)? });
     }
     let input = votes.read(&args.input, options.needs_annotators(), threads, observer)?;
     check(&input)?;
-    let rejected = RejectedSummary::from(&input.rejected);
-    let rank = |study| rank_study(study, rejected.rows, &options, observer);
+    let uncounted = UncountedRows::from(&input);
+    let rank = |study| rank_study(study, uncounted.rejected.rows, &options, observer);
     let studies = input.studies.into_iter().map(rank).collect::<Result<Vec<_>, Failure>>()?;
     check_ranked(&studies)?;
     let annotators = match with_annotators {
         true => studies.iter().filter_map(judged_annotators).map(AnnotatorList::Judged).collect(),
         false => Vec::new(),
     };
-    Ok(RankDocument { annotators, ..document(studies, rejected)? })
+    Ok(RankDocument { annotators, ..document(studies, uncounted)? })
 }
 
 /// Which votes connect items.
@@ -313,7 +319,7 @@ impl Document for RankDocument {
         let studies: Vec<_> = studies
             .map(|(k, study)| StudyRanking::new(study, self.annotators.get(k), self.changes_of(k)))
             .collect();
-        write_studies(SCHEMA, &studies, &self.rejected, out)
+        write_studies(SCHEMA, &studies, &self.uncounted, out)
     }
 
     fn table(&self) -> io::Result<Table> {
@@ -337,7 +343,11 @@ impl Document for RankDocument {
         if !self.changes.is_empty() {
             self.push_changes(&mut table);
         }
-        table.push_metadata("hodgerank.rejected", self.rejected.rows.to_string());
+        let UncountedRows { rejected, excluded } = &self.uncounted;
+        table.push_metadata("hodgerank.rejected", rejected.rows.to_string());
+        if let Some(excluded) = excluded {
+            table.push_metadata("hodgerank.excluded", excluded.rows.to_string());
+        }
         Ok(table)
     }
 }

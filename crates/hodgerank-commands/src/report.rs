@@ -11,6 +11,7 @@ use hodgerank_report::figure;
 use hodgerank_report::findings::{ReportInput, StudyFindings};
 use hodgerank_report::study::{Limits, figures as charts, page};
 
+use crate::exclude;
 use crate::failure::Failure;
 use crate::input::{InputOptions, VoteSource};
 use crate::observer::{Observer, Task};
@@ -57,7 +58,7 @@ pub fn report(
 ) -> Result<(), Failure> {
     let fit_options = options.method;
     fit_options.validate()?;
-    let mut outputs = Outputs::new(votes.files());
+    let mut outputs = Outputs::new(&options.input.files(votes));
     let page = outputs.claim("--output", &options.output)?;
     if let Some(folder) = &options.figures {
         outputs.claim_folder("--figures", folder)?;
@@ -77,7 +78,9 @@ pub fn report(
     let title = options.title.clone().unwrap_or_else(|| title(votes));
     let figures = options.figures.as_deref().map(Path::new);
     let figures = figures.map(|folder| (folder, &mut outputs));
-    write(&studies, title, figures, output, observer)?;
+    let notes: Vec<String> =
+        input.excluded.as_ref().map(exclude::description).into_iter().collect();
+    write(&studies, &notes, title, figures, output, observer)?;
     observer.note(&format!("report written to {}", visible_name(&options.output)));
     if let Some(folder) = &options.figures {
         observer.note(&format!("figures written to {}", visible_name(folder)));
@@ -103,12 +106,14 @@ fn title(votes: &VoteSource) -> String {
     names.join(", ")
 }
 
-/// Analyses the studies and writes the page, and figures to a folder.
+/// Analyses the studies and writes the page, and figures to a folder. `notes` are shown with the warnings
+/// of every study.
 ///
 /// # Errors
 /// If a solver fails, or writing does.
 pub fn write(
     studies: &[RankedStudy],
+    notes: &[String],
     title: String,
     mut figures: Option<(&Path, &mut Outputs)>,
     mut output: Output,
@@ -117,7 +122,7 @@ pub fn write(
     let limits = Limits::shared_by(studies.len());
     let mut pages = Vec::with_capacity(studies.len());
     for (k, study) in studies.iter().enumerate() {
-        let warnings = warnings(study);
+        let warnings = [notes.to_vec(), warnings(study)].concat();
         let input = ReportInput::new(study, &warnings);
         let findings = observer.run(Task::Step("analysing"), || StudyFindings::new(input))??;
         pages.push(page(&findings, &limits));

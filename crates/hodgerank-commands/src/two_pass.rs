@@ -6,12 +6,13 @@
 
 use std::sync::Arc;
 
-use hodgerank::{FitOptions, Model, RankedStudy};
+use hodgerank::{FitOptions, FlagReason, Model, RankedStudy};
 use hodgerank_io::read::{JudgedCrowd, Progress, StudyFlags, TableHead};
-use hodgerank_io::{Input, ReadOptions, Rejected, Sources};
+use hodgerank_io::{ExcludedVotes, Input, ReadOptions, Rejected, Sources};
 
+use crate::document::UncountedRows;
 use crate::failure::Failure;
-use crate::input::{InputOptions, VoteSource, check_memory};
+use crate::input::{self, InputOptions, VoteSource};
 use crate::observer::{Observer, Task};
 use crate::ranked::rank_study;
 
@@ -28,6 +29,10 @@ pub struct TwoPass {
     pub tables: Vec<TableHead>,
     /// Rejected rows.
     pub rejected: Rejected,
+    /// What was left out with excluded annotators.
+    pub excluded: Option<ExcludedVotes>,
+    /// Whether the studies have all votes; otherwise other processes have the rest.
+    pub is_whole: bool,
     /// Bytes to read, if known, for the progress bar.
     pub bytes: u64,
 }
@@ -39,36 +44,50 @@ impl TwoPass {
     /// If the votes cannot be read, `check` refuses them, or a solver fails.
     pub fn new(
         votes: &VoteSource,
-        input: &InputOptions,
+        input_options: &InputOptions,
         fit: &FitOptions,
         threads: usize,
         observer: &dyn Observer,
         check: impl FnOnce(&Input) -> Result<(), Failure>,
     ) -> Result<Self, Failure> {
+        let exclusion = input_options.exclusion()?;
         let sources = votes.again(observer)?;
         let bytes = votes.bytes();
         let annotator_votes = fit.needs_annotators();
-        let options = ReadOptions { annotator_votes, ..input.read_options(threads) };
-        let progress = Arc::new(Progress::default());
-        let reading = Task::Reading(bytes, &progress);
-        let read = observer.run(reading, || sources.read(&options, &progress))??;
-        check_memory(&read)?;
-        observer.list_rejected(&read.rejected);
+        let mut options = ReadOptions { annotator_votes, ..input_options.read_options(threads) };
+        let read = input::read(&sources, &mut options, exclusion.as_ref(), bytes, observer)?;
         check(&read)?;
-        let Input { studies, rejected, tables, .. } = read;
+        let Input { studies, rejected, excluded, tables, .. } = read;
         let rank = |study| rank_study(study, rejected.total, fit, observer);
         let studies = studies.into_iter().map(rank).collect::<Result<_, _>>()?;
-        Ok(Self { sources, options, studies, tables, rejected, bytes })
+        let is_whole = true;
+        Ok(Self { sources, options, studies, tables, rejected, excluded, is_whole, bytes })
     }
 
-    /// The studies in the form that the second pass needs.
+    /// The rows that were not counted.
     #[must_use]
-    pub fn study_flags<'a>(&'a self) -> Vec<StudyFlags<'a>> {
-        let flags = |study: &'a RankedStudy| StudyFlags {
+    pub fn uncounted(&self) -> UncountedRows {
+        UncountedRows::new(&self.rejected, self.excluded.as_ref())
+    }
+
+    /// Why the votes of each study are flagged; none if other processes have a part of the votes.
+    #[must_use]
+    pub fn flag_reasons(&self) -> Vec<Vec<FlagReason>> {
+        let studies = if self.is_whole { &self.studies[..] } else { &[] };
+        studies.iter().map(RankedStudy::flag_reasons).collect()
+    }
+
+    /// The studies in the form that the second pass needs; `reasons` are those of
+    /// [`TwoPass::flag_reasons`], or none.
+    #[must_use]
+    pub fn study_flags<'a>(&'a self, reasons: &'a [Vec<FlagReason>]) -> Vec<StudyFlags<'a>> {
+        let flags = |(k, study): (usize, &'a RankedStudy)| StudyFlags {
             by: study.by.as_deref(),
             items: &study.items,
             groups: study.graph.groups(),
             flagged: &study.fit.flagged,
+            reasons: reasons.get(k).map(Vec::as_slice),
+            probability: study.fit.bad_probability.as_deref(),
             crowd: match &study.fit.model {
                 Some(Model::Crowd(flags)) => {
                     Some(JudgedCrowd { flags, annotators: &study.annotators })
@@ -76,7 +95,7 @@ impl TwoPass {
                 _ => None,
             },
         };
-        self.studies.iter().map(flags).collect()
+        self.studies.iter().enumerate().map(flags).collect()
     }
 
     /// Runs the second pass with a progress bar.

@@ -1,7 +1,9 @@
 //! `clean`: trusted and flagged rows together are the rows of the input, byte for byte.
 
 use hodgerank_io::read::TableHead;
-use hodgerank_io::write::{self, ClaimedOutput, Cleaned, LabelStyle, Output, Outputs};
+use hodgerank_io::write::{
+    self, ClaimedOutput, CleanOutputs, Cleaned, LabelStyle, Output, Outputs,
+};
 use hodgerank_io::{Error, Format, Input, OnError, ReadOptions};
 
 use crate::Signature;
@@ -55,16 +57,11 @@ fn clean(
     let (sources, progress) = read_for_two_passes(file, options);
     let flags = study_flags(&input.studies, flagged);
     let tables: &[TableHead] = &input.tables;
-    write::clean(
-        &sources,
-        options,
-        &progress,
-        &flags,
-        tables,
-        (kept, Some(removed)),
-        LabelStyle::Exact,
-    )
-    .expect("the file was read once and did not change")
+    // Without reasons, so that the rows of both outputs are those of the input.
+    let flagged = Some(removed);
+    let outputs = CleanOutputs { kept, flagged, with_reasons: false, labels: LabelStyle::Exact };
+    write::clean(&sources, options, &progress, &flags, tables, outputs)
+        .expect("the file was read once and did not change")
 }
 
 fn check_counts(input: &Input, flagged: &[Vec<f64>], cleaned: &Cleaned) {

@@ -48,5 +48,5 @@ pub(crate) fn read_options(choices: &mut Choices<'_>, format: Option<Format>) ->
         ..columns
     };
     let on_error = if given >> 6 & 1 == 1 { OnError::Skip } else { OnError::Stop };
-    ReadOptions { columns, format, delimiter, on_error, annotator_votes: false, threads: 1 }
+    ReadOptions { columns, format, delimiter, on_error, threads: 1, ..ReadOptions::default() }
 }

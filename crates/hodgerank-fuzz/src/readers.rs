@@ -260,10 +260,7 @@ pub(crate) fn study_flags<'a>(
 ) -> Vec<StudyFlags<'a>> {
     let flags = |(study, flagged): (&'a Study, &'a Vec<f64>)| StudyFlags {
         by: study.by.as_deref(),
-        items: &study.items,
-        groups: &study.groups,
-        flagged,
-        crowd: None,
+        ..StudyFlags::new(&study.items, &study.groups, flagged)
     };
     studies.iter().zip(flagged).map(flags).collect()
 }

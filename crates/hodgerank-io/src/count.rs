@@ -2,6 +2,8 @@
 
 mod annotated;
 
+use std::sync::Arc;
+
 use hodgerank::{Labels, Study, Tally, natural_order};
 
 use annotated::AnnotatedVotes;
@@ -9,6 +11,7 @@ pub(crate) use annotated::NO_ANNOTATOR;
 
 use crate::columns::{Layout, PossibleCodes, Role};
 use crate::error::{Problem, Result};
+use crate::excluded::{ExcludedAnnotators, ExclusionCounter};
 use crate::parse::{Cells, Interpretation, OutcomeCache, ParsedRow, could_be_outcome};
 use crate::study::{Input, OutcomesSeen, Rejected};
 use crate::table_head::TableHead;
@@ -26,6 +29,8 @@ pub(crate) struct Counter {
     outcome_like_items: usize,
     /// Whether to keep every vote with its annotator.
     keeps_votes: bool,
+    /// Whose votes are not counted.
+    excluded: Option<ExclusionCounter>,
 }
 
 /// The votes of one study that one thread has counted.
@@ -39,8 +44,9 @@ struct StudyCounts {
 }
 
 impl Counter {
-    pub(crate) fn new(keeps_votes: bool) -> Self {
-        Self { keeps_votes, ..Self::default() }
+    pub(crate) fn new(keeps_votes: bool, excluded: Option<&Arc<ExcludedAnnotators>>) -> Self {
+        let excluded = excluded.map(ExclusionCounter::new);
+        Self { keeps_votes, excluded, ..Self::default() }
     }
 
     /// Counts a row, or returns the role of a bad cell and its problem.
@@ -51,6 +57,11 @@ impl Counter {
         cells: &Cells<'_>,
     ) -> Result<(), (Role, Problem)> {
         let cell = |role: Role| cells[role as usize];
+        if let Some(excluded) = &mut self.excluded
+            && excluded.takes(layout, cells)?
+        {
+            return Ok(());
+        }
         let row = ParsedRow::new(layout, cells, &mut self.outcome_cache)?;
         if let Some(interpretation) = row.interpretation {
             if !row.is_repeated {
@@ -168,6 +179,10 @@ impl Counter {
     ) -> Input {
         let mut outcomes = OutcomesSeen::default();
         counters.iter().for_each(|counter| outcomes.merge(&counter.outcomes));
+        let is_excluding = counters.iter().any(|counter| counter.excluded.is_some());
+        let excluded = ExclusionCounter::merge(
+            counters.iter().filter_map(|counter| counter.excluded.as_ref()),
+        );
         let mut values = Labels::new();
         let mut parts: Vec<Vec<StudyCounts>> = Vec::new();
         for counter in counters {
@@ -189,7 +204,8 @@ impl Counter {
         studies.sort_by(|a, b| {
             natural_order(a.by.as_deref().unwrap_or(""), b.by.as_deref().unwrap_or(""))
         });
-        Input { studies, rejected, tables, outcomes }
+        let excluded = is_excluding.then_some(excluded);
+        Input { studies, rejected, excluded, tables, outcomes }
     }
 }
 

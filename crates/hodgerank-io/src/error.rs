@@ -59,6 +59,12 @@ pub enum Error {
         /// The first of them.
         first: Box<BadRow>,
     },
+    /// Every row is by an excluded annotator.
+    #[error("no vote is left: all {rows} rows are by excluded annotators")]
+    AllExcluded {
+        /// Number of these rows.
+        rows: u64,
+    },
     /// The content contradicts the format that the file's name or the caller promised.
     #[error("{}: the content is not {}", visible_name(file), wrong_format(*expected, *found))]
     WrongFormat {
@@ -232,6 +238,7 @@ impl Error {
             | Self::Write { file, .. } => Some(file),
             Self::Row(row) => Some(&row.file),
             Self::NothingLeft { .. }
+            | Self::AllExcluded { .. }
             | Self::MixedOutcomes { .. }
             | Self::ReplacesInput { .. }
             | Self::SameOutput { .. }

@@ -15,6 +15,7 @@
 pub mod columns;
 mod count;
 pub mod error;
+mod excluded;
 pub mod format;
 pub mod limits;
 pub mod memory;
@@ -31,6 +32,7 @@ pub use columns::ColumnNames;
 pub use error::{
     BadRow, ColumnProblem, Error, Position, Problem, Result, Unsupported, WrongEncoding,
 };
+pub use excluded::{ExcludedAnnotators, ExcludedVotes};
 pub use format::Format;
 pub use outcome::OutcomeAs;
 pub use read::{OnError, ReadOptions, Sources, read};

@@ -7,6 +7,7 @@ mod delimited;
 mod fingerprint;
 mod ipc;
 mod json_lines;
+mod kept_columns;
 mod memory;
 mod options;
 mod parallel;
@@ -34,11 +35,13 @@ use parallel::FileReport;
 use source::{Opened, OpenedFile, Source};
 
 pub use crate::table_head::TableHead;
+pub use kept_columns::{KeptColumns, RowValues, second_pass_with_columns};
 pub use memory::MemoryTable;
 pub use options::{OnError, ReadOptions};
 pub use progress::Progress;
+pub(crate) use rows::{RawContent, RawRow};
+pub(crate) use second_pass::{ExcludedRow, RowStatus, RowVisitor, visit_rows};
 pub use second_pass::{JudgedCrowd, SecondPass, StudyFlags, VoteRow, second_pass};
-pub(crate) use second_pass::{RowStatus, RowVisitor, visit_rows};
 pub use share::{FileSize, Share, measure};
 pub use source::{Sources, open_file};
 
@@ -71,7 +74,7 @@ impl Sources {
             0 => std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
             threads => threads,
         };
-        let counter = || Counter::new(options.annotator_votes);
+        let counter = || Counter::new(options.annotator_votes, options.excluded.as_ref());
         let mut counters: Vec<Counter> = (0..threads).map(|_| counter()).collect();
         let (rejected, tables) = self.read_rows(options, progress, &mut counters)?;
         let counted: u64 = counters.iter().map(Counter::memory_bytes).sum();
@@ -93,6 +96,7 @@ impl Sources {
         let mut tables = Vec::with_capacity(self.list.len());
         let mut fingerprints = Vec::with_capacity(self.list.len());
         for source in &self.list {
+            sinks.iter_mut().for_each(S::start_source);
             let read = read_source(source, &self.content_hash(source), options, progress, sinks);
             let (report, head, fingerprint) = match read {
                 Err(error) if self.was_read() => return Err(changed(source, error)),

@@ -4,6 +4,7 @@ use hodgerank::Study;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{BadRow, Error, Result};
+use crate::excluded::ExcludedVotes;
 use crate::limits::MAX_VOTES;
 use crate::side_codes::SideCodes;
 use crate::table_head::TableHead;
@@ -15,6 +16,8 @@ pub struct Input {
     pub studies: Vec<Study>,
     /// The rows that could not be read as votes.
     pub rejected: Rejected,
+    /// What was left out with excluded annotators; none if nobody was to be excluded.
+    pub excluded: Option<ExcludedVotes>,
     /// Format and columns of each file, in the order of the files.
     pub tables: Vec<TableHead>,
     /// Outcomes that could have been read in another way.
@@ -28,7 +31,8 @@ impl Input {
     /// [`Error::MixedOutcomes`] if outcomes were read in contradictory ways,
     /// [`Error::NoRightVotes`] if they could be codes for the two sides,
     /// [`Error::TooManyVotes`] if a study has more than [`MAX_VOTES`],
-    /// [`Error::NothingLeft`] if every row was rejected.
+    /// [`Error::NothingLeft`] if every row was rejected,
+    /// [`Error::AllExcluded`] if every other row is by an excluded annotator.
     pub fn check(&self) -> Result<()> {
         self.outcomes.check()?;
         for study in &self.studies {
@@ -36,6 +40,10 @@ impl Input {
                 let (by, votes) = (study.by.clone(), study.comparisons);
                 return Err(Error::TooManyVotes { by, votes });
             }
+        }
+        let excluded = self.excluded.as_ref().map_or(0, ExcludedVotes::rows);
+        if self.studies.is_empty() && excluded > 0 {
+            return Err(Error::AllExcluded { rows: excluded });
         }
         self.rejected.check_left(!self.studies.is_empty())
     }

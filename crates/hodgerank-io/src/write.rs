@@ -2,6 +2,7 @@
 
 mod batch_writer;
 mod cleaned;
+mod flag_columns;
 mod output;
 mod outputs;
 mod permissions;
@@ -11,7 +12,7 @@ mod table;
 mod temporary;
 mod votes;
 
-pub use cleaned::{Cleaned, SplitTable, clean, split};
+pub use cleaned::{CleanOutputs, Cleaned, SplitTable, clean, split};
 pub use output::Output;
 pub use outputs::{ClaimedOutput, OutputName, Outputs};
 pub use place::Place;

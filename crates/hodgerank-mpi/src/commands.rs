@@ -39,7 +39,7 @@ pub enum MpiCommand {
     /// As `hodgerank rank`, with the methods that --method lists. The JSON has no report on
     /// annotators.
     Rank(Box<MpiRankArgs>),
-    /// List votes in order of suspicion, or their annotators
+    /// List votes in order of suspicion
     ///
     /// As `hodgerank outliers`; each process lists the rows that it read. The numbers in `order`
     /// are those of all rows together.

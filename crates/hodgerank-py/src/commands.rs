@@ -62,11 +62,11 @@ pub(crate) fn rank(
     Ok(PyDocument::new(result))
 }
 
-command!(annotators, commands::annotators::AnnotatorsArgs, |votes, options, threads, observer| {
-    commands::annotators::annotators(&votes, &options, threads, observer)
-});
 command!(outliers, commands::outliers::OutliersArgs, |votes, options, threads, observer| {
     commands::outliers::outliers(&votes, &options, threads, observer)
+});
+command!(annotators, commands::annotators::AnnotatorsArgs, |votes, options, threads, observer| {
+    commands::annotators::annotators(&votes, &options, threads, observer)
 });
 command!(compare, commands::compare::CompareArgs, |votes, options, threads, observer| {
     commands::compare::compare(&votes, &options, threads, observer)
@@ -125,8 +125,9 @@ pub(crate) fn split(
     let split = run(py, threads, observer, move |threads, observer| {
         commands::clean::split(&source, &options, threads, observer)
     })?;
-    let kept = ArrowTable { schema: schema.clone(), batches: split.kept };
-    Ok((counts(&split.cleaned), kept, ArrowTable { schema, batches: split.flagged }))
+    let kept = ArrowTable { schema, batches: split.kept };
+    let flagged = ArrowTable { schema: split.flagged_schema, batches: split.flagged };
+    Ok((counts(&split.cleaned), kept, flagged))
 }
 
 /// `hodgerank report`.

@@ -22,8 +22,12 @@
 
 mod exact;
 mod judged;
+mod pooled;
+mod trials;
 
-pub use judged::{JudgedAnnotator, MAX_EXACT_VOTES, judge};
+pub use judged::{JudgedAnnotator, judge, judge_all};
+pub use pooled::StudyVotes;
+pub use trials::MAX_EXACT_VOTES;
 
 pub use exact::{binomial_half_two_sided, fisher_more, holm, wilson};
 

@@ -2,7 +2,8 @@
 
 use crate::annotator_votes::AnnotatorVotes;
 use crate::error::Result;
-use crate::fit::{Fit, fit, fit_with_annotators};
+use crate::fit::{Fit, Model, fit, fit_with_annotators};
+use crate::flag_reason::FlagReason;
 use crate::graph::{ComparisonGraph, Components, Groups};
 use crate::labels::Labels;
 use crate::options::FitOptions;
@@ -62,6 +63,17 @@ impl RankedStudy {
         let fit = fitted.map_err(|error| error.with_labels(&items))?;
         let ranked = Self::of_fit(by, items, graph, input, options, fit);
         Ok(Self { annotators, annotator_votes, ..ranked })
+    }
+
+    /// Why votes of each distinct vote are flagged, if they are; empty if votes are judged by their
+    /// annotators.
+    #[must_use]
+    pub fn flag_reasons(&self) -> Vec<FlagReason> {
+        match (&self.fit.model, &self.fit.bad_probability) {
+            (Some(Model::Crowd(_)), _) => Vec::new(),
+            (_, Some(bad)) => bad.iter().map(|&p| FlagReason::of_probability(p)).collect(),
+            (_, None) => FlagReason::of_residuals(self.graph.groups(), &self.fit.scores),
+        }
     }
 
     /// Ranks votes that may be distributed over several processes; `input` describes all of them.

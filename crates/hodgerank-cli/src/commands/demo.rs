@@ -9,7 +9,7 @@ use clap::Args;
 use hodgerank::simulate::{AnnotatorKind, Noise, SimulateOptions, Simulation};
 use hodgerank::{AnnotatorVotes, Comparison, FitOptions, Groups, RankedStudy, Study};
 use hodgerank_commands::rank::RankDocument;
-use hodgerank_commands::{RejectedSummary, rank_study, report, simulate};
+use hodgerank_commands::{UncountedRows, rank_study, report, simulate};
 use hodgerank_io::text::visible_name;
 use hodgerank_io::write::Outputs;
 
@@ -97,13 +97,13 @@ pub(crate) fn run(args: &DemoArgs, terminal: &Terminal) -> Result<(), RunFailure
         studies: vec![ranked],
         annotators: Vec::new(),
         changes: Vec::new(),
-        rejected: RejectedSummary::default(),
+        uncounted: UncountedRows::default(),
     };
     let options = OutputOptions { top: COFFEES.len(), ..OutputOptions::default() };
     options.to_output(table)?.write(&document)?;
     let title = "Which coffee? (a synthetic study)".to_owned();
     let figures = args.figures.as_deref().map(|folder| (Path::new(folder), &mut outputs));
-    report::write(&document.studies, title, figures, page, terminal)?;
+    report::write(&document.studies, &[], title, figures, page, terminal)?;
     terminal.note(&format!(
         "\n{:.0}% of all pairs are ranked in their true order.\n\nReport: {}\n\n\
          To rank your own votes:\n  \

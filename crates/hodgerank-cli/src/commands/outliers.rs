@@ -12,17 +12,14 @@ use crate::output::{FormattedText, Style};
 
 impl FormattedText for OutliersDocument {
     fn write_text(&self, style: Style, out: &mut dyn io::Write) -> io::Result<()> {
-        match self {
-            Self::Votes(lists) => lists.write_text(style, out),
-            Self::Annotators(lists) => lists.write_text(style, out),
-        }
+        self.votes.write_text(style, out)
     }
 }
 
 impl FormattedText for AnnotatorsDocument {
     fn write_text(&self, style: Style, out: &mut dyn io::Write) -> io::Result<()> {
         match self {
-            Self::Judged(lists) => lists.write_text(style, out),
+            Self::Judged(judged) => draw::write(None, judged.rows(), style, out),
             Self::Evidence(lists) => lists.write_text(style, out),
         }
     }
@@ -30,6 +27,9 @@ impl FormattedText for AnnotatorsDocument {
 
 impl<R: ListingRow + draw::FormattedRow + Send + Sync> FormattedText for Listings<R> {
     fn write_text(&self, style: Style, out: &mut dyn io::Write) -> io::Result<()> {
-        self.lists.iter().try_for_each(|list| draw::write(list, style, out))
+        let lists = self.lists.iter();
+        lists
+            .map(|list| (list.by.as_deref(), &list.rows))
+            .try_for_each(|(by, rows)| draw::write(by, rows, style, out))
     }
 }

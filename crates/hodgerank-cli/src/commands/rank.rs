@@ -25,7 +25,7 @@ impl FormattedText for RankDocument {
                 }
             }
         }
-        match self.rejected.rows {
+        match self.uncounted.rejected.rows {
             0 => Ok(()),
             rows => writeln!(out, "{} rows were rejected and not counted", thousands(rows)),
         }

@@ -1,6 +1,6 @@
-//! Statistics per annotator: `outliers --annotators`, and the same list in the JSON of `rank`.
+//! Statistics per annotator in the JSON of `rank`.
 
-use crate::support::{Run, TestDir, files, number};
+use crate::support::{TestDir, files, number};
 use serde_json::Value;
 
 /// A study of careful, malicious and one-sided annotators.
@@ -9,11 +9,6 @@ fn annotated(dir: &TestDir, name: &str) {
     let noise = ["--noise", "bradley-terry", "--noise-scale", "0.05"];
     let study = ["simulate", "--items", "12", "--votes", "4000", "--annotators", people];
     dir.run(&[&study[..], &noise, &["-o", name]].concat()).success();
-}
-
-#[track_caller]
-fn annotators(dir: &TestDir, arguments: &[&str], input: &[u8]) -> Value {
-    dir.json(&[&["outliers", "--annotators"], arguments].concat(), input)
 }
 
 #[track_caller]
@@ -26,8 +21,7 @@ fn bad_annotators_are_found() {
     let dir = TestDir::new();
     for name in ["v.csv", "v.parquet"] {
         annotated(&dir, name);
-        let found = annotators(&dir, &[name], b"");
-        assert_eq!(found["schema"], "hodgerank/annotators/1");
+        let found = ranked(&dir, &[name], b"");
         let rows = found["annotators"].as_array().unwrap();
         assert_eq!(rows.len(), 19);
         for (row, kind) in rows.iter().zip(["malicious", "malicious", "always-left", "careful"]) {
@@ -44,10 +38,10 @@ fn bad_annotators_are_found() {
         assert_eq!(total("votes"), 4000.0);
         assert_eq!(total("flagged"), number(&found["outliers"], "comparisons"));
     }
-    let table = dir.run(&["outliers", "v.csv", "--annotators"]).success();
-    assert!(table.text().contains("malicious-"), "{}", table.text());
-    let csv = dir.run(&["outliers", "v.csv", "--annotators", "--format", "csv"]).success();
-    assert!(csv.text().starts_with("annotator,votes,agreement,flagged,flagged_share,"));
+    for format in ["csv", "table"] {
+        let run = dir.run(&["rank", "v.csv", "--format", format]).success();
+        assert!(!run.text().contains("malicious"), "{}", run.text());
+    }
 }
 
 /// Columns winner and loser do not say which item was on the left.
@@ -56,44 +50,23 @@ fn side_statistics_need_sides() {
     let dir = TestDir::new();
     let rows: String = (0..60).map(|n| format!("a,b,ann-{}\n", n % 3)).collect();
     dir.write("v.csv", format!("winner,loser,annotator\n{rows}"));
-    let found = annotators(&dir, &["v.csv"], b"");
+    let found = ranked(&dir, &["v.csv"], b"");
     let rows = found["annotators"].as_array().unwrap();
     assert_eq!(rows.len(), 3);
     assert!(rows.iter().all(|row| row["left_share"].is_null() && row["left_p"].is_null()));
 }
 
-/// The list of annotators in the output, as text.
-fn list_of(run: &Run) -> &str {
-    let text = run.text();
-    let start = text.find("  \"annotators\": [").expect("the list begins");
-    let length = text[start..].find("\n  ]").expect("the list ends");
-    &text[start..start + length]
-}
-
-/// The JSON of `rank` contains the list of `outliers --annotators`.
 #[test]
-fn the_json_of_rank_contains_annotators() {
+fn all_formats_and_standard_input_give_the_same_statistics() {
     let dir = TestDir::new();
-    for name in ["v.csv", "v.csv.gz", "v.parquet", "v.arrow"] {
+    annotated(&dir, "v.csv");
+    let expected = ranked(&dir, &["v.csv"], b"");
+    for name in ["v.csv.gz", "v.parquet", "v.arrow"] {
         annotated(&dir, name);
         for (source, input) in [(name, Vec::new()), ("-", dir.read(name))] {
-            let run = |command: &[&str]| {
-                let all = [command, &[source, "--format", "json"]].concat();
-                dir.run_with_stdin(&all, &input).success()
-            };
-            let (expected, found) = (run(&["outliers", "--annotators"]), run(&["rank"]));
-            // The same text: fields and annotators in the same order.
-            assert_eq!(list_of(&found), list_of(&expected), "{name}, {source}");
-            let (expected, found) = (expected.json(), found.json());
-            assert_eq!(found["annotators"].as_array().unwrap().len(), 19, "{name}");
-            for key in ["annotators", "input", "method", "outliers", "status"] {
-                assert_eq!(found[key], expected[key], "{name}, {source}: {key}");
-            }
+            let found = ranked(&dir, &[source], &input);
+            assert_eq!(found["annotators"], expected["annotators"], "{name}, {source}");
         }
-    }
-    for format in ["csv", "table"] {
-        let run = dir.run(&["rank", "v.csv", "--format", format]).success();
-        assert!(!run.text().contains("malicious"), "{}", run.text());
     }
 }
 
@@ -110,17 +83,15 @@ fn annotators_are_listed_per_study() {
     for (source, input) in
         [("by.csv", Vec::new()), ("by.csv.gz", Vec::new()), ("-", dir.read("by.csv.gz"))]
     {
-        let arguments = [source, "--by", "scene", "--outliers", "6%"];
-        let expected = annotators(&dir, &arguments, &input);
-        let found = ranked(&dir, &arguments, &input);
+        let found = ranked(&dir, &[source, "--by", "scene", "--outliers", "6%"], &input);
         assert!(found.get("annotators").is_none(), "each value has its own");
-        let parts = |document: &Value| document["groups_by"].as_array().unwrap().clone();
-        assert_eq!(parts(&found).len(), 2);
-        for (found, expected) in parts(&found).iter().zip(&parts(&expected)) {
-            assert_eq!(found["by"], expected["by"]);
-            assert_eq!(found["annotators"], expected["annotators"], "{source}");
-            let votes = found["annotators"].as_array().unwrap().iter();
-            assert_eq!(votes.map(|row| number(row, "votes")).sum::<f64>(), 2000.0);
+        let parts = found["groups_by"].as_array().unwrap();
+        assert_eq!(parts.len(), 2);
+        for found in parts {
+            let rows = found["annotators"].as_array().unwrap();
+            let total = |key| rows.iter().map(|row| number(row, key)).sum::<f64>();
+            assert_eq!(total("votes"), 2000.0);
+            assert_eq!(total("flagged"), number(&found["outliers"], "comparisons"));
         }
     }
 }

@@ -72,10 +72,9 @@ fn commands_with_two_passes_notice_it_and_write_nothing() {
         ("appended to", first.clone() + "i1,i2,w3\n"),
         ("reordered", reordered.join("\n") + "\n"),
     ];
-    let commands: [&[&str]; 5] = [
+    let commands: [&[&str]; 4] = [
         &["clean", "votes.csv", "-o", "out.csv", "--flagged", "flagged.csv"],
         &["outliers", "votes.csv", "-o", "out.csv"],
-        &["outliers", "votes.csv", "--annotators", "-o", "out.csv"],
         &["rank", "votes.csv", "--format", "json", "-o", "out.json"],
         &["report", "votes.csv", "-o", "out.html"],
     ];

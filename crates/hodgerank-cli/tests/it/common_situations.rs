@@ -7,7 +7,7 @@ use crate::support::{TestDir, files};
 const COMMANDS: [&[&str]; 8] = [
     &["rank"],
     &["outliers"],
-    &["outliers", "--annotators"],
+    &["annotators"],
     &["clean"],
     &["path"],
     &["compare"],
@@ -89,7 +89,7 @@ fn tables_fit_a_narrow_terminal() {
     for (command, headings) in [
         (&["rank"][..], &["rank", "item", "score", "flagged"][..]),
         (&["outliers"], &["left", "right", "outcome"]),
-        (&["outliers", "--annotators"], &["annotator", "flagged", "p (flags)"]),
+        (&["annotators"], &["annotator", "verdict", "honest"]),
         (&["path"], &["knot", "time", "what", "value"]),
         (&["compare"], &["item", "lasso-l2", "l2", "ridge", "pc-lasso", "ilts", "iht", "hlasso"]),
         (&["decompose"], &["curl", "items", "votes", "item", "pair"]),

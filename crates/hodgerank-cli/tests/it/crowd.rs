@@ -155,3 +155,82 @@ fn rows_in_any_order_and_any_threads_give_the_same_bytes() {
     assert_eq!(run("r.csv", "1"), expected);
     assert_eq!(run("r.csv", "3"), expected);
 }
+
+/// Three votes of each person in each of thirty scenes: too few to say anything in one of them.
+#[test]
+fn annotators_are_pooled_over_studies() {
+    let dir = TestDir::new();
+    let mut text = "annotator,left,right,winner,scene\n".to_owned();
+    for scene in 0..30 {
+        for annotator in 0..12 {
+            for vote in 0..3 {
+                let (n, item) = (scene + annotator + vote, vote + annotator % 3);
+                let (better, worse) = (format!("i{item}"), format!("i{}", item + 1 + n % 2));
+                let better_is_left = n % 3 != 0;
+                let (left, right) = match better_is_left {
+                    true => (better, worse),
+                    false => (worse, better),
+                };
+                // Everyone makes a mistake now and then.
+                let (name, is_honest) = match annotator {
+                    0 => ("left", true),
+                    1 => ("contrary", false),
+                    2 => ("newcomer", true),
+                    _ => ("careful", (scene * 7 + annotator * 5 + vote) % 13 != 0),
+                };
+                let chooses_left = name == "left" || better_is_left == is_honest;
+                let winner = if chooses_left { "left" } else { "right" };
+                // The newcomer votes in one scene only, once.
+                if name != "newcomer" || (scene, vote) == (3, 0) {
+                    let row = format!("{name}-{annotator},{left},{right},{winner},{scene}\n");
+                    text.push_str(&row);
+                }
+            }
+        }
+    }
+    dir.write("v.csv", &text);
+    let document = json(&dir, &["annotators", "v.csv", "--by", "scene"]);
+    let rows = document["annotators"].as_array().unwrap();
+    assert_eq!(rows.len(), 12);
+    for row in rows {
+        let name = row["annotator"].as_str().unwrap();
+        let (class, verdict) = match name.split('-').next() {
+            Some("left") => ("left", "always left"),
+            Some("contrary") => ("contrary", "answers the opposite"),
+            Some("newcomer") => ("", "too few votes"),
+            _ => ("careful", "fine"),
+        };
+        assert_eq!(row["class"].as_str().unwrap_or(""), class, "{row}");
+        assert_eq!(row["verdict"], verdict, "{row}");
+        assert_eq!(row["votes"], if class.is_empty() { 1 } else { 90 }, "{row}");
+        if class == "left" {
+            assert!(row["left_p_adjusted"].as_f64().unwrap() < 1e-6, "{row}");
+        }
+    }
+    // Votes add up, and so does what is expected of them.
+    let studies = document["groups_by"].as_array().unwrap();
+    assert_eq!(studies.len(), 30);
+    let of_left = |study: &Value| {
+        let rows = study["annotators"].as_array().unwrap();
+        rows.iter().find(|row| row["annotator"] == "left-0").unwrap().clone()
+    };
+    let pooled = of_left(&document);
+    let expected = studies.iter().map(|study| {
+        let row = of_left(study);
+        row["expected_left_share"].as_f64().unwrap() * row["votes"].as_f64().unwrap() / 90.0
+    });
+    let difference = expected.sum::<f64>() - pooled["expected_left_share"].as_f64().unwrap();
+    assert!(difference.abs() < 1e-9, "{difference}");
+    let csv = dir.run(&["annotators", "v.csv", "--by", "scene", "--format", "csv"]).success();
+    assert_eq!(csv.text().lines().count(), 13);
+    assert!(csv.text().starts_with("annotator,votes,class,"), "{}", csv.text());
+    // One person in all scenes, or in none.
+    let ranked =
+        json(&dir, &["rank", "v.csv", "--by", "scene", "--exclude-annotators", "suspicious"]);
+    assert_eq!(ranked["excluded"]["votes"], 180, "{}", ranked["excluded"]);
+    let mut lines: Vec<&str> = text.lines().collect();
+    lines[1..].reverse();
+    dir.write("r.csv", lines.join("\n"));
+    let reversed = ["annotators", "r.csv", "--by", "scene", "--threads", "3"];
+    assert_eq!(json(&dir, &reversed), document);
+}

@@ -117,13 +117,14 @@ fn check(votes: &Votes, options: &[&str]) {
     assert_eq!(sum(list(&found, "votes"), "flagged"), flagged, "{path}");
 
     if votes.has("annotator") {
-        let (rows, found) = both(votes, &["outliers", "--annotators"], options);
-        assert_eq!(found["annotators"], ranked["annotators"], "{path}");
-        let annotators = list(&found, "annotators");
-        assert_eq!(rows, annotators.len(), "{path}");
+        let annotators = list(&ranked, "annotators");
         assert_eq!((sum(annotators, "votes"), sum(annotators, "flagged")), (total, flagged));
+        let (rows, found) = both(votes, &["annotators"], &[]);
+        let judged = list(&found, "annotators");
+        assert_eq!((rows, judged.len()), (annotators.len(), annotators.len()), "{path}");
+        assert_eq!(sum(judged, "votes"), total, "{path}");
     } else {
-        let run = TestDir::new().run(&["outliers", "--annotators", path]);
+        let run = TestDir::new().run(&["annotators", path]);
         assert_eq!(run.code, Some(2), "{path}: {}", run.stderr);
         assert!(run.stderr.contains("there is no column of annotators"), "{}", run.stderr);
         assert!(ranked.get("annotators").is_none(), "{path}");
@@ -134,12 +135,18 @@ fn check(votes: &Votes, options: &[&str]) {
     dir.run(&[&["clean", path], options, &outputs].concat()).success();
     let [kept, removed] =
         ["kept.csv", "flagged.csv"].map(|name| Votes::read(&dir.path().join(name)));
-    assert_eq!((&kept.header, &removed.header), (&votes.header, &votes.header), "{path}");
+    assert_eq!(kept.header, votes.header, "{path}");
+    let own = votes.header.len();
+    assert!(removed.header.iter().take(own).eq(&votes.header), "{path}");
+    assert_eq!(removed.header.iter().skip(own).collect::<Vec<_>>(), ["row", "reason"], "{path}");
     assert_eq!(removed.rows.len() as u64, flagged, "{path}");
     let mut parts = (kept.rows.iter().peekable(), removed.rows.iter());
-    for row in &votes.rows {
-        let part = parts.0.next_if_eq(&row).or_else(|| parts.1.next());
-        assert_eq!(part, Some(row), "{path}: rows keep their order");
+    for (number, row) in (1..).zip(&votes.rows) {
+        if parts.0.next_if_eq(&row).is_none() {
+            let flagged = parts.1.next().unwrap_or_else(|| panic!("{path}: row {number} is lost"));
+            assert!(flagged.iter().take(own).eq(row), "{path}: rows keep their order");
+            assert_eq!(flagged[own], number.to_string(), "{path}");
+        }
     }
     assert_eq!((parts.0.next(), parts.1.next()), (None, None), "{path}: and none is new");
 

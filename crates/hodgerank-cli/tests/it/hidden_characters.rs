@@ -35,7 +35,7 @@ fn labels_and_columns_are_visible() {
         &["compare", "v.csv", "--methods", "l2,hlasso"],
         &["path", "v.csv", "--method", "hlasso"],
         &["outliers", "v.csv", "--all"],
-        &["outliers", "v.csv", "--annotators"],
+        &["annotators", "v.csv"],
         &["decompose", "v.csv"],
         &["diagnose", "connected.csv"],
         &["rank", "bad.csv"],

@@ -49,7 +49,7 @@ const COMMANDS: &[Command] = &[
     json_command("outliers", &["outliers", "--outliers", "8%"]),
     json_command("outliers all", &["outliers", "--all"]),
     json_command("outliers per group", &["outliers", "--per-group", "--all"]),
-    json_command("annotators", &["outliers", "--annotators", "--outliers", "8%"]),
+    json_command("annotators", &["rank", "--outliers", "8%"]),
     json_command("compare", &["compare", "--outliers", "8%", "--methods", LEAST_SQUARES]),
     json_command("decompose", &["decompose"]),
     json_command("diagnose", &["diagnose"]),
@@ -246,6 +246,7 @@ fn distinct(votes: &[Value]) -> Vec<Value> {
     for vote in votes {
         let mut vote = vote.as_object().expect("a vote").clone();
         vote.remove("order");
+        vote.remove("row");
         let [count, flagged] =
             ["count", "flagged"].map(|key| vote.remove(key).and_then(|n| n.as_u64()));
         let key = Value::Object(vote.clone()).to_string();

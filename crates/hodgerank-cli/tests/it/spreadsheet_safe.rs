@@ -30,7 +30,7 @@ fn every_table_can_be_made_safe() {
         &["path", "--method", "hlasso"],
         &["path", "--method", "hlasso", "--what", "events"],
         &["outliers", "--all"],
-        &["outliers", "--annotators"],
+        &["annotators"],
         &["decompose"],
         &["diagnose"],
     ] {

@@ -3,15 +3,14 @@
 use std::io;
 
 use clap::Args;
-use hodgerank::annotators::{JudgedAnnotator, judge};
-use hodgerank::solve::crowd::Crowd;
-use hodgerank::{AnnotatorVotes, FitOptions, Groups, Method, RankedStudy};
+use hodgerank::annotators::{JudgedAnnotator, StudyVotes, judge_all};
+use hodgerank::{FitOptions, Method, RankedStudy};
 use hodgerank_io::write::{Column, Table};
 use serde::Serialize;
 
-use crate::document::{Document, RejectedSummary};
+use crate::document::{Document, UncountedRows, write_json};
 use crate::failure::Failure;
-use crate::input::{InputOptions, VoteSource};
+use crate::input::{InputOptions, ReadsVotes, VoteSource};
 use crate::listing::{Listing, ListingRow, Listings};
 use crate::observer::Observer;
 use crate::ranked::rank_study;
@@ -29,13 +28,50 @@ pub struct AnnotatorsArgs {
     pub explain: Option<String>,
 }
 
+impl ReadsVotes for AnnotatorsArgs {
+    fn input(&self) -> &InputOptions {
+        &self.input
+    }
+}
+
 /// A list of annotators, or the votes of one of them.
 #[derive(Debug)]
 pub enum AnnotatorsDocument {
     /// The annotators, the most problematic first.
-    Judged(Listings<JudgedAnnotator<String>>),
+    Judged(JudgedAnnotators),
     /// The votes of one annotator, those on the clearest pairs first.
     Evidence(Listings<EvidenceVote>),
+}
+
+/// The annotators, the most problematic first.
+#[derive(Debug)]
+pub struct JudgedAnnotators {
+    /// The annotators of each study.
+    pub studies: Listings<JudgedAnnotator<String>>,
+    /// The annotators over all studies, with `--by`.
+    pub pooled: Option<Vec<JudgedAnnotator<String>>>,
+}
+
+impl JudgedAnnotators {
+    /// Every annotator once: over all studies if there are several.
+    #[must_use]
+    pub fn rows(&self) -> &[JudgedAnnotator<String>] {
+        match (&self.pooled, &self.studies.lists[..]) {
+            (Some(pooled), _) => pooled,
+            (None, [only, ..]) => &only.rows,
+            (None, []) => &[],
+        }
+    }
+}
+
+/// The JSON of several studies.
+#[derive(Serialize)]
+struct PooledJson<'a> {
+    schema: &'static str,
+    annotators: &'a [JudgedAnnotator<String>],
+    groups_by: &'a [Listing<JudgedAnnotator<String>>],
+    #[serde(flatten)]
+    uncounted: &'a UncountedRows,
 }
 
 /// A vote of an annotator next to those of all others on the same pair.
@@ -134,8 +170,8 @@ pub fn annotators(
     let options = FitOptions::new().method(Method::Crowd);
     let input = source.read(&args.input, true, threads, observer)?;
     super::check(&input.tables)?;
-    let rejected = RejectedSummary::from(&input.rejected);
-    let rank = |study| rank_study(study, rejected.rows, &options, observer);
+    let uncounted = UncountedRows::from(&input);
+    let rank = |study| rank_study(study, uncounted.rejected.rows, &options, observer);
     let studies = input.studies.into_iter().map(rank).collect::<Result<Vec<_>, _>>()?;
     match &args.explain {
         None => {
@@ -143,7 +179,13 @@ pub fn annotators(
                 Listing::new(study, judged_annotators(study).unwrap_or_default())
             };
             let lists = studies.iter().map(list).collect();
-            Ok(AnnotatorsDocument::Judged(Listings { lists, rejected }))
+            let has_by = studies.iter().any(|study| study.by.is_some());
+            let pooled = has_by.then(|| {
+                let votes: Vec<_> = studies.iter().filter_map(study_votes).collect();
+                judge_all(&votes)
+            });
+            let studies = Listings { lists, uncounted };
+            Ok(AnnotatorsDocument::Judged(JudgedAnnotators { studies, pooled }))
         }
         Some(name) => {
             let has = |study: &&RankedStudy| study.annotators.get(name.as_bytes()).is_some();
@@ -158,7 +200,7 @@ pub fn annotators(
                     "run the command without --explain to list the names",
                 ));
             }
-            Ok(AnnotatorsDocument::Evidence(Listings { lists, rejected }))
+            Ok(AnnotatorsDocument::Evidence(Listings { lists, uncounted }))
         }
     }
 }
@@ -166,17 +208,19 @@ pub fn annotators(
 /// The annotators of a study ranked by `crowd`, the most problematic first; `None` for other methods.
 #[must_use]
 pub fn judged_annotators(study: &RankedStudy) -> Option<Vec<JudgedAnnotator<String>>> {
-    judged(study).map(|(crowd, votes)| judge(crowd, votes, &study.annotators))
+    study_votes(study).map(|votes| judge_all(&[votes]))
 }
 
-fn judged(study: &RankedStudy) -> Option<(&Crowd, &AnnotatorVotes)> {
-    study.fit.crowd().zip(study.annotator_votes.as_ref())
+/// The votes of a study and what the crowd model says about them, if it was fitted.
+pub(crate) fn study_votes(study: &RankedStudy) -> Option<StudyVotes<'_>> {
+    let (crowd, votes) = study.fit.crowd().zip(study.annotator_votes.as_ref())?;
+    Some(StudyVotes { crowd, votes, labels: &study.annotators })
 }
 
 /// The votes of an annotator, those on the clearest pairs first.
 fn evidence(study: &RankedStudy, name: &str) -> Vec<EvidenceVote> {
-    let Some(((crowd, votes), annotator)) =
-        judged(study).zip(study.annotators.get(name.as_bytes()))
+    let Some((StudyVotes { crowd, votes, .. }, annotator)) =
+        study_votes(study).zip(study.annotators.get(name.as_bytes()))
     else {
         return Vec::new();
     };
@@ -189,7 +233,7 @@ fn evidence(study: &RankedStudy, name: &str) -> Vec<EvidenceVote> {
             let (y, count) = (votes.y(vote), u64::from(vote.count));
             let mut others = [0_u64; 3];
             let pair = (vote.left.min(vote.right), vote.left.max(vote.right));
-            for g in groups_of_pair(groups, pair) {
+            for g in groups.of_pair(pair.0, pair.1) {
                 // Distinct votes have the smaller index on the left.
                 let y = if vote.left == pair.0 { groups.y[g] } else { -groups.y[g] };
                 others[side(y)] += groups.weight[g] as u64;
@@ -213,15 +257,6 @@ fn evidence(study: &RankedStudy, name: &str) -> Vec<EvidenceVote> {
     rows
 }
 
-/// The distinct votes of a pair; they are sorted by pair.
-fn groups_of_pair(groups: &Groups, (left, right): (u32, u32)) -> std::ops::Range<usize> {
-    let start = groups.left.partition_point(|&item| item < left);
-    let end = groups.left.partition_point(|&item| item <= left);
-    let rights = &groups.right[start..end];
-    let first = start + rights.partition_point(|&item| item < right);
-    first..start + rights.partition_point(|&item| item <= right)
-}
-
 /// 0 for the left, 1 for the right, 2 for a tie.
 fn side(y: f64) -> usize {
     match y {
@@ -234,14 +269,26 @@ fn side(y: f64) -> usize {
 impl Document for AnnotatorsDocument {
     fn write_json(&self, out: &mut dyn io::Write) -> io::Result<()> {
         match self {
-            Self::Judged(lists) => lists.write_json(out),
+            Self::Judged(JudgedAnnotators { studies, pooled: None }) => studies.write_json(out),
+            Self::Judged(JudgedAnnotators { studies, pooled: Some(annotators) }) => {
+                let Listings { lists: groups_by, uncounted } = studies;
+                let schema = JudgedAnnotator::SCHEMA;
+                write_json(&PooledJson { schema, annotators, groups_by, uncounted }, out)
+            }
             Self::Evidence(lists) => lists.write_json(out),
         }
     }
 
     fn table(&self) -> io::Result<Table> {
         match self {
-            Self::Judged(lists) => lists.table(),
+            Self::Judged(judged) => {
+                let mut table = Table::default();
+                let rows: Vec<_> = judged.rows().iter().collect();
+                for (name, column) in JudgedAnnotator::columns(&rows) {
+                    table.push(name, column);
+                }
+                Ok(table)
+            }
             Self::Evidence(lists) => lists.table(),
         }
     }

@@ -36,7 +36,7 @@ pub(super) fn of_triangles(
             }
             Ok(())
         };
-        second_pass(&pass.sources, &pass.options, progress, &pass.study_flags(), add)
+        second_pass(&pass.sources, &pass.options, progress, &pass.study_flags(&[]), add)
     })?;
     let of_study = |(split, annotators): (&Decomposition, PairAnnotators)| {
         let triangles = split.triangles.iter();

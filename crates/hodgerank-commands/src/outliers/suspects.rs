@@ -1,9 +1,11 @@
 //! Votes, or distinct votes, in order of suspicion.
 
 use hodgerank::path::Entry;
-use hodgerank::{Labels, RankedStudy};
-use hodgerank_io::read::{VoteRow, second_pass};
+use hodgerank::{FlagReason, Labels, RankedStudy};
+use hodgerank_io::read::{KeptColumns, RowValues, VoteRow};
+use hodgerank_io::read::{second_pass, second_pass_with_columns};
 use hodgerank_report::words::thousands;
+use serde_json::{Map, Value};
 
 use crate::failure::Failure;
 use crate::listing::{Listing, SuspectVote};
@@ -54,6 +56,7 @@ impl SuspicionOrder {
 pub fn distinct_votes(study: &RankedStudy, all: bool) -> Listing<SuspectVote> {
     let order = SuspicionOrder::new(study);
     let groups = study.graph.groups();
+    let reasons = study.flag_reasons();
     let row = |(place, g): (usize, usize)| SuspectVote {
         order: place as u64 + 1,
         left: study.items.name(groups.left[g]).to_owned(),
@@ -66,6 +69,11 @@ pub fn distinct_votes(study: &RankedStudy, all: bool) -> Listing<SuspectVote> {
         residual: order.residual[g],
         probability: order.probability.as_ref().map(|of| of[g]),
         flagged: study.fit.flagged[g] as u64,
+        // Where annotators decide, the votes of a group are flagged for different reasons.
+        reason: reasons.get(g).filter(|_| study.fit.flagged[g] > 0.0).map(ToString::to_string),
+        row: None,
+        file: None,
+        columns: Map::new(),
     };
     let wanted = order.groups.iter().map(|&g| g as usize);
     let wanted = wanted.filter(|&g| all || study.fit.flagged[g] > 0.0);
@@ -82,27 +90,35 @@ struct ListedVote {
     y: f64,
     count: u64,
     flagged: bool,
-    /// The probability that it is bad, if votes are judged by their annotators.
+    reason: Option<FlagReason>,
+    /// The probability that it is bad, if the method estimates it.
     probability: Option<f64>,
+    source: usize,
+    row: Option<u64>,
+    /// The values of the columns to keep.
+    kept: Vec<Option<String>>,
 }
 
-/// One row per row of the input; only flagged ones unless `all`.
+/// One row per row of the input; only flagged ones unless `all`. Columns to keep are listed with it.
 ///
 /// # Errors
 /// If the second pass fails.
 pub fn votes(
     pass: &TwoPass,
     all: bool,
+    keep: &[String],
     observer: &dyn Observer,
 ) -> Result<Vec<Listing<SuspectVote>>, Failure> {
     let orders: Vec<SuspicionOrder> = pass.studies.iter().map(SuspicionOrder::new).collect();
     let places: Vec<Vec<u32>> = orders.iter().map(places).collect();
     let mut annotators = Labels::new();
     let mut listed: Vec<Vec<ListedVote>> = orders.iter().map(|_| Vec::new()).collect();
-    let collect = |vote: &VoteRow<'_>| {
+    let mut collect = |vote: &VoteRow<'_>, values: Option<&RowValues<'_>>| {
         if let Some(group) = vote.group.filter(|_| all || vote.flagged) {
             let known = (!vote.annotator.is_empty()).then(|| annotators.intern(vote.annotator));
             let &VoteRow { study, left, right, y, count, flagged, probability, .. } = vote;
+            let &VoteRow { source, row, reason, .. } = vote;
+            let kept = values.map(RowValues::read).transpose()?.unwrap_or_default();
             let place = places[study][group];
             listed[study].push(ListedVote {
                 place,
@@ -112,13 +128,27 @@ pub fn votes(
                 y,
                 count,
                 flagged,
+                reason,
                 probability,
+                source,
+                row,
+                kept,
             });
         }
         Ok(())
     };
+    let reasons = pass.flag_reasons();
+    let flags = pass.study_flags(&reasons);
+    let columns = KeptColumns::new(&pass.tables, keep)?;
     let counts = pass.second_pass(observer, |progress| {
-        second_pass(&pass.sources, &pass.options, progress, &pass.study_flags(), collect)
+        let (sources, options) = (&pass.sources, &pass.options);
+        // Without columns to keep, only those with votes are read.
+        if keep.is_empty() {
+            let collect = |vote: &VoteRow<'_>| collect(vote, None);
+            return second_pass(sources, options, progress, &flags, collect);
+        }
+        let collect = |vote: &VoteRow<'_>, values: &RowValues<'_>| collect(vote, Some(values));
+        second_pass_with_columns(sources, options, progress, &flags, &columns, collect)
     })?;
     if counts.kept_whole > 0.0 {
         observer.warn(&format!(
@@ -130,13 +160,21 @@ pub fn votes(
     let studies = pass.studies.iter().zip(&orders).zip(listed);
     Ok(studies
         .map(|((study, order), mut listed)| {
-            // Stable: equal votes stay in the order of the files.
+            // Stable: equal votes stay in the order of the files. Where annotators decide, equal votes
+            // have different probabilities.
+            let by_annotator = order.probability.is_none();
             listed.sort_by(|a, b| {
-                let probability = |vote: &ListedVote| vote.probability.unwrap_or(0.0);
+                let probability = |vote: &ListedVote| match vote.probability {
+                    Some(probability) if by_annotator => probability,
+                    _ => 0.0,
+                };
                 probability(b).total_cmp(&probability(a)).then(a.place.cmp(&b.place))
             });
             let row = |(number, vote): (usize, &ListedVote)| {
-                row_of(number, vote, study, order, &annotators)
+                let row = row_of(number, vote, study, order, &annotators);
+                let file =
+                    (pass.tables.len() > 1).then(|| pass.tables[vote.source].file.to_string());
+                SuspectVote { file, columns: columns_of(keep, &vote.kept), ..row }
             };
             Listing::new(study, listed.iter().enumerate().map(row).collect())
         })
@@ -175,5 +213,14 @@ fn row_of(
         residual: if swapped { -residual } else { residual },
         probability: vote.probability.or_else(|| order.probability.as_ref().map(|of| of[group])),
         flagged: if vote.flagged { vote.count } else { 0 },
+        reason: vote.reason.map(|reason| reason.to_string()),
+        row: vote.row,
+        file: None,
+        columns: Map::new(),
     }
+}
+
+fn columns_of(names: &[String], values: &[Option<String>]) -> Map<String, Value> {
+    let value = |value: &Option<String>| value.clone().map_or(Value::Null, Value::String);
+    names.iter().cloned().zip(values.iter().map(value)).collect()
 }

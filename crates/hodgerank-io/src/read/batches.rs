@@ -10,11 +10,11 @@ pub(super) use fast_path::FastPathCache;
 
 use std::sync::Arc;
 
-use arrow_array::RecordBatch;
+use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{DataType, Schema};
 
 use super::parallel::ChunkReport;
-use super::rows::RowSink;
+use super::rows::{RawContent, RawRow, RowSink};
 use crate::columns::{ColumnNames, Layout, ROLES, Role};
 use crate::count::Counter;
 use crate::error::{BadRow, ColumnProblem, Error, Position, Problem, Result, shorten};
@@ -106,7 +106,7 @@ impl BatchParser {
                 {
                     counter.count_by_id(left, right, y, annotator);
                 } else {
-                    let parsed = self.parse_row(&columns, row, &mut scratch, counter);
+                    let parsed = self.parse_row(batch, &columns, row, &mut scratch, counter);
                     if let Err(fault) = parsed {
                         self.reject(row, fault, report);
                     } else if let Some(fast_path) = &mut fast_path {
@@ -131,7 +131,7 @@ impl BatchParser {
         let columns = self.columns(batch)?;
         let mut scratch: [String; ROLES] = Default::default();
         for row in 0..batch.num_rows() {
-            if let Err(fault) = self.parse_row(&columns, row, &mut scratch, sink) {
+            if let Err(fault) = self.parse_row(batch, &columns, row, &mut scratch, sink) {
                 self.reject(row, fault, report);
                 rejected(sink);
             }
@@ -167,6 +167,7 @@ impl BatchParser {
 
     fn parse_row(
         &self,
+        batch: &RecordBatch,
         columns: &[BatchColumn<'_>],
         row: usize,
         scratch: &mut [String; ROLES],
@@ -183,9 +184,19 @@ impl BatchParser {
                 None => return Err((role, Problem::Missing, String::new())),
             }
         }
-        sink.row(&self.layout, &cells, b"")
+        let raw = RawRow { number: row as u64 + 1, content: RawContent::Batch(batch) };
+        sink.row(&self.layout, &cells, raw)
             .map_err(|(role, problem)| (role, problem, shorten(cells[role as usize], 60)))
     }
+}
+
+/// A cell as text; `None` if it is null.
+pub(super) fn cell_text(file: &Arc<str>, array: &ArrayRef, row: usize) -> Result<Option<String>> {
+    let column = BatchColumn::new(array).map_err(|data_type| Error::Columns {
+        file: Arc::clone(file),
+        problem: ColumnProblem::UnsupportedType(data_type),
+    })?;
+    Ok(column.text(row, &mut String::new()).map(str::to_owned))
 }
 
 fn check_type(file: &Arc<str>, schema: &Schema, index: usize, role: Role) -> Result<()> {

@@ -6,7 +6,7 @@ use memchr::{memchr, memchr_iter, memchr2_iter};
 
 use super::options::ReadOptions;
 use super::parallel::{self, ChunkReport, FileReport};
-use super::rows::RowSink;
+use super::rows::{RawContent, RawRow, RowSink};
 use super::source::OpenedFile;
 use super::text_blocks::{RecordSyntax, TextBlocks, closing_quote};
 use crate::columns::{Layout, ROLES, Role};
@@ -43,7 +43,7 @@ pub(super) fn read<S: RowSink>(
     let report =
         parallel::read_chunks(blocks, sinks, options.on_error, header_lines, |block, sink| {
             let report = parser.count(block, sink);
-            sink.end_text_chunk().map(|()| report)
+            sink.end_text_chunk(report.rows).map(|()| report)
         })?;
     Ok((report, head))
 }
@@ -117,6 +117,25 @@ fn next_field(record: &[u8], at: usize, delimiter: u8) -> Result<Field, Problem>
     };
     let doubled = memchr(b'"', &record[at + 1..close]).is_some();
     Ok(Field { start: at + 1, end: close, doubled, next })
+}
+
+/// The fields of a record at these indices; `None` for an empty one.
+pub(super) fn field_texts(record: &[u8], delimiter: u8, indices: &[usize]) -> Vec<Option<String>> {
+    let record = without_line_end(record);
+    let mut texts = vec![None; indices.len()];
+    let (mut at, mut column) = (0, 0);
+    // The record was read before, so its quotes are closed.
+    while let Ok(field) = next_field(record, at, delimiter) {
+        for (text, _) in texts.iter_mut().zip(indices).filter(|(_, index)| **index == column) {
+            let content = field.text(record);
+            *text = (!content.is_empty()).then(|| String::from_utf8_lossy(&content).into_owned());
+        }
+        match field.next {
+            Some(next) => (at, column) = (next, column + 1),
+            None => break,
+        }
+    }
+    texts
 }
 
 fn single_quotes(text: &[u8]) -> Vec<u8> {
@@ -201,7 +220,8 @@ impl DelimitedParser {
                     let wanted = cells.first_chunk().expect("one longer");
                     let whole: &[u8] =
                         if S::WHOLE_ROWS { &block[record..start.min(block.len())] } else { b"" };
-                    if let Err((role, problem)) = sink.row(&self.layout, wanted, whole) {
+                    let raw = RawRow { number: report.rows, content: RawContent::Text(whole) };
+                    if let Err((role, problem)) = sink.row(&self.layout, wanted, raw) {
                         let text = &block[record..end];
                         report.reject(|| self.bad_cell(block, text, role, wanted, problem));
                     }
@@ -247,7 +267,8 @@ impl DelimitedParser {
                     for &(role, first) in &self.shared {
                         cells[role] = cells[first];
                     }
-                    if let Err((role, problem)) = sink.row(&self.layout, &cells, record) {
+                    let raw = RawRow { number: report.rows, content: RawContent::Text(record) };
+                    if let Err((role, problem)) = sink.row(&self.layout, &cells, raw) {
                         report.reject(|| self.bad_cell(block, text, role, &cells, problem));
                     }
                 }

@@ -12,7 +12,7 @@ use serde::de::{
 
 use super::options::{OnError, ReadOptions};
 use super::parallel::{self, ChunkReport, FileReport};
-use super::rows::RowSink;
+use super::rows::{RawContent, RawRow, RowSink};
 use super::source::OpenedFile;
 use super::text_blocks::{RecordSyntax, TextBlocks};
 use crate::columns::{Layout, ROLES, Role};
@@ -41,7 +41,7 @@ pub(super) fn read<S: RowSink>(
     let report =
         parallel::read_chunks(blocks, sinks, options.on_error, lines_before, |block, sink| {
             let report = parser.count(block, sink);
-            sink.end_text_chunk().map(|()| report)
+            sink.end_text_chunk(report.rows).map(|()| report)
         })?;
     Ok((report, head))
 }
@@ -135,7 +135,8 @@ impl JsonLinesParser {
             match parsed {
                 Err(error) => report.reject(|| bad_json(&self.file, line, &error, position)),
                 Ok(row) => {
-                    if let Err((role, problem, value)) = self.parse_row(&row, whole, sink) {
+                    let raw = RawRow { number: report.rows, content: RawContent::Text(whole) };
+                    if let Err((role, problem, value)) = self.parse_row(&row, raw, sink) {
                         report.reject(|| BadRow {
                             file: Arc::clone(&self.file),
                             position,
@@ -154,7 +155,7 @@ impl JsonLinesParser {
     fn parse_row(
         &self,
         row: &[JsonCell<'_>; ROLES],
-        text: &[u8],
+        raw: RawRow<'_>,
         sink: &mut impl RowSink,
     ) -> Result<(), (Role, Problem, String)> {
         let cell = |role: usize| &row[self.first_role[role]];
@@ -172,7 +173,7 @@ impl JsonLinesParser {
             return Err((role, problem, cell(role as usize).text().to_owned()));
         }
         let cells: Cells<'_> = std::array::from_fn(|role| cell(role).text().as_bytes());
-        sink.row(&self.layout, &cells, text)
+        sink.row(&self.layout, &cells, raw)
             .map_err(|(role, problem)| (role, problem, shorten(cells[role as usize], 60)))
     }
 }

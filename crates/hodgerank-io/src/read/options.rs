@@ -1,6 +1,9 @@
 //! How files are read.
 
+use std::sync::Arc;
+
 use crate::columns::ColumnNames;
+use crate::excluded::ExcludedAnnotators;
 use crate::format::Format;
 
 /// What to do with a row that cannot be read as a vote.
@@ -23,6 +26,7 @@ pub enum OnError {
 /// | `delimiter` | `,` (`;` or tab if the header has no comma) | field separator of CSV |
 /// | `on_error` | stop | what to do with a bad row |
 /// | `annotator_votes` | no | whether to keep every vote with its annotator |
+/// | `excluded` | nobody | annotators whose votes are not counted |
 /// | `threads` | all cores | number of reading threads; never changes the result |
 #[derive(Debug, Clone, Default)]
 pub struct ReadOptions {
@@ -37,6 +41,8 @@ pub struct ReadOptions {
     /// Whether to keep every vote with its annotator, for methods that judge people: 36 bytes of
     /// memory per vote.
     pub annotator_votes: bool,
+    /// Annotators whose votes are not counted.
+    pub excluded: Option<Arc<ExcludedAnnotators>>,
     /// Number of reading threads; 0 for all cores.
     pub threads: usize,
 }

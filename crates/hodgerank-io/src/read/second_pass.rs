@@ -9,17 +9,18 @@ use std::sync::Arc;
 
 use arrow_array::RecordBatch;
 use hodgerank::fit::CrowdFlags;
-use hodgerank::{Groups, Labels};
+use hodgerank::{FlagReason, Groups, Labels};
 
 use super::batches::{BatchParser, BatchSink, FastPathCache};
 use super::options::ReadOptions;
 use super::parallel::ChunkReport;
 use super::progress::Progress;
-use super::rows::RowSink;
+use super::rows::{RawRow, RowSink};
 use super::source::Sources;
 use super::split_groups::SplitGroups;
 use crate::columns::{Layout, Role};
 use crate::error::{Error, Problem, Result};
+use crate::excluded::ExcludedAnnotators;
 use crate::parse::{Cells, OutcomeCache, ParsedRow};
 
 /// The votes of a study and how many of them are flagged.
@@ -33,6 +34,10 @@ pub struct StudyFlags<'a> {
     pub groups: &'a Groups,
     /// Number of flagged votes of each group.
     pub flagged: &'a [f64],
+    /// Why votes of each group are flagged, if it is known; not used where a crowd decides.
+    pub reasons: Option<&'a [FlagReason]>,
+    /// The probability that a vote of each group is bad, if the method estimates it.
+    pub probability: Option<&'a [f64]>,
     /// The crowd, if votes are judged by their annotators: then it decides which rows are flagged.
     pub crowd: Option<JudgedCrowd<'a>>,
 }
@@ -47,17 +52,27 @@ pub struct JudgedCrowd<'a> {
 }
 
 impl JudgedCrowd<'_> {
-    /// The probability that a vote is bad.
-    fn bad_probability(&self, annotator: &[u8], items: (u32, u32), y: f64) -> f64 {
-        let crowd = &self.flags.crowd;
-        let position = self.annotators.get(annotator).and_then(|id| crowd.position(id));
-        crowd.bad_probability(position, items, y)
+    /// The position of an annotator among those that the crowd knows enough about.
+    fn position(&self, annotator: &[u8]) -> Option<usize> {
+        self.annotators.get(annotator).and_then(|id| self.flags.crowd.position(id))
+    }
+
+    /// Why a vote is flagged that is bad with this probability.
+    fn reason(&self, position: Option<usize>, probability: f64) -> FlagReason {
+        let class = position.map(|position| self.flags.crowd.annotators[position].class);
+        let of_class = class.and_then(FlagReason::of_class);
+        of_class.unwrap_or_else(|| FlagReason::of_probability(probability))
     }
 }
 
 /// A row of the input with its group.
 #[derive(Debug, Clone, Copy)]
 pub struct VoteRow<'a> {
+    /// The index of its source: the file or table.
+    pub source: usize,
+    /// The number of the row in its file, from 1, without the header and blank lines; `None` if only
+    /// a part of the file is read.
+    pub row: Option<u64>,
     /// The index of its study.
     pub study: usize,
     /// The index of its group; `None` if `count` is 0.
@@ -74,11 +89,32 @@ pub struct VoteRow<'a> {
     pub annotator: &'a str,
     /// Whether the row is flagged.
     pub flagged: bool,
-    /// The probability that the vote is bad, if votes are judged by their annotators.
+    /// Why it is flagged, if it is and the reason is known.
+    pub reason: Option<FlagReason>,
+    /// The probability that the vote is bad, if the method estimates it.
     pub probability: Option<f64>,
 }
 
-impl StudyFlags<'_> {
+/// A row of an excluded annotator.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ExcludedRow {
+    /// The index of its source.
+    pub(crate) source: usize,
+    /// The number of the row, as [`VoteRow::row`].
+    pub(crate) row: Option<u64>,
+    /// How many times the vote was cast.
+    pub(crate) count: u64,
+    /// Why the annotator is excluded.
+    pub(crate) reason: FlagReason,
+}
+
+impl<'a> StudyFlags<'a> {
+    /// The only study, whose votes are flagged for no known reason.
+    #[must_use]
+    pub fn new(items: &'a Labels, groups: &'a Groups, flagged: &'a [f64]) -> Self {
+        Self { by: None, items, groups, flagged, reasons: None, probability: None, crowd: None }
+    }
+
     /// Flagged votes of each group whose rows are still to be found; none where a crowd decides.
     pub(super) fn flagged_by_group(&self) -> Vec<f64> {
         match self.crowd {
@@ -101,6 +137,7 @@ pub struct SecondPass {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RowStatus {
     Kept,
+    /// Flagged, or by an excluded annotator.
     Flagged,
     Rejected,
 }
@@ -110,8 +147,13 @@ pub(crate) trait RowVisitor: Send {
     /// Whether whole rows are needed ([`RowSink::WHOLE_ROWS`]).
     const WHOLE_ROWS: bool;
 
-    /// Receives a row; `text` is empty for batches, and can be empty unless whole rows are needed.
-    fn vote(&mut self, vote: &VoteRow<'_>, text: &[u8]) -> Result<()>;
+    /// Receives a row.
+    fn vote(&mut self, vote: &VoteRow<'_>, raw: RawRow<'_>) -> Result<()>;
+
+    /// Receives a row of an excluded annotator.
+    fn excluded(&mut self, _: &ExcludedRow, _: RawRow<'_>) -> Result<()> {
+        Ok(())
+    }
 
     /// Receives a blank line of a text file.
     fn blank(&mut self, _: &[u8]) -> Result<()> {
@@ -142,7 +184,7 @@ struct VoteCallback<F>(F);
 impl<F: FnMut(&VoteRow<'_>) -> Result<()> + Send> RowVisitor for VoteCallback<F> {
     const WHOLE_ROWS: bool = false;
 
-    fn vote(&mut self, vote: &VoteRow<'_>, _: &[u8]) -> Result<()> {
+    fn vote(&mut self, vote: &VoteRow<'_>, _: RawRow<'_>) -> Result<()> {
         (self.0)(vote)
     }
 
@@ -165,11 +207,12 @@ pub(crate) fn visit_rows<V: RowVisitor>(
             split_groups.record(studies, row);
             Ok(())
         });
-        let mut sinks = [RowMatcher::new(studies, SplitGroups::default(), &mut count)];
+        let mut sinks =
+            [RowMatcher::new(sources, options, studies, SplitGroups::default(), &mut count)];
         sources.read_rows(options, &Arc::new(Progress::default()), &mut sinks)?;
         split_groups.allot(studies);
     }
-    let mut sinks = [RowMatcher::new(studies, split_groups, visitor)];
+    let mut sinks = [RowMatcher::new(sources, options, studies, split_groups, visitor)];
     let (rejected, _) = sources.read_rows(options, progress, &mut sinks)?;
     let [matcher] = sinks;
     let kept_whole = matcher.to_flag.iter().flatten().sum();
@@ -178,6 +221,12 @@ pub(crate) fn visit_rows<V: RowVisitor>(
 
 /// Finds the group of each row.
 struct RowMatcher<'a, V> {
+    sources: &'a Sources,
+    excluded: Option<&'a ExcludedAnnotators>,
+    /// Sources that have been started.
+    started: usize,
+    /// Rows of the current source before the current chunk or batch.
+    rows_before: u64,
     studies: &'a [StudyFlags<'a>],
     /// The `by` values of the studies, with the same indices.
     by: Labels,
@@ -192,8 +241,18 @@ struct RowMatcher<'a, V> {
 }
 
 impl<'a, V: RowVisitor> RowMatcher<'a, V> {
-    fn new(studies: &'a [StudyFlags<'a>], split_groups: SplitGroups, visitor: &'a mut V) -> Self {
+    fn new(
+        sources: &'a Sources,
+        options: &'a ReadOptions,
+        studies: &'a [StudyFlags<'a>],
+        split_groups: SplitGroups,
+        visitor: &'a mut V,
+    ) -> Self {
         Self {
+            sources,
+            excluded: options.excluded.as_deref(),
+            started: 0,
+            rows_before: 0,
             studies,
             by: studies.iter().map(|study| study.by.unwrap_or("")).collect(),
             to_flag: studies.iter().map(StudyFlags::flagged_by_group).collect(),
@@ -206,17 +265,18 @@ impl<'a, V: RowVisitor> RowMatcher<'a, V> {
     }
 
     /// Finds a row's group; `None` if the first pass did not see its study, items or outcome.
-    fn find<'c>(&mut self, row: &ParsedRow<'c>, cells: &Cells<'c>) -> Option<VoteRow<'c>> {
+    fn find<'c>(
+        &mut self,
+        row: &ParsedRow<'c>,
+        cells: &Cells<'c>,
+        raw: &RawRow<'_>,
+    ) -> Option<VoteRow<'c>> {
         let study = self.by.get(cells[Role::By as usize])? as usize;
         let flags = &self.studies[study];
         let (left, right) = (flags.items.get(row.left)?, flags.items.get(row.right)?);
         let annotator = std::str::from_utf8(cells[Role::Annotator as usize]).unwrap_or("");
         let mut flagged = false;
         let mut group = None;
-        let judge = |crowd: JudgedCrowd<'_>| {
-            crowd.bad_probability(cells[Role::Annotator as usize], (left, right), row.y)
-        };
-        let probability = flags.crowd.map(judge);
         if row.count > 0 {
             let found = flags.groups.find(left, right, row.y)?;
             group = Some(found);
@@ -230,10 +290,57 @@ impl<'a, V: RowVisitor> RowMatcher<'a, V> {
             }
         }
         let (y, count) = (row.y, row.count);
-        if let (Some(crowd), Some(probability)) = (flags.crowd, probability) {
-            flagged = count > 0 && probability > crowd.flags.threshold;
+        let of_group = |values: Option<&[f64]>| Some(values?[group?]);
+        let mut probability = of_group(flags.probability);
+        let of_group_reason = |reasons: &[FlagReason]| reasons.get(group?).copied();
+        let mut reason = flags.reasons.and_then(of_group_reason);
+        if let Some(crowd) = flags.crowd {
+            let position = crowd.position(cells[Role::Annotator as usize]);
+            let bad = crowd.flags.crowd.bad_probability(position, (left, right), y);
+            flagged = count > 0 && bad > crowd.flags.threshold;
+            (probability, reason) = (Some(bad), Some(crowd.reason(position, bad)));
         }
-        Some(VoteRow { study, group, left, right, y, count, annotator, flagged, probability })
+        let (source, number) = self.place(raw);
+        Some(VoteRow {
+            source,
+            row: number,
+            study,
+            group,
+            left,
+            right,
+            y,
+            count,
+            annotator,
+            flagged,
+            reason: reason.filter(|_| flagged),
+            probability,
+        })
+    }
+
+    /// The index of the source, and the number of the row in it.
+    fn place(&self, raw: &RawRow<'_>) -> (usize, Option<u64>) {
+        let source = self.started.saturating_sub(1);
+        let is_whole = self.sources.list[source].row_groups().is_none();
+        (source, is_whole.then_some(self.rows_before + raw.number))
+    }
+
+    fn visit(&mut self, row: &ParsedRow<'_>, cells: &Cells<'_>, raw: RawRow<'_>) -> Result<()> {
+        let excluded = self.excluded.and_then(|of| of.reason(cells[Role::Annotator as usize]));
+        if let Some(reason) = excluded {
+            let (source, number) = self.place(&raw);
+            self.statuses.push(RowStatus::Flagged);
+            let row = ExcludedRow { source, row: number, count: row.count, reason };
+            return self.visitor.excluded(&row, raw);
+        }
+        let Some(vote) = self.find(row, cells, &raw) else {
+            // The file's name is added where it is known.
+            return Err(Error::Changed {
+                file: "the input".into(),
+                difference: "it has a vote that it did not have at first".to_owned(),
+            });
+        };
+        self.statuses.push(if vote.flagged { RowStatus::Flagged } else { RowStatus::Kept });
+        self.visitor.vote(&vote, raw)
     }
 
     fn take_failure(&mut self) -> Result<()> {
@@ -248,24 +355,13 @@ impl<V: RowVisitor> RowSink for RowMatcher<'_, V> {
         &mut self,
         layout: &Layout,
         cells: &Cells<'_>,
-        text: &[u8],
+        raw: RawRow<'_>,
     ) -> Result<(), (Role, Problem)> {
         let row = ParsedRow::new(layout, cells, &mut self.outcome_cache)?;
         if self.failed.is_some() {
             return Ok(());
         }
-        let done = match self.find(&row, cells) {
-            Some(vote) => {
-                self.statuses.push(if vote.flagged { RowStatus::Flagged } else { RowStatus::Kept });
-                self.visitor.vote(&vote, text)
-            }
-            // The file's name is added where it is known.
-            None => Err(Error::Changed {
-                file: "the input".into(),
-                difference: "it has a vote that it did not have at first".to_owned(),
-            }),
-        };
-        self.failed = done.err();
+        self.failed = self.visit(&row, cells, raw).err();
         Ok(())
     }
 
@@ -275,8 +371,14 @@ impl<V: RowVisitor> RowSink for RowMatcher<'_, V> {
         }
     }
 
-    fn end_text_chunk(&mut self) -> Result<()> {
+    fn start_source(&mut self) {
+        self.started += 1;
+        self.rows_before = 0;
+    }
+
+    fn end_text_chunk(&mut self, rows: u64) -> Result<()> {
         self.statuses.clear();
+        self.rows_before += rows;
         self.take_failure()
     }
 }
@@ -292,6 +394,7 @@ impl<V: RowVisitor> BatchSink for RowMatcher<'_, V> {
         self.statuses.clear();
         parser
             .each_row(batch, self, report, |matcher| matcher.statuses.push(RowStatus::Rejected))?;
+        self.rows_before += batch.num_rows() as u64;
         self.take_failure()?;
         self.visitor.batch(batch, &self.statuses)
     }

@@ -1,20 +1,22 @@
 //! Writes the input without its flagged votes, in its own format: text rows and blank lines byte for
 //! byte, batches filtered.
 
+use std::borrow::Cow;
 use std::io::{self, Write as _};
 use std::sync::Arc;
 
 use arrow_array::{BooleanArray, RecordBatch};
-use arrow_schema::{DataType, SchemaRef};
+use arrow_schema::{DataType, Schema, SchemaRef};
 use arrow_select::filter::filter_record_batch;
 
 use super::batch_writer::BatchWriter;
+use super::flag_columns::{FlagColumns, RowFlag};
 use super::output::Output;
 use super::spreadsheet::LabelStyle;
 use crate::error::{Error, Result};
 use crate::read::{
-    Progress, ReadOptions, RowStatus, RowVisitor, SecondPass, Sources, StudyFlags, VoteRow,
-    visit_rows,
+    ExcludedRow, Progress, RawContent, RawRow, ReadOptions, RowStatus, RowVisitor, SecondPass,
+    Sources, StudyFlags, VoteRow, visit_rows,
 };
 use crate::table_head::TableHead;
 
@@ -23,17 +25,33 @@ use crate::table_head::TableHead;
 pub struct Cleaned {
     /// Number of rows written as trusted.
     pub kept_rows: u64,
-    /// Number of flagged rows.
+    /// Number of flagged rows, those of excluded annotators included.
     pub flagged_rows: u64,
     /// Number of votes in flagged rows.
     pub flagged_votes: u64,
+    /// Number of rows of excluded annotators.
+    pub excluded_rows: u64,
     /// Counts of the second pass.
     pub second_pass: SecondPass,
 }
 
-/// Reads the sources again and writes the trusted rows to `kept`, the flagged ones to `flagged`.
+/// Where [`clean`] writes.
+#[derive(Debug)]
+pub struct CleanOutputs {
+    /// The trusted rows.
+    pub kept: Output,
+    /// The flagged rows and those of excluded annotators.
+    pub flagged: Option<Output>,
+    /// Whether flagged rows get columns that say which row it was and why it is flagged.
+    pub with_reasons: bool,
+    /// How labels are written.
+    pub labels: LabelStyle,
+}
+
+/// Reads the sources again and writes the trusted rows to one output, the flagged ones to another.
 /// `tables` are the heads of the files, which must be compatible ([`TableHead::check_alike`]). Rows
-/// of text are copied byte by byte, except for the labels that `labels` changes.
+/// of text are copied byte by byte, except for the labels that the style changes and the columns that
+/// are added to flagged rows.
 ///
 /// # Errors
 /// If a file cannot be read or has changed since the first pass, or if writing fails.
@@ -43,34 +61,42 @@ pub fn clean(
     progress: &Arc<Progress>,
     studies: &[StudyFlags<'_>],
     tables: &[TableHead],
-    (kept, flagged): (Output, Option<Output>),
-    labels: LabelStyle,
+    outputs: CleanOutputs,
 ) -> Result<Cleaned> {
-    let writer = |output| RowWriter::new(output, tables, labels);
+    let CleanOutputs { kept, flagged, with_reasons, labels } = outputs;
+    let columns = with_reasons.then(|| FlagColumns::new(tables, has_probability(studies)));
+    let flagged = flagged.map(|output| RowWriter::new(output, tables, labels, columns));
     let mut splitter = FileSplitter {
-        kept: writer(kept)?,
-        flagged: flagged.map(writer).transpose()?,
+        kept: RowWriter::new(kept, tables, labels, None)?,
+        flagged: flagged.transpose()?,
+        flags: Vec::new(),
         cleaned: Cleaned::default(),
     };
     // Blank lines are kept, as they are between rows; those of later files are dropped with headers.
     if let Some(head) = tables.first().filter(|head| !head.blank_lines.is_empty()) {
-        splitter.kept.row(&head.blank_lines)?;
+        splitter.kept.row(&head.blank_lines, None)?;
     }
     let second_pass = visit_rows(sources, options, progress, studies, &mut splitter)?;
-    let FileSplitter { kept, flagged, cleaned } = splitter;
+    let FileSplitter { kept, flagged, cleaned, .. } = splitter;
     // Both outputs are complete before the first one appears under its name.
     let outputs = [Some(kept), flagged].into_iter().flatten().map(RowWriter::finish);
     Output::finish_all(outputs.collect::<Result<Vec<Output>>>()?)?;
     Ok(Cleaned { second_pass, ..cleaned })
 }
 
+fn has_probability(studies: &[StudyFlags<'_>]) -> bool {
+    studies.iter().any(|study| study.crowd.is_some() || study.probability.is_some())
+}
+
 /// A table in memory, split into rows with trusted and rows with flagged votes.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct SplitTable {
     /// Rows with trusted votes, all columns.
     pub kept: Vec<RecordBatch>,
-    /// Rows with flagged votes, all columns.
+    /// Rows with flagged votes, all columns, and columns that say which row it was and why.
     pub flagged: Vec<RecordBatch>,
+    /// The schema of the flagged rows.
+    pub flagged_schema: SchemaRef,
     /// Number of rows in each part.
     pub cleaned: Cleaned,
 }
@@ -85,26 +111,49 @@ pub fn split(
     options: &ReadOptions,
     progress: &Arc<Progress>,
     studies: &[StudyFlags<'_>],
+    tables: &[TableHead],
 ) -> Result<SplitTable> {
-    let mut table = SplitTable::default();
-    table.cleaned.second_pass = visit_rows(sources, options, progress, studies, &mut table)?;
+    let columns = FlagColumns::new(tables, has_probability(studies));
+    let schema = tables.first().and_then(|table| table.schema.as_ref());
+    let flagged_schema = columns.schema(schema.unwrap_or(&Arc::new(Schema::empty())));
+    let (kept, flagged) = (Vec::new(), Vec::new());
+    let table = SplitTable { kept, flagged, flagged_schema, cleaned: Cleaned::default() };
+    let mut splitter = TableSplitter { table, columns, flags: Vec::new() };
+    let second_pass = visit_rows(sources, options, progress, studies, &mut splitter)?;
+    let mut table = splitter.table;
+    table.cleaned.second_pass = second_pass;
     Ok(table)
 }
 
-impl RowVisitor for SplitTable {
+struct TableSplitter {
+    table: SplitTable,
+    columns: FlagColumns,
+    /// The flagged rows of the current batch.
+    flags: Vec<RowFlag>,
+}
+
+impl RowVisitor for TableSplitter {
     const WHOLE_ROWS: bool = true;
 
-    fn vote(&mut self, vote: &VoteRow<'_>, _: &[u8]) -> Result<()> {
-        self.cleaned.count(vote);
+    fn vote(&mut self, vote: &VoteRow<'_>, _: RawRow<'_>) -> Result<()> {
+        self.table.cleaned.count(vote);
+        self.flags.extend(vote.flagged.then(|| RowFlag::from(vote)));
+        Ok(())
+    }
+
+    fn excluded(&mut self, row: &ExcludedRow, _: RawRow<'_>) -> Result<()> {
+        self.table.cleaned.count_excluded(row);
+        self.flags.push(row.into());
         Ok(())
     }
 
     fn batch(&mut self, batch: &RecordBatch, statuses: &[RowStatus]) -> Result<()> {
-        let parts = [(&mut self.kept, RowStatus::Kept), (&mut self.flagged, RowStatus::Flagged)];
-        for (part, status) in parts {
-            let rows = filter_rows(batch, statuses, status);
-            part.push(rows.map_err(|source| Error::write(&"the table".into(), source))?);
-        }
+        let failed = |source| Error::write(&"the table".into(), source);
+        let rows = |status| filter_rows(batch, statuses, status).map_err(failed);
+        self.table.kept.push(rows(RowStatus::Kept)?);
+        let flagged = self.columns.batch(&rows(RowStatus::Flagged)?, &self.flags);
+        self.table.flagged.push(flagged.map_err(failed)?);
+        self.flags.clear();
         Ok(())
     }
 }
@@ -117,6 +166,12 @@ impl Cleaned {
         } else {
             self.kept_rows += 1;
         }
+    }
+
+    fn count_excluded(&mut self, row: &ExcludedRow) {
+        self.flagged_rows += 1;
+        self.flagged_votes += row.count;
+        self.excluded_rows += 1;
     }
 }
 
@@ -134,26 +189,51 @@ fn filter_rows(
 struct FileSplitter {
     kept: RowWriter,
     flagged: Option<RowWriter>,
+    /// The flagged rows of the current batch.
+    flags: Vec<RowFlag>,
     cleaned: Cleaned,
+}
+
+impl FileSplitter {
+    fn flagged_row(&mut self, flag: RowFlag, raw: RawRow<'_>) -> Result<()> {
+        let Some(writer) = &mut self.flagged else { return Ok(()) };
+        match raw.content {
+            RawContent::Text(text) => writer.row(text, Some(&flag)),
+            RawContent::Batch(_) => {
+                self.flags.push(flag);
+                Ok(())
+            }
+        }
+    }
 }
 
 impl RowVisitor for FileSplitter {
     const WHOLE_ROWS: bool = true;
 
-    fn vote(&mut self, vote: &VoteRow<'_>, text: &[u8]) -> Result<()> {
+    fn vote(&mut self, vote: &VoteRow<'_>, raw: RawRow<'_>) -> Result<()> {
         self.cleaned.count(vote);
-        let writer = if vote.flagged { self.flagged.as_mut() } else { Some(&mut self.kept) };
-        writer.map_or(Ok(()), |writer| writer.row(text))
+        if vote.flagged {
+            return self.flagged_row(vote.into(), raw);
+        }
+        self.kept.row(raw.text(), None)
+    }
+
+    fn excluded(&mut self, row: &ExcludedRow, raw: RawRow<'_>) -> Result<()> {
+        self.cleaned.count_excluded(row);
+        self.flagged_row(row.into(), raw)
     }
 
     fn blank(&mut self, line: &[u8]) -> Result<()> {
-        self.kept.row(line)
+        self.kept.row(line, None)
     }
 
     fn batch(&mut self, batch: &RecordBatch, statuses: &[RowStatus]) -> Result<()> {
-        self.kept.batch(batch, statuses, RowStatus::Kept)?;
-        let Some(flagged) = &mut self.flagged else { return Ok(()) };
-        flagged.batch(batch, statuses, RowStatus::Flagged)
+        self.kept.batch(|| filter_rows(batch, statuses, RowStatus::Kept), &[])?;
+        if let Some(flagged) = &mut self.flagged {
+            flagged.batch(|| filter_rows(batch, statuses, RowStatus::Flagged), &self.flags)?;
+        }
+        self.flags.clear();
+        Ok(())
     }
 }
 
@@ -161,6 +241,8 @@ impl RowVisitor for FileSplitter {
 struct RowWriter {
     name: Arc<str>,
     rows: Rows,
+    /// Columns that are added to each row.
+    columns: Option<FlagColumns>,
 }
 
 enum Rows {
@@ -169,38 +251,55 @@ enum Rows {
 }
 
 impl RowWriter {
-    fn new(out: Output, tables: &[TableHead], labels: LabelStyle) -> Result<Self> {
+    fn new(
+        out: Output,
+        tables: &[TableHead],
+        labels: LabelStyle,
+        columns: Option<FlagColumns>,
+    ) -> Result<Self> {
         let name = out.name();
-        let rows = Rows::new(out, tables, labels).map_err(|source| Error::write(&name, source))?;
-        Ok(Self { name, rows })
+        let rows = Rows::new(out, tables, labels, columns.as_ref());
+        let rows = rows.map_err(|source| Error::write(&name, source))?;
+        Ok(Self { name, rows, columns })
     }
 
-    fn row(&mut self, text: &[u8]) -> Result<()> {
+    /// Writes a row of text, with the columns of `flag` if columns are added.
+    fn row(&mut self, text: &[u8], flag: Option<&RowFlag>) -> Result<()> {
         let Rows::Text { out, labels, delimiter, at_line_start } = &mut self.rows else {
             return Ok(());
+        };
+        let text = match self.columns.as_ref().zip(flag) {
+            Some((columns, flag)) => Cow::Owned(columns.text_row(text, flag)),
+            None => Cow::Borrowed(text),
         };
         // The last row of a file can lack its line end; rows of the next file start a new line.
         let gap: &[u8] = if *at_line_start { b"" } else { b"\n" };
         *at_line_start = text.ends_with(b"\n");
-        let rows = labels.rows(text, *delimiter);
+        let rows = labels.rows(&text, *delimiter);
         let written = out.write_all(gap).and_then(|()| out.write_all(&rows));
         written.map_err(|source| Error::write(&self.name, source))
     }
 
+    /// Writes rows of a batch; `flags` has one element for each if columns are added.
     fn batch(
         &mut self,
-        batch: &RecordBatch,
-        statuses: &[RowStatus],
-        wanted: RowStatus,
+        rows: impl FnOnce() -> io::Result<RecordBatch>,
+        flags: &[RowFlag],
     ) -> Result<()> {
         let Rows::Batches(writer) = &mut self.rows else { return Ok(()) };
-        let written = filter_rows(batch, statuses, wanted)
-            .and_then(|rows| if rows.num_rows() == 0 { Ok(()) } else { writer.write(&rows) });
-        written.map_err(|source| Error::write(&self.name, source))
+        let write = || {
+            let rows = rows()?;
+            match &self.columns {
+                _ if rows.num_rows() == 0 => Ok(()),
+                Some(columns) => writer.write(&columns.batch(&rows, flags)?),
+                None => writer.write(&rows),
+            }
+        };
+        write().map_err(|source| Error::write(&self.name, source))
     }
 
     fn finish(self) -> Result<Output> {
-        let Self { name, rows } = self;
+        let Self { name, rows, .. } = self;
         match rows {
             Rows::Text { out, .. } => Ok(out),
             Rows::Batches(writer) => writer.finish().map_err(|source| Error::write(&name, source)),
@@ -209,19 +308,28 @@ impl RowWriter {
 }
 
 impl Rows {
-    fn new(mut out: Output, tables: &[TableHead], labels: LabelStyle) -> io::Result<Self> {
+    fn new(
+        mut out: Output,
+        tables: &[TableHead],
+        labels: LabelStyle,
+        columns: Option<&FlagColumns>,
+    ) -> io::Result<Self> {
         let Some(head) = tables.first() else { return Err(io::Error::other("there is no input")) };
         let Some(schema) = &head.schema else {
             // Rows of JSON are never cells of a spreadsheet.
             let labels = if head.delimiter == 0 { LabelStyle::Exact } else { labels };
             let delimiter = head.delimiter;
-            out.write_all(&labels.rows(&head.text, delimiter))?;
+            let text = columns.map(|columns| columns.head(&head.text));
+            let text = text.as_deref().unwrap_or(&head.text);
+            out.write_all(&labels.rows(text, delimiter))?;
             let at_line_start = !head.format.info().has_header || head.text.ends_with(b"\n");
             return Ok(Self::Text { out, labels, delimiter, at_line_start });
         };
         // An Arrow file has one dictionary for all batches. Streams can replace it, which several
         // inputs need.
         let stream = head.stream || (tables.len() > 1 && has_dictionary(schema));
+        let with_columns = columns.map(|columns| columns.schema(schema));
+        let schema = with_columns.as_ref().unwrap_or(schema);
         BatchWriter::new(out, head.format, schema, stream).map(Self::Batches)
     }
 }

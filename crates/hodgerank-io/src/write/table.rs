@@ -86,6 +86,12 @@ impl Column {
 }
 
 impl Table {
+    /// Whether there is a column of this name.
+    #[must_use]
+    pub fn has(&self, name: &str) -> bool {
+        self.columns.iter().any(|(column, _)| column == name)
+    }
+
     /// Adds a column.
     ///
     /// # Panics

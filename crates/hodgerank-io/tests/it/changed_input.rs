@@ -71,7 +71,7 @@ fn first_pass(path: &Path) -> (Sources, Input) {
 
 fn flags<'a>(input: &'a Input, flagged: &'a [f64]) -> [StudyFlags<'a>; 1] {
     let study = &input.studies[0];
-    [StudyFlags { by: None, items: &study.items, groups: &study.groups, flagged, crowd: None }]
+    [StudyFlags::new(&study.items, &study.groups, flagged)]
 }
 
 fn none_flagged(groups: &Groups) -> Vec<f64> {

@@ -6,7 +6,7 @@ use hodgerank_cli::{Files, RunFailure};
 use hodgerank_commands::clean::{announce, write};
 use hodgerank_commands::{InputOptions, LabelOptions};
 use hodgerank_io::read::TableHead;
-use hodgerank_io::write::{Cleaned, Outputs};
+use hodgerank_io::write::{CleanOutputs, Cleaned, Outputs};
 
 use super::method::fit_options;
 use crate::checkpoint::{CheckpointOptions, Fingerprint};
@@ -82,7 +82,10 @@ pub(super) fn run(
         };
         let kept = part("--output", &kept)?;
         let flagged = flagged.as_ref().map(|folder| part("--flagged", folder)).transpose()?;
-        Ok(write(&second, (kept, flagged), args.labels.style(), &**terminal)?)
+        // Reasons would depend on the votes of other processes.
+        let (with_reasons, labels) = (false, args.labels.style());
+        let outputs = CleanOutputs { kept, flagged, with_reasons, labels };
+        Ok(write(&second, outputs, &**terminal)?)
     };
     let cleaned = world.all_ok(write_parts())?;
     let has_flagged = flagged.is_some();
@@ -137,12 +140,12 @@ fn extension(table: &TableHead) -> String {
 }
 
 fn sum_over_processes(world: &World, local: Cleaned) -> Cleaned {
-    let Cleaned { kept_rows, flagged_rows, flagged_votes, mut second_pass } = local;
+    let Cleaned { kept_rows, flagged_rows, flagged_votes, excluded_rows, mut second_pass } = local;
     let mut counts = [kept_rows, flagged_rows, flagged_votes, second_pass.rejected];
     world.sum_counts(&mut counts);
     let mut kept_whole = [second_pass.kept_whole];
     world.sum(&mut kept_whole);
     let [kept_rows, flagged_rows, flagged_votes, rejected] = counts;
     (second_pass.rejected, second_pass.kept_whole) = (rejected, kept_whole[0]);
-    Cleaned { kept_rows, flagged_rows, flagged_votes, second_pass }
+    Cleaned { kept_rows, flagged_rows, flagged_votes, excluded_rows, second_pass }
 }

@@ -2,17 +2,15 @@
 //!
 //! A part of rows has the rows that the process read; a part of distinct votes (`--per-group`) has
 //! those that it owns. `order` is the position among all rows, so that parts are combined by
-//! sorting by it. Counts of annotators are collected on process 0.
+//! sorting by it.
 
-mod annotators;
 mod table;
 
 use clap::Args;
 use hodgerank_cli::{Files, OutputFormat, OutputOptions, RunFailure};
-use hodgerank_commands::annotators as statistics;
 use hodgerank_commands::listing::{Listing, Listings, SuspectVote};
 use hodgerank_commands::outliers::{self, OutliersArgs};
-use hodgerank_commands::{LabelOptions, RejectedSummary};
+use hodgerank_commands::{LabelOptions, UncountedRows};
 use hodgerank_io::write::Outputs;
 
 use super::method::fit_options;
@@ -47,8 +45,7 @@ struct PartOptions {
     #[arg(long, value_enum)]
     format: Option<OutputFormat>,
     /// Folder for the lists: part-00000 and so on, one for each process that read something; it
-    /// appears complete or not at all. With --annotators a file [default: a table on standard
-    /// output]
+    /// appears complete or not at all [default: a table on standard output]
     #[arg(long, short, value_name = "DIR")]
     output: Option<String>,
     /// Rows shown in a table, 0 for all; parts always have all
@@ -59,7 +56,7 @@ struct PartOptions {
     labels: LabelOptions,
 }
 
-/// Lists votes or annotators. Collective.
+/// Lists votes. Collective.
 pub(super) fn run(
     session: &Session,
     args: &MpiOutliersArgs,
@@ -68,6 +65,12 @@ pub(super) fn run(
     let MpiOutliersArgs { files, options, checkpoint, .. } = args;
     let votes = files.votes();
     let fit = session.world.all_ok(fit_options(&options.method))?;
+    if !options.keep.is_empty() {
+        session.world.all_ok(Err::<(), _>(RunFailure::usage(
+            "--keep needs all votes on one machine",
+            "leave --keep out, or run `hodgerank outliers` on one machine",
+        )))?;
+    }
     let job = Job {
         files: votes.files(),
         input: &options.input,
@@ -76,33 +79,7 @@ pub(super) fn run(
         fingerprint,
         has_second_pass: !options.per_group,
     };
-    if options.annotators {
-        list_annotators(session, args, job)
-    } else {
-        list_votes(session, args, job)
-    }
-}
-
-fn list_annotators(
-    session: &Session,
-    MpiOutliersArgs { options, output, .. }: &MpiOutliersArgs,
-    job: Job<'_>,
-) -> Result<(), CollectiveError> {
-    let world = &session.world;
-    let open = || {
-        let mut outputs = Outputs::new(job.files);
-        job.checkpoint.claim(&mut outputs)?;
-        output.as_one_file().open(&mut outputs)
-    };
-    let output = world.all_ok(world.is_root().then(open).transpose())?;
-    let has_annotators = |tables: &[_]| Ok(statistics::check(tables)?);
-    let mut first = session.first_pass(job, has_annotators, |_| Ok(()))?;
-    let second = first.second_pass(session, &options.input)?;
-    let lists = annotators::list(session, &second)?;
-    let document = Listings { lists, rejected: RejectedSummary::from(&second.rejected) };
-    world.all_ok(output.map_or(Ok(()), |output| output.write(&document)))?;
-    first.finish();
-    Ok(())
+    list_votes(session, args, job)
 }
 
 fn list_votes(
@@ -117,27 +94,27 @@ fn list_votes(
         None => None,
     };
     let mut first = session.first_pass(job, |_| Ok(()), |_| Ok(()))?;
-    let rejected = RejectedSummary::from(&first.rejected);
+    let uncounted = UncountedRows::new(&first.rejected, None);
     let has_part = options.per_group || !first.tables.is_empty();
     let (mut lists, studies): (Vec<Listing<SuspectVote>>, _) = if options.per_group {
         let list = |study| outliers::distinct_votes(study, options.all);
         (first.studies.iter().map(list).collect(), std::mem::take(&mut first.studies))
     } else {
         let second = first.second_pass(session, &options.input)?;
-        let rows = outliers::votes(&second, options.all, &*session.terminal);
+        let rows = outliers::votes(&second, options.all, &[], &*session.terminal);
         (world.all_ok(rows)?, second.studies)
     };
     let orders: Vec<GlobalOrder<'_>> = studies.iter().map(GlobalOrder::of).collect();
     number_rows(&**world, &mut lists, &orders);
     match folder {
-        None => table::print(world, lists, &rejected, output.top, outputs)?,
+        None => table::print(world, lists, &uncounted, output.top, outputs)?,
         Some(folder) => {
             let part = OutputOptions {
                 format: Some(format),
                 labels: output.labels,
                 ..OutputOptions::default()
             };
-            let document = Listings { lists, rejected };
+            let document = Listings { lists, uncounted };
             let mut write = || -> Result<(), RunFailure> {
                 let (rank, extension) = (world.rank(), extension(format));
                 let file = folder.claim_part("--output", rank, extension, &mut outputs)?;
@@ -179,17 +156,6 @@ impl PartOptions {
                 check_folder("--output", path)?;
                 Ok(format.unwrap_or(OutputFormat::Csv))
             }
-        }
-    }
-
-    /// Returns the same options for a result in one file.
-    fn as_one_file(&self) -> OutputOptions {
-        OutputOptions {
-            format: self.format,
-            output: self.output.clone(),
-            top: self.top,
-            labels: self.labels,
-            plain: true,
         }
     }
 }

@@ -3,7 +3,7 @@
 use clap::Args;
 use hodgerank_cli::{DocumentCommand, DocumentOutput};
 use hodgerank_commands::rank::{Linked, RankArgs, RankDocument, check_connected};
-use hodgerank_commands::{Observer, RejectedSummary};
+use hodgerank_commands::{Observer, UncountedRows};
 use hodgerank_io::write::Outputs;
 
 use super::method::fit_options;
@@ -66,14 +66,14 @@ pub(super) fn run(
         }
     };
     let mut first = session.first_pass(job, |_| Ok(()), check_study)?;
-    let rejected = RejectedSummary::from(&first.rejected);
+    let uncounted = UncountedRows::new(&first.rejected, None);
     let mut studies = Vec::with_capacity(first.studies.len());
     for study in first.studies.drain(..) {
         studies.push(world.all_ok(args.scale.apply(study))?);
     }
     let write = |output: DocumentOutput| {
         let observer: &dyn Observer = &*session.terminal;
-        output.write(&RankDocument::new(studies, earlier.as_ref(), rejected, observer)?)
+        output.write(&RankDocument::new(studies, earlier.as_ref(), uncounted, observer)?)
     };
     world.all_ok(output.map_or(Ok(()), write))?;
     first.finish();

@@ -57,6 +57,7 @@ impl Session {
         let checked =
             if world.is_root() { places::check_inputs(job.files, terminal) } else { Ok(()) };
         world.all_ok(checked)?;
+        world.all_ok(job.input.refuse_exclusion())?;
         let plan = ShardPlan::new(world, job.files, job.input.read_options(*threads).format)?;
         let fingerprint = job.fingerprint.with_plan(&plan, world.size());
         let checkpoint = CheckpointFolder::open(self, job.checkpoint, fingerprint)?.map(Arc::new);
@@ -126,6 +127,8 @@ impl FirstPass {
             studies,
             tables: std::mem::take(&mut self.tables),
             rejected: std::mem::take(&mut self.rejected),
+            excluded: None,
+            is_whole: false,
             bytes: self.plan.bytes(world.rank()),
         })
     }

@@ -188,49 +188,8 @@ fn a_table_of_the_first_rows() {
     };
     assert_eq!(orders(&run(3, "--top=7")), orders(&single));
     let whole = run(2, "--top=0");
-    let OutliersDocument::Votes(lists) = one_machine(&files, &LBI) else {
-        panic!("the list has votes")
-    };
-    assert_eq!(whole.lines().count(), 2 + lists.lists[0].rows.len());
-}
-
-#[test]
-fn annotators_are_those_of_one_machine() {
-    let folder = TestFolder::new();
-    let text = separated(&votes(12, 3000), ",");
-    let mut rows = text.lines();
-    let head = format!("{},annotator\n", rows.next().unwrap());
-    // Every annotator is in every file.
-    let signed: Vec<String> =
-        rows.enumerate().map(|(k, row)| format!("{row},worker-{}\n", k % 23)).collect();
-    let parts = signed.chunks(1100).enumerate();
-    let files: Vec<String> = parts
-        .map(|(k, part)| folder.put(&format!("{k}.csv"), format!("{head}{}", part.concat())))
-        .collect();
-    let options = [&LBI[..], &["--annotators"]].concat();
-    let expected = json(&one_machine(&files, &options));
-    for size in [1, 3, 4] {
-        let mut words = vec!["outliers", "--output=list.json"];
-        words.extend(&options);
-        words.extend(files.iter().map(String::as_str));
-        folder.run(size, &words).good();
-        let found: Value =
-            serde_json::from_slice(&std::fs::read(folder.at("list.json")).unwrap()).unwrap();
-        let by_name = |document: &Value| {
-            let mut rows = document["annotators"].as_array().unwrap().clone();
-            rows.sort_by_key(|row| row["annotator"].to_string());
-            rows
-        };
-        assert_eq!(by_name(&found), by_name(&expected), "{size} processes");
-        assert_eq!(by_name(&found).len(), 23);
-        let suspicion = |document: &Value| -> Vec<(f64, f64)> {
-            let rows = document["annotators"].as_array().unwrap().iter();
-            let number = |row: &Value, name: &str| row[name].as_f64().unwrap();
-            rows.map(|row| (number(row, "flagged_p_adjusted"), number(row, "flagged_share")))
-                .collect()
-        };
-        assert_eq!(suspicion(&found), suspicion(&expected));
-    }
+    let single = one_machine(&files, &LBI);
+    assert_eq!(whole.lines().count(), 2 + single.votes.lists[0].rows.len());
 }
 
 #[test]
@@ -248,6 +207,8 @@ fn invalid_arguments_are_refused() {
     };
     fails(&["--format=csv"], "add --output DIR");
     fails(&["--format=table", "--output=lists"], "leave out --output");
-    fails(&["--annotators"], "there is no column of annotators");
+    fails(&["--exclude-annotators=ann"], "needs all votes on one machine");
+    fails(&["--keep=note"], "needs all votes on one machine");
+    fails(&["--annotators"], "hodgerank annotators");
     fails(&["--method=ilts", "--output=lists"], "needs all votes on one machine");
 }

@@ -28,7 +28,7 @@ fn outputs_replace_neither_inputs_nor_each_other() {
         (&["rank", "v.csv", "-o", "x.csv", "--checkpoint", "x.csv"], "the same file"),
         (&["rank", "v.csv", "-o", "x.csv", "--checkpoint", "link.csv"], "replace the input v.csv"),
         (&["outliers", "v.csv", "-o", "link.csv"], "would replace the input v.csv"),
-        (&["outliers", "v.csv", "--annotators", "-o", "link.csv"], "replace the input v.csv"),
+        (&["outliers", "v.csv", "--per-group", "-o", "link.csv"], "replace the input v.csv"),
         (&["outliers", "v.csv", "-o", "x", "--checkpoint", "./x"], "the same file"),
         (&["clean", "v.csv", "-o", "v.csv"], "would replace the input v.csv"),
         (&["clean", "v.csv", "-o", "x", "--flagged", "x/"], "the same file"),

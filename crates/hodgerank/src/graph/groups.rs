@@ -138,6 +138,16 @@ impl Groups {
         (low < self.len() && self.key(low) == wanted).then_some(low)
     }
 
+    /// The groups of a pair with the smaller index on the left; they are consecutive.
+    #[must_use]
+    pub fn of_pair(&self, left: u32, right: u32) -> std::ops::Range<usize> {
+        let start = self.left.partition_point(|&item| item < left);
+        let end = start + self.left[start..].partition_point(|&item| item <= left);
+        let rights = &self.right[start..end];
+        let first = start + rights.partition_point(|&item| item < right);
+        first..start + rights.partition_point(|&item| item <= right)
+    }
+
     /// The residual of group `g`: outcome − (left score − right score).
     #[inline]
     pub(crate) fn residual(&self, scores: &[f64], g: usize) -> f64 {

@@ -3,10 +3,9 @@
 use std::io::{self, Write};
 
 use comfy_table::{Attribute, Cell, CellAlignment};
-use hodgerank::AnnotatorReport;
 use hodgerank::annotators::JudgedAnnotator;
 use hodgerank_commands::annotators::EvidenceVote;
-use hodgerank_commands::listing::{Listing, SuspectVote};
+use hodgerank_commands::listing::SuspectVote;
 
 use crate::output::Style;
 use crate::ranking_table::{column_width, visible, write_by};
@@ -24,31 +23,42 @@ pub(crate) trait FormattedRow: Sized {
     fn columns(rows: &[Self]) -> Columns<Self>;
 }
 
-/// How a value is shown: numbers are right-aligned.
+/// How a value is shown: numbers are right-aligned, and long text can be wrapped.
 pub(crate) enum Show<R> {
     Text(fn(&R) -> String),
+    /// A few words that must not be wrapped.
+    Phrase(fn(&R) -> String),
     Number(fn(&R) -> String),
+}
+
+impl<R> Show<R> {
+    fn value(&self, row: &R) -> String {
+        match self {
+            Self::Text(value) | Self::Phrase(value) | Self::Number(value) => value(row),
+        }
+    }
 }
 
 pub(crate) type Columns<R> = Vec<(&'static str, Show<R>)>;
 
-/// Writes one list.
+/// Writes the list of a study.
 pub(super) fn write<R: FormattedRow>(
-    list: &Listing<R>,
+    by: Option<&str>,
+    rows: &[R],
     style: Style,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    write_by(list.by.as_deref(), out)?;
+    write_by(by, out)?;
     let shown = match style.top {
-        0 => list.rows.len(),
-        top => top.min(list.rows.len()),
+        0 => rows.len(),
+        top => top.min(rows.len()),
     };
     if shown == 0 {
         return writeln!(out, "{}", R::EMPTY);
     }
-    write_rows(&list.rows[..shown], style, out)?;
-    if shown < list.rows.len() {
-        let more = thousands((list.rows.len() - shown) as u64);
+    write_rows(&rows[..shown], style, out)?;
+    if shown < rows.len() {
+        let more = thousands((rows.len() - shown) as u64);
         writeln!(
             out,
             "… and {more} more (--top 0 shows all; --format csv, json or parquet contains all)"
@@ -66,7 +76,7 @@ pub(crate) fn write_rows<R: FormattedRow>(
     let (columns, left_out) = fit(R::columns(rows), rows, style.width.into());
     let mut table = style.table();
     let cell = |text: String, show: &Show<R>| match show {
-        Show::Text(_) => Cell::new(text),
+        Show::Text(_) | Show::Phrase(_) => Cell::new(text),
         Show::Number(_) => Cell::new(text).set_alignment(CellAlignment::Right),
     };
     let heading = |(name, show): &(&str, Show<R>)| {
@@ -74,9 +84,7 @@ pub(crate) fn write_rows<R: FormattedRow>(
     };
     table.set_header(columns.iter().map(heading).collect::<Vec<_>>());
     for row in rows {
-        let cells = columns.iter().map(|(_, show)| match show {
-            Show::Text(value) | Show::Number(value) => cell(value(row), show),
-        });
+        let cells = columns.iter().map(|(_, show)| cell(show.value(row), show));
         table.add_row(cells.collect::<Vec<_>>());
     }
     writeln!(out, "{table}")?;
@@ -97,12 +105,9 @@ fn fit<R: FormattedRow>(
     width: usize,
 ) -> (Columns<R>, Vec<&'static str>) {
     let width_of = |(name, show): &(&'static str, Show<R>)| {
-        let (is_text, value) = match show {
-            Show::Text(value) => (true, value),
-            Show::Number(value) => (false, value),
-        };
-        let cells: Vec<String> = rows.iter().map(value).collect();
-        column_width(std::iter::once(*name).chain(cells.iter().map(String::as_str)), is_text)
+        let can_wrap = matches!(show, Show::Text(_));
+        let cells: Vec<String> = rows.iter().map(|row| show.value(row)).collect();
+        column_width(std::iter::once(*name).chain(cells.iter().map(String::as_str)), can_wrap)
     };
     let mut widths: Vec<usize> = columns.iter().map(width_of).collect();
     let mut left_out = Vec::new();
@@ -122,7 +127,8 @@ fn fit<R: FormattedRow>(
 
 impl FormattedRow for SuspectVote {
     const EMPTY: &'static str = "no vote is flagged";
-    const OPTIONAL: &'static [&'static str] = &["size", "entry", "residual", "order", "annotator"];
+    const OPTIONAL: &'static [&'static str] =
+        &["entry", "residual", "order", "file", "row", "annotator", "kept", "reason"];
 
     fn columns(rows: &[Self]) -> Columns<Self> {
         let any = |holds: fn(&Self) -> bool| rows.iter().any(holds);
@@ -143,7 +149,6 @@ impl FormattedRow for SuspectVote {
         }
         if any(|row| row.entry.is_some()) {
             columns.push(("entry", Show::Number(|row| decimals(row.entry))));
-            columns.push(("size", Show::Number(|row| decimals(row.size))));
         }
         if any(|row| row.probability.is_some()) {
             columns.push(("bad", Show::Number(|row| percent(row.probability))));
@@ -152,47 +157,46 @@ impl FormattedRow for SuspectVote {
         if any(|row| row.flagged != row.count) {
             columns.push(("flagged", Show::Number(|row| thousands(row.flagged))));
         }
-        columns
-    }
-}
-
-impl FormattedRow for AnnotatorReport<String> {
-    const EMPTY: &'static str = "no vote has an annotator";
-    const OPTIONAL: &'static [&'static str] =
-        &["95% interval", "p (left)", "left", "agree", "votes"];
-
-    fn columns(rows: &[Self]) -> Columns<Self> {
-        let mut columns: Columns<Self> = vec![
-            ("annotator", Show::Text(|row| visible(&row.annotator))),
-            ("votes", Show::Number(|row| thousands(row.votes))),
-            ("agree", Show::Number(|row| percent(row.agreement))),
-            ("flagged", Show::Number(|row| percent(Some(row.flagged_share)))),
-            (
-                "95% interval",
-                Show::Number(|row| {
-                    let ends = [row.flagged_low, row.flagged_high].map(|end| percent(Some(end)));
-                    ends.join("–")
-                }),
-            ),
-            ("p (flags)", Show::Number(|row| probability(Some(row.flagged_p_adjusted)))),
-        ];
-        if rows.iter().any(|row| row.left_p.is_some()) {
-            columns.push(("left", Show::Number(|row| percent(row.left_share))));
-            columns.push(("p (left)", Show::Number(|row| probability(row.left_p_adjusted))));
+        if any(|row| row.file.is_some()) {
+            columns.push(("file", Show::Text(|row| visible(row.file.as_deref().unwrap_or("")))));
+        }
+        if any(|row| row.row.is_some()) {
+            columns.push(("row", Show::Number(|row| row.row.map_or(String::new(), thousands))));
+        }
+        if any(|row| !row.columns.is_empty()) {
+            columns.push(("kept", Show::Text(kept)));
+        }
+        if any(|row| row.reason.is_some()) {
+            columns.push(("reason", Show::Phrase(|row| row.reason.clone().unwrap_or_default())));
         }
         columns
     }
 }
 
+/// The values of the columns to keep.
+fn kept(row: &SuspectVote) -> String {
+    let text = |(name, value): (&str, &str)| format!("{}={}", visible(name), visible(value));
+    row.kept().map(text).collect::<Vec<_>>().join(", ")
+}
+
 impl FormattedRow for JudgedAnnotator<String> {
     const EMPTY: &'static str = "no vote has an annotator";
-    const OPTIONAL: &'static [&'static str] =
-        &["p (left)", "p (agree)", "95% interval", "expected left", "expected", "left", "votes"];
+    const OPTIONAL: &'static [&'static str] = &[
+        "p (left)",
+        "p (agree)",
+        "95% interval",
+        "expected left",
+        "expected",
+        "left",
+        "votes",
+        "agree",
+        "sure",
+    ];
 
     fn columns(rows: &[Self]) -> Columns<Self> {
         let mut columns: Columns<Self> = vec![
             ("annotator", Show::Text(|row| visible(&row.annotator))),
-            ("verdict", Show::Text(|row| row.verdict.clone())),
+            ("verdict", Show::Phrase(|row| row.verdict.clone())),
             ("sure", Show::Number(|row| whole_percent(row.probability))),
             ("votes", Show::Number(|row| thousands(row.votes))),
             ("honest", Show::Number(|row| whole_percent(row.honest))),

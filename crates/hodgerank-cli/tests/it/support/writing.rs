@@ -26,7 +26,6 @@ pub(crate) const WRITING_COMMANDS: &[WritingCommand] = &[
     reading("compare", &["-o", "OUT/compare.json", "--methods", "l2,hlasso"], &["compare.json"]),
     reading("path", &["-o", "OUT/path.parquet", "--method", "hlasso"], &["path.parquet"]),
     reading("outliers", &["-o", "OUT/outliers.csv.gz", "--all"], &["outliers.csv.gz"]),
-    reading("outliers", &["-o", "OUT/annotators.csv", "--annotators"], &["annotators.csv"]),
     reading("annotators", &["-o", "OUT/judged.csv"], &["judged.csv"]),
     reading(
         "clean",

@@ -152,6 +152,18 @@ impl<'c, 'a> LookupColumn<'c, 'a> {
         }
     }
 
+    /// Whether the cell of a row has a property.
+    fn has(&self, row: usize, property: impl FnOnce(&[u8]) -> bool) -> bool {
+        match self {
+            Self::Keyed { keys, values, .. } => {
+                let mut scratch = String::new();
+                let text = values.text(keys[row] as usize, &mut scratch);
+                text.is_some_and(|text| property(text.as_bytes()))
+            }
+            Self::Plain(texts) => property(texts.value(row).as_bytes()),
+        }
+    }
+
     /// Stores the lookup of a row's dictionary entry in `cache`.
     fn learn<T: Copy>(
         &self,
@@ -252,9 +264,14 @@ impl<'c, 'a> FastPath<'c, 'a> {
         Some((left, right, y, annotator))
     }
 
-    /// Caches the values of a row that was parsed and counted.
+    /// Caches the values of a row that was parsed. Rows of excluded annotators were not counted, and
+    /// nothing is learnt from them.
     pub(super) fn learn(&mut self, row: usize, layout: &Layout, counter: &Counter) {
         let Self { cache, left, right, outcome, annotator, .. } = self;
+        let is_counted = |name: &[u8]| counter.annotator_id(name).is_some();
+        if annotator.is_some_and(|annotator| !annotator.has(row, is_counted)) {
+            return;
+        }
         let item = |name: &[u8]| counter.item_id(name).unwrap_or(UNKNOWN);
         left.learn(row, &mut cache.left, item);
         right.learn(row, &mut cache.right, item);

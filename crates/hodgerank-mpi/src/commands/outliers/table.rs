@@ -3,7 +3,7 @@
 use std::io::Write as _;
 
 use hodgerank_cli::{OutputOptions, RunFailure};
-use hodgerank_commands::RejectedSummary;
+use hodgerank_commands::UncountedRows;
 use hodgerank_commands::listing::{Listing, Listings, SuspectVote};
 use hodgerank_io::write::Outputs;
 
@@ -13,7 +13,7 @@ use crate::comm::{CollectiveError, World};
 pub(super) fn print(
     world: &World,
     mut lists: Vec<Listing<SuspectVote>>,
-    rejected: &RejectedSummary,
+    uncounted: &UncountedRows,
     top: usize,
     mut outputs: Outputs,
 ) -> Result<(), CollectiveError> {
@@ -31,20 +31,20 @@ pub(super) fn print(
         lists
             .into_iter()
             .zip(totals)
-            .try_for_each(|(list, total)| print_list(list, rejected, total, &mut outputs))
+            .try_for_each(|(list, total)| print_list(list, uncounted, total, &mut outputs))
     };
     world.all_ok(if world.is_root() { print_all() } else { Ok(()) })
 }
 
 fn print_list(
     mut list: Listing<SuspectVote>,
-    rejected: &RejectedSummary,
+    uncounted: &UncountedRows,
     total: u64,
     outputs: &mut Outputs,
 ) -> Result<(), RunFailure> {
     list.rows.sort_by_key(|row| row.order);
     let more = total - list.rows.len() as u64;
-    let document = Listings { lists: vec![list], rejected: rejected.clone() };
+    let document = Listings { lists: vec![list], uncounted: uncounted.clone() };
     let options = OutputOptions { plain: true, ..OutputOptions::default() };
     options.to_output(outputs.standard()?)?.write(&document)?;
     if more > 0 {
