@@ -17,6 +17,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import warnings
 from pathlib import Path
 
 import evalica
@@ -55,9 +56,10 @@ def main():
     parser.add_argument("--items", type=int, default=1000)
     parser.add_argument("--annotators", type=int, default=2000)
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--crowd-kit-votes", type=int, default=50_000)
+    parser.add_argument("--crowd-kit-votes", type=int, default=20_000)
     parser.add_argument("--crowd-kit-iterations", type=int, default=100, help="its default is 100")
     given = parser.parse_args()
+    warnings.simplefilter("ignore", hodgerank.HodgerankWarning)
 
     bad = given.annotators // 20
     kinds = {"careful": given.annotators - 4 * bad, "careless": 2 * bad, "malicious": bad}

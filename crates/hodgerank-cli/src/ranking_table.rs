@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use comfy_table::{Attribute, Cell, CellAlignment, Color, Table};
+use comfy_table::{Attribute, Cell, CellAlignment, Color, ColumnConstraint, Table};
 use hodgerank::{RankedItem, RankedStudy};
 
 pub(crate) use hodgerank_commands::visible;
@@ -14,7 +14,11 @@ use crate::terminal::thousands;
 const MIN_WIDTH_FOR_BARS: u16 = 72;
 const MIN_WIDTH_FOR_RECORD: u16 = 56;
 const MIN_WIDTH_FOR_VOTES: u16 = 46;
-/// Characters of a bar.
+/// The headings of text.
+const ITEM: &str = "item";
+const BARS: &str = " below avg│above avg ";
+/// Where bars are, and how many characters long.
+const BAR_COLUMN: usize = 3;
 const BAR_WIDTH: usize = 20;
 
 /// The width of a column with its margins. Long text can be wrapped and asks for a limited width;
@@ -108,57 +112,60 @@ impl ScoreFormat {
 /// The rows of a component as a table.
 pub(crate) fn draw(rows: &[PlacedRow<'_>], numbers: ScoreFormat, style: Style) -> Table {
     let rows = || rows.iter().map(|(_, row)| row);
-    let bars = style.width >= MIN_WIDTH_FOR_BARS;
-    let record = style.width >= MIN_WIDTH_FOR_RECORD;
-    let votes = style.width >= MIN_WIDTH_FOR_VOTES;
-    let ties = rows().any(|row| row.ties > 0);
-    let flagged = rows().any(|row| row.flagged > 0);
-    let above = |row: &RankedItem<&str>| row.score - numbers.mean;
-    let largest = rows().map(|row| above(row).abs()).fold(0.0, f64::max);
+    let column = |heading: &'static str, cell: &dyn Fn(&RankedItem<&str>) -> String| {
+        (heading, rows().map(cell).collect::<Vec<String>>())
+    };
+    let mut columns = vec![
+        column("rank", &|row| row.rank.to_string()),
+        column(ITEM, &|row| visible(row.item)),
+        column("score", &|row| numbers.score(row.score)),
+    ];
+    if style.width >= MIN_WIDTH_FOR_VOTES {
+        columns.push(column("votes", &|row| thousands(row.comparisons)));
+    }
+    if style.width >= MIN_WIDTH_FOR_RECORD {
+        columns.push(column("wins", &|row| thousands(row.wins)));
+        columns.push(column("losses", &|row| thousands(row.losses)));
+        if rows().any(|row| row.ties > 0) {
+            columns.push(column("ties", &|row| thousands(row.ties)));
+        }
+    }
+    if rows().any(|row| row.flagged > 0) {
+        columns.push(column("flagged", &|row| thousands(row.flagged)));
+    }
+    let is_text = |heading: &str| [ITEM, BARS].contains(&heading);
+    let width_of = |(heading, cells): &(&str, Vec<String>)| {
+        let cells = cells.iter().map(String::as_str);
+        column_width(std::iter::once(*heading).chain(cells), *heading == ITEM)
+    };
+    let width =
+        columns.iter().map(width_of).sum::<usize>() + column_width(std::iter::once(BARS), false);
+    // The last column has no margin after it.
+    let has_bars = style.width >= MIN_WIDTH_FOR_BARS && width <= usize::from(style.width) + 1;
+    if has_bars {
+        let above = |row: &RankedItem<&str>| row.score - numbers.mean;
+        let largest = rows().map(|row| above(row).abs()).fold(0.0, f64::max);
+        columns.insert(BAR_COLUMN, column(BARS, &|row| bar(above(row), largest)));
+    }
 
     let mut table = style.table();
-    let number = |text: String| Cell::new(text).set_alignment(CellAlignment::Right);
-    let head = |text: &str| number(text.to_owned()).add_attribute(Attribute::Bold);
-    let name = |text: &str| Cell::new(text).add_attribute(Attribute::Bold);
-    let mut header = vec![head("rank"), name("item"), head("score")];
-    if bars {
-        header.push(name(" below avg│above avg "));
+    let cell = |heading: &str, text: &str| match heading {
+        BARS => Cell::new(text).fg(Color::Cyan),
+        heading if is_text(heading) => Cell::new(text),
+        _ => Cell::new(text).set_alignment(CellAlignment::Right),
+    };
+    let head = |(heading, _): &(&str, Vec<String>)| {
+        let cell = Cell::new(heading).add_attribute(Attribute::Bold);
+        if is_text(heading) { cell } else { cell.set_alignment(CellAlignment::Right) }
+    };
+    table.set_header(columns.iter().map(head).collect::<Vec<_>>());
+    for k in 0..rows().len() {
+        let cells = columns.iter().map(|(heading, cells)| cell(heading, &cells[k]));
+        table.add_row(cells.collect::<Vec<_>>());
     }
-    if votes {
-        header.push(head("votes"));
-    }
-    if record {
-        header.extend([head("wins"), head("losses")]);
-        if ties {
-            header.push(head("ties"));
-        }
-    }
-    if flagged {
-        header.push(head("flagged"));
-    }
-    table.set_header(header);
-    for row in rows() {
-        let mut cells = vec![
-            number(row.rank.to_string()),
-            Cell::new(visible(row.item)),
-            number(numbers.score(row.score)),
-        ];
-        if bars {
-            cells.push(Cell::new(bar(above(row), largest)).fg(Color::Cyan));
-        }
-        if votes {
-            cells.push(number(thousands(row.comparisons)));
-        }
-        if record {
-            cells.extend([number(thousands(row.wins)), number(thousands(row.losses))]);
-            if ties {
-                cells.push(number(thousands(row.ties)));
-            }
-        }
-        if flagged {
-            cells.push(number(thousands(row.flagged)));
-        }
-        table.add_row(cells);
+    if has_bars && let Some(column) = table.column_mut(BAR_COLUMN) {
+        // A wrapped bar would start anywhere; long labels are wrapped instead.
+        column.set_constraint(ColumnConstraint::ContentWidth);
     }
     table
 }
@@ -186,6 +193,43 @@ mod tests {
         let natural = ScoreFormat { decimals: 4, mean: 0.0 };
         assert_eq!([elo.change(12.4), elo.change(-0.6), elo.change(-0.4)], ["+12", "-1", "0"]);
         assert_eq!([natural.change(-0.25), natural.change(1e-9)], ["-0.2500", "0.0000"]);
+    }
+
+    /// Bars start at the same character in every row, whatever the length of labels.
+    #[test]
+    fn bars_are_not_wrapped() {
+        let row = |rank: u32, item, score| {
+            let (comparisons, wins, losses) = (341, 221, 120);
+            let (component, ties, flagged) = (1, 0, 0);
+            let row = RankedItem {
+                rank,
+                item,
+                score,
+                component,
+                comparisons,
+                wins,
+                losses,
+                ties,
+                flagged,
+            };
+            (rank as usize, row)
+        };
+        let rows = [
+            row(1, "mixtral-8x7b-instruct-v0.1", 1252.0),
+            row(2, "gpt-4", 1001.0),
+            row(3, "x", 747.0),
+        ];
+        let numbers = ScoreFormat { decimals: 0, mean: 1000.0 };
+        let has_bars = |width: u16| {
+            let table = draw(&rows, numbers, Style { width, is_styled: false, top: 0 }).to_string();
+            let middle = |line: &str| line.chars().position(|letter| letter == '│');
+            let lines = || table.lines().filter(|line| line.contains('│'));
+            assert!(lines().all(|line| middle(line) == lines().next().and_then(middle)), "{table}");
+            assert!(table.lines().all(|line| line.chars().count() <= width.into()), "{table}");
+            assert!([0, 4].contains(&lines().count()), "{table}");
+            lines().count() > 0
+        };
+        assert_eq!([60, 76, 80, 82, 140].map(has_bars), [false, false, false, true, true]);
     }
 
     #[test]

@@ -105,7 +105,10 @@ pub(super) fn write_summary(
     lines.extend(list("new", &changes.new_items(), |item| visible(&item.item)));
     let gone = |item: &GoneItem| format!("{} (was {})", visible(&item.item), item.old_rank);
     lines.extend(list("gone", &changes.gone, gone));
-    let options = textwrap::Options::new(style.width.into()).subsequent_indent("  ");
+    // Labels such as gpt-4-turbo stay whole.
+    let options = textwrap::Options::new(style.width.into())
+        .subsequent_indent("  ")
+        .word_splitter(textwrap::WordSplitter::NoHyphenation);
     lines.iter().try_for_each(|line| writeln!(out, "{}", textwrap::fill(line, &options)))
 }
 
