@@ -17,6 +17,7 @@ class RankOptions(TypedDict, total=False):
     outcome: str | None
     outcome_as: str | None
     annotator: str | None
+    exclude_annotators: Sequence[str] | str | os.PathLike[str] | None
     count: str | None
     by: str | None
     input_format: Literal["csv", "tsv", "jsonl", "parquet", "arrow"] | None
@@ -62,6 +63,7 @@ class OutliersOptions(TypedDict, total=False):
     outcome: str | None
     outcome_as: str | None
     annotator: str | None
+    exclude_annotators: Sequence[str] | str | os.PathLike[str] | None
     count: str | None
     by: str | None
     input_format: Literal["csv", "tsv", "jsonl", "parquet", "arrow"] | None
@@ -96,7 +98,26 @@ class OutliersOptions(TypedDict, total=False):
     max_iterations: int | None
     all: bool | None
     per_group: bool | None
-    annotators: bool | None
+    keep: Sequence[str] | str | None
+
+
+class AnnotatorsOptions(TypedDict, total=False):
+    """Options of ``annotators``."""
+
+    winner: str | None
+    loser: str | None
+    left: str | None
+    right: str | None
+    outcome: str | None
+    outcome_as: str | None
+    annotator: str | None
+    exclude_annotators: Sequence[str] | str | os.PathLike[str] | None
+    count: str | None
+    by: str | None
+    input_format: Literal["csv", "tsv", "jsonl", "parquet", "arrow"] | None
+    delimiter: str | None
+    on_error: Literal["stop", "skip"] | None
+    explain: str | None
 
 
 class CleanOptions(TypedDict, total=False):
@@ -109,6 +130,7 @@ class CleanOptions(TypedDict, total=False):
     outcome: str | None
     outcome_as: str | None
     annotator: str | None
+    exclude_annotators: Sequence[str] | str | os.PathLike[str] | None
     count: str | None
     by: str | None
     input_format: Literal["csv", "tsv", "jsonl", "parquet", "arrow"] | None
@@ -156,6 +178,7 @@ class CompareOptions(TypedDict, total=False):
     outcome: str | None
     outcome_as: str | None
     annotator: str | None
+    exclude_annotators: Sequence[str] | str | os.PathLike[str] | None
     count: str | None
     by: str | None
     input_format: Literal["csv", "tsv", "jsonl", "parquet", "arrow"] | None
@@ -214,6 +237,7 @@ class DecomposeOptions(TypedDict, total=False):
     outcome: str | None
     outcome_as: str | None
     annotator: str | None
+    exclude_annotators: Sequence[str] | str | os.PathLike[str] | None
     count: str | None
     by: str | None
     input_format: Literal["csv", "tsv", "jsonl", "parquet", "arrow"] | None
@@ -236,6 +260,7 @@ class DiagnoseOptions(TypedDict, total=False):
     outcome: str | None
     outcome_as: str | None
     annotator: str | None
+    exclude_annotators: Sequence[str] | str | os.PathLike[str] | None
     count: str | None
     by: str | None
     input_format: Literal["csv", "tsv", "jsonl", "parquet", "arrow"] | None
@@ -284,6 +309,7 @@ class PathOptions(TypedDict, total=False):
     outcome: str | None
     outcome_as: str | None
     annotator: str | None
+    exclude_annotators: Sequence[str] | str | os.PathLike[str] | None
     count: str | None
     by: str | None
     input_format: Literal["csv", "tsv", "jsonl", "parquet", "arrow"] | None
@@ -329,6 +355,7 @@ class ReportOptions(TypedDict, total=False):
     outcome: str | None
     outcome_as: str | None
     annotator: str | None
+    exclude_annotators: Sequence[str] | str | os.PathLike[str] | None
     count: str | None
     by: str | None
     input_format: Literal["csv", "tsv", "jsonl", "parquet", "arrow"] | None
