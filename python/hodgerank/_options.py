@@ -20,6 +20,7 @@ class RankOptions(TypedDict, total=False):
     outcome: str | None
     outcome_as: str | None
     annotator: str | None
+    exclude_annotators: Sequence[str] | str | os.PathLike[str] | None
     count: str | None
     by: str | None
     input_format: Literal["csv", "tsv", "jsonl", "parquet", "arrow"] | None
@@ -68,6 +69,7 @@ class OutliersOptions(TypedDict, total=False):
     outcome: str | None
     outcome_as: str | None
     annotator: str | None
+    exclude_annotators: Sequence[str] | str | os.PathLike[str] | None
     count: str | None
     by: str | None
     input_format: Literal["csv", "tsv", "jsonl", "parquet", "arrow"] | None
@@ -102,7 +104,26 @@ class OutliersOptions(TypedDict, total=False):
     max_iterations: int | None
     all: bool | None
     per_group: bool | None
-    annotators: bool | None
+    keep: Sequence[str] | str | None
+
+
+class AnnotatorsOptions(TypedDict, total=False):
+    """Options of ``annotators``."""
+
+    winner: str | None
+    loser: str | None
+    left: str | None
+    right: str | None
+    outcome: str | None
+    outcome_as: str | None
+    annotator: str | None
+    exclude_annotators: Sequence[str] | str | os.PathLike[str] | None
+    count: str | None
+    by: str | None
+    input_format: Literal["csv", "tsv", "jsonl", "parquet", "arrow"] | None
+    delimiter: str | None
+    on_error: Literal["stop", "skip"] | None
+    explain: str | None
 
 
 class AnnotatorsOptions(TypedDict, total=False):
@@ -133,6 +154,7 @@ class CleanOptions(TypedDict, total=False):
     outcome: str | None
     outcome_as: str | None
     annotator: str | None
+    exclude_annotators: Sequence[str] | str | os.PathLike[str] | None
     count: str | None
     by: str | None
     input_format: Literal["csv", "tsv", "jsonl", "parquet", "arrow"] | None
@@ -180,6 +202,7 @@ class CompareOptions(TypedDict, total=False):
     outcome: str | None
     outcome_as: str | None
     annotator: str | None
+    exclude_annotators: Sequence[str] | str | os.PathLike[str] | None
     count: str | None
     by: str | None
     input_format: Literal["csv", "tsv", "jsonl", "parquet", "arrow"] | None
@@ -240,6 +263,7 @@ class DecomposeOptions(TypedDict, total=False):
     outcome: str | None
     outcome_as: str | None
     annotator: str | None
+    exclude_annotators: Sequence[str] | str | os.PathLike[str] | None
     count: str | None
     by: str | None
     input_format: Literal["csv", "tsv", "jsonl", "parquet", "arrow"] | None
@@ -262,6 +286,7 @@ class DiagnoseOptions(TypedDict, total=False):
     outcome: str | None
     outcome_as: str | None
     annotator: str | None
+    exclude_annotators: Sequence[str] | str | os.PathLike[str] | None
     count: str | None
     by: str | None
     input_format: Literal["csv", "tsv", "jsonl", "parquet", "arrow"] | None
@@ -310,6 +335,7 @@ class PathOptions(TypedDict, total=False):
     outcome: str | None
     outcome_as: str | None
     annotator: str | None
+    exclude_annotators: Sequence[str] | str | os.PathLike[str] | None
     count: str | None
     by: str | None
     input_format: Literal["csv", "tsv", "jsonl", "parquet", "arrow"] | None
@@ -355,6 +381,7 @@ class ReportOptions(TypedDict, total=False):
     outcome: str | None
     outcome_as: str | None
     annotator: str | None
+    exclude_annotators: Sequence[str] | str | os.PathLike[str] | None
     count: str | None
     by: str | None
     input_format: Literal["csv", "tsv", "jsonl", "parquet", "arrow"] | None

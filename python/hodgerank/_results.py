@@ -291,7 +291,7 @@ class Cleaned(Frame):
 
     @property
     def flagged(self) -> Rows:
-        """The flagged rows, with all columns."""
+        """The flagged rows, with all columns, the number of the row and the reason."""
         return Rows(_in_memory(self._flagged))
 
     def __repr__(self) -> str:

@@ -1,12 +1,12 @@
 //! Lists of flagged votes and of annotators as JSON, CSV and Parquet. One description of a row serves
 //! all formats.
 
+use std::collections::BTreeMap;
 use std::io;
 
 use hodgerank::{InputSummary, OutlierSummary, RankedStudy};
 use hodgerank_io::write::{Column, Table};
 use serde::{Deserialize, Serialize, Serializer};
-use serde_json::{Map, Value};
 
 use crate::certificate::CertificateSummary;
 use crate::document::{Document, StudyDocument, UncountedRows, table_by, write_studies};
@@ -55,17 +55,16 @@ pub struct SuspectVote {
     /// distinct vote.
     pub row: Option<u64>,
     /// The file, if there are several.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
-    /// Values of the columns of the input that were asked for.
-    #[serde(default, skip_serializing_if = "Map::is_empty")]
-    pub columns: Map<String, Value>,
+    /// Values of the columns of the input that were asked for; none if none were.
+    pub columns: Option<BTreeMap<String, Option<String>>>,
 }
 
 impl SuspectVote {
     /// Names and values of the columns of the input that were asked for; a missing value is empty.
     pub fn kept(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.columns.iter().map(|(name, value)| (name.as_str(), value.as_str().unwrap_or("")))
+        let columns = self.columns.iter().flatten();
+        columns.map(|(name, value)| (name.as_str(), value.as_deref().unwrap_or("")))
     }
 }
 

@@ -11,7 +11,6 @@ use hodgerank::FitOptions;
 use hodgerank_io::Input;
 use hodgerank_io::read::KeptColumns;
 use hodgerank_io::write::{Column, Table};
-use serde_json::Value;
 
 use crate::document::{Document, UncountedRows};
 use crate::failure::Failure;
@@ -96,10 +95,7 @@ impl Document for OutliersDocument {
         let mut table = self.votes.table()?;
         for name in &self.keep {
             let rows = self.votes.lists.iter().flat_map(|list| &list.rows);
-            let value = |row: &SuspectVote| match row.columns.get(name) {
-                Some(Value::String(text)) => Some(text.clone()),
-                _ => None,
-            };
+            let value = |row: &SuspectVote| row.columns.as_ref()?.get(name)?.clone();
             let values = Column::Text(rows.map(value).collect());
             // The list has columns of its own, such as `order`.
             let is_used = table.has(name);

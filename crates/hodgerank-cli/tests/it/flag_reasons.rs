@@ -38,7 +38,7 @@ fn outliers_list_rows_reasons_and_columns() {
     for (vote, note) in found.iter().zip(["odd, 0", "odd, 3", "odd, 6"]) {
         assert_eq!(vote["reason"], "against a clear majority", "{vote}");
         assert_eq!(vote["columns"]["note"], note, "{vote}");
-        assert!(vote.get("file").is_none(), "{vote}");
+        assert!(vote["file"].is_null(), "{vote}");
     }
     let csv = dir.run(&[&command[..], &["--format", "csv"]].concat()).success();
     let lines: Vec<&str> = csv.text().lines().collect();

@@ -5,7 +5,6 @@ use hodgerank::{FlagReason, Labels, RankedStudy};
 use hodgerank_io::read::{KeptColumns, RowValues, VoteRow};
 use hodgerank_io::read::{second_pass, second_pass_with_columns};
 use hodgerank_report::words::thousands;
-use serde_json::{Map, Value};
 
 use crate::failure::Failure;
 use crate::listing::{Listing, SuspectVote};
@@ -73,7 +72,7 @@ pub fn distinct_votes(study: &RankedStudy, all: bool) -> Listing<SuspectVote> {
         reason: reasons.get(g).filter(|_| study.fit.flagged[g] > 0.0).map(ToString::to_string),
         row: None,
         file: None,
-        columns: Map::new(),
+        columns: None,
     };
     let wanted = order.groups.iter().map(|&g| g as usize);
     let wanted = wanted.filter(|&g| all || study.fit.flagged[g] > 0.0);
@@ -172,9 +171,13 @@ pub fn votes(
             });
             let row = |(number, vote): (usize, &ListedVote)| {
                 let row = row_of(number, vote, study, order, &annotators);
-                let file =
-                    (pass.tables.len() > 1).then(|| pass.tables[vote.source].file.to_string());
-                SuspectVote { file, columns: columns_of(keep, &vote.kept), ..row }
+                let file = (pass.is_whole && pass.tables.len() > 1)
+                    .then(|| pass.tables[vote.source].file.to_string());
+                let kept = || keep.iter().cloned().zip(vote.kept.iter().cloned()).collect();
+                let columns = (!keep.is_empty()).then(kept);
+                // Where processes share the votes, all parts of the list have the same columns.
+                let number = row.row.filter(|_| pass.is_whole);
+                SuspectVote { row: number, file, columns, ..row }
             };
             Listing::new(study, listed.iter().enumerate().map(row).collect())
         })
@@ -216,11 +219,6 @@ fn row_of(
         reason: vote.reason.map(|reason| reason.to_string()),
         row: vote.row,
         file: None,
-        columns: Map::new(),
+        columns: None,
     }
-}
-
-fn columns_of(names: &[String], values: &[Option<String>]) -> Map<String, Value> {
-    let value = |value: &Option<String>| value.clone().map_or(Value::Null, Value::String);
-    names.iter().cloned().zip(values.iter().map(value)).collect()
 }

@@ -15,6 +15,7 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, Float64Array, RecordBatch, StringArray, UInt64Array};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use hodgerank::FlagReason;
+use serde_json::{Map, Value};
 
 use crate::read::{ExcludedRow, VoteRow};
 use crate::table_head::TableHead;
@@ -92,13 +93,7 @@ impl FlagColumns {
         if has_probability {
             columns.push(FlagColumn::Probability);
         }
-        let named = |column: FlagColumn| {
-            let mut name = column.name().to_owned();
-            while is_used(&name) {
-                name.insert_str(0, "flagged_");
-            }
-            (column, name)
-        };
+        let named = |column: FlagColumn| (column, unused(column.name(), is_used));
         Self {
             columns: columns.into_iter().map(named).collect(),
             files: tables.iter().map(|table| Arc::clone(&table.file)).collect(),
@@ -139,13 +134,16 @@ impl FlagColumns {
         let object = text.trim_ascii_end();
         let after = &text[object.len()..];
         let mut row = object.strip_suffix(b"}").unwrap_or(object).to_vec();
+        // Objects have keys of their own. This one was read before, so it is valid.
+        let own: Map<String, Value> = serde_json::from_slice(object).unwrap_or_default();
         for (column, name) in &self.columns {
-            let value: serde_json::Value = match column {
+            let name = unused(name, |name| own.contains_key(name));
+            let value: Value = match column {
                 FlagColumn::Row => flag.row.into(),
                 FlagColumn::Probability => flag.probability.into(),
                 FlagColumn::File | FlagColumn::Reason => self.cell(*column, flag).into(),
             };
-            let key = serde_json::Value::from(name.as_str());
+            let key = Value::from(name);
             row.extend_from_slice(format!(",{key}:{value}").as_bytes());
         }
         row.push(b'}');
@@ -201,6 +199,15 @@ impl FlagColumns {
     }
 }
 
+/// The name, or else the first that is not used when it is prefixed.
+fn unused(name: &str, is_used: impl Fn(&str) -> bool) -> String {
+    let mut name = name.to_owned();
+    while is_used(&name) {
+        name.insert_str(0, "flagged_");
+    }
+    name
+}
+
 fn split_line_end(text: &[u8]) -> (&[u8], &[u8]) {
     let content = text.strip_suffix(b"\n").unwrap_or(text);
     let content = content.strip_suffix(b"\r").unwrap_or(content);
@@ -246,5 +253,7 @@ mod tests {
         let expected =
             r#"{"left":"x" ,"row":7,"file":"b, \"c\".csv","reason":"against the ranking"}"#;
         assert_eq!(text(json.text_row(b"{\"left\":\"x\" } \n", &flag)), format!("{expected} \n"));
+        let row = text(json.text_row(br#"{"row":1,"flagged_row":2}"#, &flag));
+        assert!(row.starts_with(r#"{"row":1,"flagged_row":2,"flagged_flagged_row":7,"#), "{row}");
     }
 }

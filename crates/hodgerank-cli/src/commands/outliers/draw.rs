@@ -163,7 +163,7 @@ impl FormattedRow for SuspectVote {
         if any(|row| row.row.is_some()) {
             columns.push(("row", Show::Number(|row| row.row.map_or(String::new(), thousands))));
         }
-        if any(|row| !row.columns.is_empty()) {
+        if any(|row| row.columns.is_some()) {
             columns.push(("kept", Show::Text(kept)));
         }
         if any(|row| row.reason.is_some()) {
