@@ -27,8 +27,8 @@ const ROUGH_TOLERANCE: f64 = 0.1;
 const TOLERANCE: f64 = 5e-3;
 /// How often a step is shortened before it is given up.
 const MAX_CUTS: usize = 6;
-/// Relative size of ℓ below which a decrease is rounding.
-const ROUNDING: f64 = 1e-12;
+/// Relative size of ℓ below which a decrease is an error of its interpolation, not of the step.
+const RESOLUTION: f64 = 1e-6;
 /// Largest change of a score in one step, in log-odds.
 const MAX_CHANGE: f64 = 2.0;
 /// Gain of the log-likelihood for which the side advantage enters the model.
@@ -312,7 +312,7 @@ impl<'a> Search<'a> {
             self.side_advantage = start_advantage + length * side_step;
             self.evaluate();
             let value = self.value(&dependence);
-            if value >= before - ROUNDING * before.abs() {
+            if value >= before - RESOLUTION * before.abs() {
                 break;
             }
             // The maximum of the parabola with this value and the slope at the start.

@@ -231,7 +231,7 @@ fn no_step_decreases_the_objective() {
         for iteration in 0..8 {
             search.update_behaviours();
             let (_, next) = (search.step().unwrap(), search.value(&dependence));
-            assert!(next >= value - 1e-9 * next.abs(), "{iteration}: {value} {next}");
+            assert!(next >= value - 1e-6 * next.abs(), "{iteration}: {value} {next}");
             value = next;
         }
         // The gradient vanishes at the end.
