@@ -126,24 +126,6 @@ class AnnotatorsOptions(TypedDict, total=False):
     explain: str | None
 
 
-class AnnotatorsOptions(TypedDict, total=False):
-    """Options of ``annotators``."""
-
-    winner: str | None
-    loser: str | None
-    left: str | None
-    right: str | None
-    outcome: str | None
-    outcome_as: str | None
-    annotator: str | None
-    count: str | None
-    by: str | None
-    input_format: Literal["csv", "tsv", "jsonl", "parquet", "arrow"] | None
-    delimiter: str | None
-    on_error: Literal["stop", "skip"] | None
-    explain: str | None
-
-
 class CleanOptions(TypedDict, total=False):
     """Options of ``clean``."""
 
