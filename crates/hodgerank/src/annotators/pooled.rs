@@ -228,9 +228,14 @@ fn behaviours(has_sides: bool) -> Vec<Behaviour> {
         add(AnnotatorClass::Contrary, 0.0, contrary, half(contrary));
     }
     if has_sides {
-        for honest in [0.8, 0.6, 0.4, 0.2, 0.0] {
+        for honest in [0.4, 0.2, 0.0] {
             add(AnnotatorClass::Left, honest, 0.0, 1.0 - honest);
             add(AnnotatorClass::Right, honest, 0.0, 0.0);
+        }
+        // Mostly honest is not one-sided, as in the crowd model.
+        for honest in [0.8, 0.6] {
+            add(AnnotatorClass::Careless, honest, 0.0, 1.0 - honest);
+            add(AnnotatorClass::Careless, honest, 0.0, 0.0);
         }
         for other in [0.05, 0.2] {
             add(AnnotatorClass::Left, 0.0, 0.0, 1.0 - other);

@@ -71,6 +71,8 @@ impl fmt::Display for AnnotatorClass {
     }
 }
 
+/// The share of honest answers above which an annotator is not called one-sided.
+const MAX_HONEST: f64 = 0.5;
 /// The share of contrary answers from which an annotator is called contrary.
 const MIN_CONTRARY: f64 = 0.5;
 
@@ -106,6 +108,10 @@ impl Behaviour {
             // Mostly random is not contrary.
             PointGroup::Contrary if self.contrary < MIN_CONTRARY => AnnotatorClass::Coin,
             PointGroup::Contrary => AnnotatorClass::Contrary,
+            // Mostly honest is not one-sided: some lapses fall on the same side by chance.
+            PointGroup::Left | PointGroup::Right if self.honest > MAX_HONEST => {
+                AnnotatorClass::Careless
+            }
             PointGroup::Left => AnnotatorClass::Left,
             PointGroup::Right => AnnotatorClass::Right,
         }
