@@ -73,28 +73,6 @@ impl VoteSource {
         let mut options = ReadOptions { annotator_votes, ..options.read_options(threads) };
         read(&sources, &mut options, exclusion.as_ref(), self.bytes(), observer)
     }
-
-    /// Reads the votes, and keeps each with its annotator if annotators are known.
-    ///
-    /// Whether they are is known at the end of a pass, and keeping every vote takes memory that a study
-    /// without annotators does not need. So votes with annotators are read twice.
-    pub(crate) fn read_known_annotators(
-        &self,
-        options: &InputOptions,
-        threads: usize,
-        observer: &dyn Observer,
-    ) -> Result<Input, Failure> {
-        let exclusion = options.exclusion()?;
-        let sources = self.again(observer)?;
-        let mut options = options.read_options(threads);
-        let input = read(&sources, &mut options, exclusion.as_ref(), self.bytes(), observer)?;
-        if input.studies.iter().all(|study| study.annotators.is_empty()) {
-            return Ok(input);
-        }
-        drop(input);
-        options.annotator_votes = true;
-        pass(&sources, &options, self.bytes(), observer)
-    }
 }
 
 /// Reads the votes without those of excluded annotators, whom it adds to the options. Sources must be

@@ -69,7 +69,7 @@ pub fn outliers(
     let options = args.method;
     options.validate()?;
     if args.per_group {
-        let input = source.read(&args.input, options.needs_annotators(), threads, observer)?;
+        let input = source.read(&args.input, options.uses_annotators(), threads, observer)?;
         let uncounted = UncountedRows::from(&input);
         let list = |study| -> Result<_, Failure> {
             let ranked = rank_study(study, uncounted.rejected.rows, &options, observer)?;

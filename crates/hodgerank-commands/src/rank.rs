@@ -17,6 +17,7 @@ use hodgerank::{
 };
 use hodgerank_io::Input;
 use hodgerank_io::write::{Column, Table};
+use hodgerank_report::words::thousands;
 use serde::Serialize;
 
 use crate::annotators::{self, judged_annotators};
@@ -175,7 +176,7 @@ pub fn rank(
         let studies = studies.collect::<Result<_, _>>()?;
         RankDocument::new(studies, earlier.as_ref(), uncounted, observer)
     };
-    if with_annotators && !options.needs_annotators() {
+    if with_annotators && !options.uses_annotators() {
         let pass = TwoPass::new(votes, &args.input, &options, threads, observer, check)?;
         check_ranked(&pass.studies)?;
         let known = pass.tables.iter().any(|table| table.has_annotator);
@@ -184,14 +185,20 @@ pub fn rank(
         let uncounted = pass.uncounted();
         return Ok(RankDocument { annotators, ..document(pass.studies, uncounted)? });
     }
-    let input = votes.read(&args.input, options.needs_annotators(), threads, observer)?;
+    let input = votes.read(&args.input, options.uses_annotators(), threads, observer)?;
     check(&input)?;
     let uncounted = UncountedRows::from(&input);
+    let has_annotator_column = input.tables.iter().any(|table| table.has_annotator);
+    if has_annotator_column && input.studies.iter().all(|study| study.annotators.is_empty()) {
+        let votes = input.studies.iter().map(|study| study.comparisons).sum();
+        observer.warn(&format!("{} votes have no annotator", thousands(votes)));
+    }
     let rank = |study| rank_study(study, uncounted.rejected.rows, &options, observer);
     let studies = input.studies.into_iter().map(rank).collect::<Result<Vec<_>, Failure>>()?;
     check_ranked(&studies)?;
-    let annotators = match with_annotators {
-        true => studies.iter().filter_map(judged_annotators).map(AnnotatorList::Judged).collect(),
+    let judged = |study| AnnotatorList::Judged(judged_annotators(study).unwrap_or_default());
+    let annotators = match with_annotators && has_annotator_column {
+        true => studies.iter().map(judged).collect(),
         false => Vec::new(),
     };
     Ok(RankDocument { annotators, ..document(studies, uncounted)? })

@@ -82,10 +82,16 @@ pub fn warnings(ranked: &RankedStudy) -> Vec<String> {
 /// A ranking that rests on a minority of the votes.
 fn flagged_majority(ranked: &RankedStudy) -> Option<String> {
     let share = ranked.outliers.fraction;
+    let advice = match ranked.fit.crowd() {
+        Some(_) => "`hodgerank annotators` lists whose votes they are",
+        None => {
+            "look for outcomes with misplaced decimal points, or set the number with --outliers"
+        }
+    };
     (share > 0.5).then(|| {
         format!(
             "more than half of the votes are flagged ({:.0}%), so the ranking rests on a minority of \
-             them; look for outcomes with misplaced decimal points, or set the number with --outliers",
+             them; {advice}",
             100.0 * share
         )
     })
@@ -267,8 +273,12 @@ fn crowd_warnings(ranked: &RankedStudy) -> Vec<String> {
         ));
     }
     if crowd.estimates.unknown_votes > 0 {
+        let who = match crowd.annotators.len() < ranked.input.annotators {
+            true => "have no annotator, or one with too few votes to be judged",
+            false => "have no annotator",
+        };
         warnings.push(format!(
-            "{} votes have no annotator; they count as votes by unknown passers-by",
+            "{} votes {who}; they count as votes by unknown passers-by",
             thousands(crowd.estimates.unknown_votes)
         ));
     }

@@ -65,7 +65,7 @@ pub fn report(
     }
     let output = page.open()?;
 
-    let input = votes.read_known_annotators(&options.input, threads, observer)?;
+    let input = votes.read(&options.input, true, threads, observer)?;
     if input.studies.len() > MAX_STUDIES {
         let studies = input.studies.len();
         return Err(Failure::usage(

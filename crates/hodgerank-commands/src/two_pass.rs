@@ -53,7 +53,7 @@ impl TwoPass {
         let exclusion = input_options.exclusion()?;
         let sources = votes.again(observer)?;
         let bytes = votes.bytes();
-        let annotator_votes = fit.needs_annotators();
+        let annotator_votes = fit.uses_annotators();
         let mut options = ReadOptions { annotator_votes, ..input_options.read_options(threads) };
         let read = input::read(&sources, &mut options, exclusion.as_ref(), bytes, observer)?;
         check(&read)?;

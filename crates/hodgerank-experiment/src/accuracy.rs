@@ -6,7 +6,7 @@
 //! |---|---|
 //! | l2 | least squares |
 //! | iss | inverse scale space with `--outliers auto`; not on more than 50,000 votes, where it is slow |
-//! | plain | Bradley–Terry without lapses |
+//! | plain | Bradley–Terry without lapses; least squares if answers are graded |
 //! | bt | Bradley–Terry with its default options |
 //! | crowd | Bradley–Terry with the behaviour of each annotator |
 //! | oracle | plain, on the votes that are not bad |
@@ -168,7 +168,9 @@ impl StudyResult {
         for estimator in Estimator::ALL {
             if let Some(scores) = estimator.scores(&study, &graph)? {
                 tau[estimator as usize] = kendall::tau(&scores, &study.truth);
-                slope[estimator as usize] = regression_slope(&scores, &study.truth);
+                if !study.is_graded() {
+                    slope[estimator as usize] = regression_slope(&scores, &study.truth);
+                }
             }
         }
         let (votes, bad_share) = (study.votes.len() as u64, study.bad_share());

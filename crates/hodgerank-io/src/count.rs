@@ -40,7 +40,11 @@ struct StudyCounts {
     tally: Tally,
     annotators: Labels,
     rows: u64,
+    /// Every vote with its annotator, if they are kept.
     votes: Option<AnnotatedVotes>,
+    /// If they are kept, the votes of tables without annotators: they are counted only, because most
+    /// inputs have such tables alone, and keeping every vote would take memory for nothing.
+    unannotated: Tally,
 }
 
 impl Counter {
@@ -74,7 +78,8 @@ impl Counter {
         let study = self.study(cell(Role::By));
         let left = self.item(study, row.left);
         let right = self.item(study, row.right);
-        self.studies[study].add(left, right, row.y, row.count, cell(Role::Annotator));
+        let annotator = layout.has(Role::Annotator).then(|| cell(Role::Annotator));
+        self.studies[study].add(left, right, row.y, row.count, annotator);
         Ok(())
     }
 
@@ -148,15 +153,13 @@ impl Counter {
         self.outcome_like_items
     }
 
-    /// Counts one vote on known items by a known annotator; only for input without a `by` column.
+    /// Counts one vote on known items by a known annotator, none if the table has no annotators; only
+    /// for input without a `by` column.
     #[inline]
-    pub(crate) fn count_by_id(&mut self, left: u32, right: u32, y: f64, annotator: u32) {
+    pub(crate) fn count_by_id(&mut self, left: u32, right: u32, y: f64, annotator: Option<u32>) {
         let study = &mut self.studies[0];
         study.rows += 1;
-        study.tally.add(left, right, y, 1);
-        if let Some(votes) = &mut study.votes {
-            votes.add(annotator, left, right, y, 1);
-        }
+        study.add_vote(left, right, y, 1, annotator);
     }
 
     /// Bytes of memory that the counts take, approximately.
@@ -165,6 +168,7 @@ impl Counter {
             study.items.memory_bytes()
                 + study.annotators.memory_bytes()
                 + study.tally.memory_bytes()
+                + study.unannotated.memory_bytes()
                 + study.votes.as_ref().map_or(0, AnnotatedVotes::memory_bytes)
         };
         self.studies.iter().map(study).sum::<usize>() as u64
@@ -211,15 +215,24 @@ impl Counter {
 
 impl StudyCounts {
     #[inline]
-    fn add(&mut self, left: u32, right: u32, y: f64, count: u64, annotator: &[u8]) {
+    fn add(&mut self, left: u32, right: u32, y: f64, count: u64, annotator: Option<&[u8]>) {
         self.rows += 1;
-        self.tally.add(left, right, y, count);
-        let annotator = match annotator.is_empty() {
+        let annotator = annotator.map(|name| match name.is_empty() {
             true => NO_ANNOTATOR,
-            false => intern(&mut self.annotators, annotator),
-        };
-        if let Some(votes) = &mut self.votes {
-            votes.add(annotator, left, right, y, count);
+            false => intern(&mut self.annotators, name),
+        });
+        self.add_vote(left, right, y, count, annotator);
+    }
+
+    #[inline]
+    fn add_vote(&mut self, left: u32, right: u32, y: f64, count: u64, annotator: Option<u32>) {
+        match (&mut self.votes, annotator) {
+            (None, _) => self.tally.add(left, right, y, count),
+            (Some(_), None) => self.unannotated.add(left, right, y, count),
+            (Some(votes), Some(annotator)) => {
+                self.tally.add(left, right, y, count);
+                votes.add(annotator, left, right, y, count);
+            }
         }
     }
 
@@ -231,22 +244,35 @@ impl StudyCounts {
             let new_id = |name: &str| all.get(name.as_bytes()).expect("collected above");
             parts.iter().map(|part| of(part).iter().map(new_id).collect()).collect()
         };
-        let new_ids = ids(|part| &part.items, &items);
+        let mut new_ids = ids(|part| &part.items, &items);
+        let rows = parts.iter().map(|part| part.rows).sum();
+        let votes = parts.iter().flat_map(|part| [part.tally.votes(), part.unannotated.votes()]);
+        let comparisons = votes.fold(0, u64::saturating_add);
         let mut annotator_votes = None;
-        if parts.iter().any(|part| part.votes.is_some()) {
+        if parts.iter().any(|part| part.votes.is_some()) && !annotators.is_empty() {
             // Votes are in the order of annotators, which must not depend on that of rows.
             (annotators, _) = annotators.sorted();
-            let new_annotators = ids(|part| &part.annotators, &annotators);
-            let votes =
+            let mut new_annotators = ids(|part| &part.annotators, &annotators);
+            let mut votes: Vec<AnnotatedVotes> =
                 parts.iter_mut().map(|part| part.votes.take().unwrap_or_default()).collect();
+            if parts.iter().any(|part| part.unannotated.votes() > 0) {
+                let unannotated =
+                    parts.iter_mut().map(|part| std::mem::take(&mut part.unannotated)).collect();
+                let groups = Tally::finish(unannotated, &new_ids);
+                // Their items have the final indices already.
+                new_ids.push((0..items.len() as u32).collect());
+                new_annotators.push(Vec::new());
+                votes.push(AnnotatedVotes::unknown(&groups));
+                parts.push(Self { tally: Tally::from(&groups), ..Self::default() });
+            }
             let number = annotators.len();
             let merged = AnnotatedVotes::merge(votes, &new_ids, &new_annotators, number, has_sides);
             annotator_votes = Some(merged);
         }
-        let rows = parts.iter().map(|part| part.rows).sum();
-        let votes = parts.iter().map(|part| part.tally.votes());
-        let comparisons = votes.fold(0, u64::saturating_add);
-        let tallies = parts.into_iter().map(|part| part.tally).collect();
+        let tallies = parts.into_iter().flat_map(|part| [part.tally, part.unannotated]);
+        let ids = new_ids.into_iter().flat_map(|ids| [ids.clone(), ids]);
+        let (tallies, new_ids): (Vec<Tally>, Vec<Vec<u32>>) =
+            tallies.zip(ids).filter(|(tally, _)| tally.votes() > 0).unzip();
         let groups = Tally::finish(tallies, &new_ids);
         Study { by, items, groups, rows, comparisons, annotators, annotator_votes }
     }

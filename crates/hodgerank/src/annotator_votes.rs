@@ -37,7 +37,7 @@ pub struct AnnotatorVotes {
 }
 
 impl AnnotatorVotes {
-    /// Sorts votes by annotator. An annotator's index is below `annotators`; votes of unknown people
+    /// Sorts votes by annotator, and merges equal ones. An annotator's index is below `annotators`; votes of unknown people
     /// have the index `annotators`.
     ///
     /// # Panics
@@ -66,8 +66,9 @@ impl AnnotatorVotes {
             tasks.push((range, own));
             rest = after;
         }
-        // Each task picks the votes of its annotators from all parts.
-        tasks.into_par_iter().with_max_len(1).for_each(|(range, own)| {
+        // Each task picks the votes of its annotators from all parts, and merges equal ones. Returns
+        // the number of votes of each annotator.
+        let lengths = tasks.into_par_iter().with_max_len(1).map(|(range, own)| {
             let first = start[range.start];
             let mut next: Vec<usize> =
                 start[range.clone()].iter().map(|start| start - first).collect();
@@ -79,10 +80,17 @@ impl AnnotatorVotes {
                     *place += 1;
                 }
             }
-            for block in start[range.start..=range.end].windows(2) {
-                own[block[0] - first..block[1] - first].sort_unstable();
-            }
+            let block = |block: &[usize]| {
+                let own = &mut own[block[0] - first..block[1] - first];
+                own.sort_unstable();
+                merge_equal(own)
+            };
+            start[range.start..=range.end].windows(2).map(block).collect::<Vec<usize>>()
         });
+        let lengths: Vec<usize> = lengths.collect::<Vec<_>>().concat();
+        if lengths.iter().sum::<usize>() < votes.len() {
+            compact(&mut votes, &mut start, &lengths);
+        }
         Self { start, votes, outcomes, has_sides }
     }
 
@@ -161,6 +169,48 @@ impl AnnotatorVotes {
     }
 }
 
+/// Merges equal votes, which follow each other, and returns how many are left at the beginning. Counts
+/// that do not fit stay split in the same way, however the votes were split before.
+fn merge_equal(votes: &mut [AnnotatorVote]) -> usize {
+    let mut kept = 0;
+    for k in 0..votes.len() {
+        let vote = votes[k];
+        if kept > 0 {
+            let last = &mut votes[kept - 1];
+            let is_equal =
+                (last.left, last.right, last.outcome) == (vote.left, vote.right, vote.outcome);
+            if is_equal {
+                let total = u64::from(last.count) + u64::from(vote.count);
+                last.count = total.min(u64::from(u32::MAX)) as u32;
+                let rest = (total - u64::from(last.count)) as u32;
+                if rest == 0 {
+                    continue;
+                }
+                votes[kept] = AnnotatorVote { count: rest, ..vote };
+                kept += 1;
+                continue;
+            }
+        }
+        votes[kept] = vote;
+        kept += 1;
+    }
+    kept
+}
+
+/// Keeps the first votes of each block.
+fn compact(votes: &mut Vec<AnnotatorVote>, start: &mut [usize], lengths: &[usize]) {
+    let mut end = 0;
+    for (block, &length) in lengths.iter().enumerate() {
+        let first = start[block];
+        votes.copy_within(first..first + length, end);
+        start[block] = end;
+        end += length;
+    }
+    start[lengths.len()] = end;
+    votes.truncate(end);
+    votes.shrink_to_fit();
+}
+
 /// Splits blocks with these starts into about `parts` ranges with similar numbers of votes.
 pub(crate) fn split(start: &[usize], parts: usize) -> Vec<Range<usize>> {
     let (blocks, votes) = (start.len() - 1, start[start.len() - 1]);
@@ -179,6 +229,19 @@ pub(crate) fn split(start: &[usize], parts: usize) -> Vec<Range<usize>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn equal_votes_are_merged() {
+        let vote = |left, count| AnnotatorVote { left, right: 9, outcome: 0, count };
+        let rows = vec![(1, vote(3, 2)), (0, vote(1, 1)), (1, vote(2, 1)), (1, vote(3, 5))];
+        let votes = AnnotatorVotes::new(2, &[rows], vec![1.0], true);
+        assert_eq!(votes.of(0), [vote(1, 1)]);
+        assert_eq!(votes.of(1), [vote(2, 1), vote(3, 7)]);
+        assert!(votes.unknown().is_empty());
+        let large = [u32::MAX - 1, 5, u32::MAX].map(|count| (0, vote(1, count))).to_vec();
+        let votes = AnnotatorVotes::new(1, &[large], vec![1.0], true);
+        assert_eq!(votes.of(0), [vote(1, u32::MAX), vote(1, u32::MAX), vote(1, 4)]);
+    }
 
     #[test]
     fn votes_are_sorted_whatever_the_order_of_rows() {

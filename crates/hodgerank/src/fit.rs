@@ -7,8 +7,12 @@
 //! | `lbi`, `iss` | share, count, time, scaled, cross-validation, auto |
 //! | `iht`, `ilts`, `bt`, `crowd` | share, count, scaled, cross-validation, auto |
 //!
-//! The default method is `iss` up to an estimated cost of [`MAX_ISS_COST`], and `lbi` above it or
-//! where several processes share the votes.
+//! `default_method.rs` chooses the method if none is given.
+
+mod default_method;
+
+pub use default_method::MAX_ISS_COST;
+pub(crate) use default_method::prefers_model;
 
 use std::time::Instant;
 
@@ -20,6 +24,7 @@ use crate::numeric;
 use crate::options::FitOptions;
 use crate::path::{Change, Entry, Parameter, Path, StopAt};
 use crate::select::cross_validation::{self, CrossValidation};
+use crate::select::lapse::vote_size;
 use crate::select::{self, OutlierRule};
 use crate::solve::Method;
 use crate::solve::bradley_terry::{self, BradleyTerryEstimates};
@@ -34,9 +39,7 @@ use crate::solve::pc_lasso;
 use crate::solve::trimmed::{self, TrimmedOptions};
 use crate::solve::{L2Options, Solution, l2, ridge};
 use crate::status::Status;
-
-/// Estimated multiply-adds up to which `iss` is the default method: about ten seconds on one core.
-pub const MAX_ISS_COST: f64 = 1e10;
+use default_method::{default_model, default_path_method};
 
 /// The result of a method: scores and flagged votes.
 #[derive(Debug, Clone, PartialEq)]
@@ -63,6 +66,8 @@ pub struct Fit {
     pub certificate: Certificate,
     /// The linear solver, for methods that solve a single system.
     pub linear: Option<Linear>,
+    /// For scores in log-odds, the size of the outcomes, from which residuals follow.
+    pub outcome_size: Option<f64>,
     /// What was estimated besides the scores, for methods that model how people vote.
     pub model: Option<Model>,
     /// For each group, the probability that one of its votes is bad, for the same methods.
@@ -78,11 +83,27 @@ impl Fit {
         numeric::sum(&self.flagged)
     }
 
+    /// An outcome minus the one that the scores predict for items with this difference of scores:
+    /// the difference, or its mean outcome if it is in log-odds.
+    #[must_use]
+    pub fn residual(&self, outcome: f64, difference: f64) -> f64 {
+        match self.outcome_size {
+            None => outcome - difference,
+            Some(size) => outcome - size * (0.5 * difference).tanh(),
+        }
+    }
+
     /// What is known about the annotators, if the method judges them.
     #[must_use]
     pub fn crowd(&self) -> Option<&Crowd> {
+        self.crowd_flags().map(|flags| &flags.crowd)
+    }
+
+    /// The same with the threshold above which votes are flagged.
+    #[must_use]
+    pub fn crowd_flags(&self) -> Option<&CrowdFlags> {
         match &self.model {
-            Some(Model::Crowd(flags)) => Some(&flags.crowd),
+            Some(Model::Crowd(flags)) => Some(flags),
             _ => None,
         }
     }
@@ -145,7 +166,8 @@ pub fn fit_with_annotators(
     options.rule().validate(graph.votes())?;
     options.check_distributable(graph.communicator())?;
     let l2_options = options.l2_options();
-    let mut fit = match options.method {
+    let method = options.method.or_else(|| default_model(graph, votes, options.rule()));
+    let mut fit = match method {
         Some(Method::L2) => unflagged(graph, Method::L2, l2::solve(graph, &l2_options)?),
         Some(Method::Ridge) => {
             unflagged(graph, Method::Ridge, ridge::solve(graph, &options.ridge_options())?)
@@ -271,7 +293,7 @@ pub fn path(graph: &ComparisonGraph, options: &FitOptions) -> Result<Path> {
         OutlierRule::Auto => Target::Votes(half),
         _ => target(graph, options.method, options)?.0,
     };
-    let method = options.method.unwrap_or_else(|| default_method(graph, target));
+    let method = options.method.unwrap_or_else(|| default_path_method(graph, target));
     let stop = match options.rule() {
         OutlierRule::Auto => StopAt::FlaggedOrEnd(half),
         _ => stop_at(method, target)?,
@@ -316,7 +338,7 @@ fn robust(
     l2_options: &L2Options,
 ) -> Result<Fit> {
     let (target, cross_validation) = target(graph, method, options)?;
-    let method = method.unwrap_or_else(|| default_method(graph, target));
+    let method = method.unwrap_or_else(|| default_path_method(graph, target));
     let mut fit = flag(graph, method, target, options, l2_options)?;
     if cross_validation.as_ref().is_some_and(|found| found.status == Status::IterationLimit) {
         fit.status = Status::IterationLimit;
@@ -423,6 +445,7 @@ fn bradley_terry(graph: &ComparisonGraph, options: &FitOptions) -> Result<Fit> {
         status,
         certificate,
         linear: None,
+        outcome_size: Some(vote_size(graph).unwrap_or(1.0)),
         model: Some(Model::BradleyTerry(found.estimates)),
         bad_probability: Some(found.lapse_probability),
         time: info.time,
@@ -462,6 +485,8 @@ fn crowd(graph: &ComparisonGraph, votes: &AnnotatorVotes, options: &FitOptions) 
         status,
         certificate,
         linear: None,
+        // Scores of graded votes have the unit of the outcomes.
+        outcome_size: vote_size(graph),
         model: Some(Model::Crowd(Box::new(CrowdFlags { crowd: found, threshold }))),
         bad_probability: None,
         time: info.time,
@@ -523,20 +548,6 @@ fn at_least_one(votes: f64) -> Target {
     if votes > 0.0 { Target::Votes(votes) } else { Target::Nothing }
 }
 
-fn default_method(graph: &ComparisonGraph, target: Target) -> Method {
-    let votes = match target {
-        Target::Votes(votes) => votes,
-        Target::Nothing => 0.0,
-        Target::Value(Parameter::Lambda, _) => return Method::HuberLasso,
-        Target::Value(Parameter::Time, _) => graph.votes() / 2.0,
-    };
-    if !graph.communicator().is_single_process() {
-        return Method::Bregman;
-    }
-    let cheap = inverse_scale_space::cost_estimate(graph, votes) <= MAX_ISS_COST;
-    if cheap { Method::InverseScaleSpace } else { Method::Bregman }
-}
-
 /// Refuses a parameter that does not belong to the path of the method.
 fn stop_at(method: Method, target: Target) -> Result<StopAt> {
     let own = method.info().path;
@@ -582,6 +593,7 @@ fn unflagged(graph: &ComparisonGraph, method: Method, solution: Solution) -> Fit
             iterations: info.iterations,
             residual: info.residual,
         }),
+        outcome_size: None,
         model: None,
         bad_probability: None,
         time: info.time,
@@ -613,6 +625,7 @@ fn end_of_path(graph: &ComparisonGraph, method: Method, stop: StopAt, path: &Pat
             ..Certificate::default()
         },
         linear: None,
+        outcome_size: None,
         model: None,
         bad_probability: None,
         time: std::time::Duration::ZERO,
@@ -637,6 +650,7 @@ fn removal(graph: &ComparisonGraph, method: Method, found: Removal, k: Option<u6
         status: found.solution.status,
         certificate,
         linear: None,
+        outcome_size: None,
         model: None,
         bad_probability: None,
         time: found.solution.info.time,

@@ -7,6 +7,7 @@
 
 use crate::communicator::Communicator;
 use crate::error::{Error, Result};
+use crate::fit;
 use crate::laplacian::BackendChoice;
 use crate::select::OutlierRule;
 use crate::select::cross_validation::CrossValidationOptions;
@@ -80,7 +81,8 @@ macro_rules! fit_options {
 }
 
 fit_options! {
-    /// Ranking method [default: iss, or lbi where iss would take too long]
+    /// Ranking method [default: crowd if annotators are known, otherwise bt; iss for
+    /// graded votes without annotators]
     #[cfg_attr(feature = "clap", arg(long, value_enum))]
     method: Option<Method> = None, used_by [];
 
@@ -262,10 +264,11 @@ impl FitOptions {
         CrowdOptions { prior: self.prior, backend: self.backend }
     }
 
-    /// Whether the method needs every vote with its annotator.
+    /// Whether the method uses who voted, where annotators are known: the votes are to be read with
+    /// their annotators.
     #[must_use]
-    pub fn needs_annotators(&self) -> bool {
-        self.method.is_some_and(Method::needs_annotators)
+    pub fn uses_annotators(&self) -> bool {
+        self.method.map_or_else(|| fit::prefers_model(self.rule()), Method::needs_annotators)
     }
 
     pub(crate) fn bregman_options(&self) -> BregmanOptions {

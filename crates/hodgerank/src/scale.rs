@@ -114,9 +114,11 @@ impl EloScale {
             Ok((fit.components.of[item] + 1, fit.scores[item]))
         });
         let anchored = anchored.transpose()?;
+        // Scores of graded votes have the unit of the outcomes, whatever the method.
+        let is_graded = fit.crowd().is_some_and(|crowd| crowd.estimates.noise.is_some());
         let log_odds_per_unit = match fit.model {
-            Some(_) => Some(1.0),
-            None => fitted_factor(graph, fit)?,
+            Some(_) if !is_graded => Some(1.0),
+            _ => fitted_factor(graph, fit)?,
         };
         Ok(Self { log_odds_per_unit, anchor: anchor.cloned(), anchored })
     }

@@ -1,5 +1,6 @@
 //! Votes with labels, added one by one: the input of [`Ranker`](crate::Ranker).
 
+use crate::annotator_votes::AnnotatorVotes;
 use crate::comparison::Comparison;
 use crate::error::{Error, Result};
 use crate::graph::Groups;
@@ -141,21 +142,26 @@ impl Votes {
             return Err(Error::NoVotes);
         }
         let (items, new_index) = self.items.sorted();
+        let (annotators, new_annotator) = self.annotators.sorted();
         let renumber = |vote: &Comparison| Comparison {
             left: new_index[vote.left as usize],
             right: new_index[vote.right as usize],
+            annotator: vote.annotator.map(|annotator| new_annotator[annotator as usize]),
             ..*vote
         };
         let votes: Vec<Comparison> = self.votes.iter().map(renumber).collect();
         let comparisons = votes.iter().fold(0, |sum: u64, vote| sum.saturating_add(vote.count));
         check_votes(comparisons)?;
         let merged = Groups::merge(items.len(), &votes)?;
+        let number = annotators.len();
+        let annotator_votes = (number > 0)
+            .then(|| AnnotatorVotes::from_comparisons(number, &votes, self.has_sides()));
         let study = Study {
             by: None,
             items,
             groups: merged.groups,
-            annotators: self.annotators.clone(),
-            annotator_votes: None,
+            annotators,
+            annotator_votes,
             rows: votes.len() as u64,
             comparisons,
         };

@@ -21,7 +21,7 @@ fn bad_annotators_are_found() {
     let dir = TestDir::new();
     for name in ["v.csv", "v.parquet"] {
         annotated(&dir, name);
-        let found = ranked(&dir, &[name], b"");
+        let found = ranked(&dir, &[name, "--method", "iss"], b"");
         let rows = found["annotators"].as_array().unwrap();
         assert_eq!(rows.len(), 19);
         for (row, kind) in rows.iter().zip(["malicious", "malicious", "always-left", "careful"]) {
@@ -109,7 +109,8 @@ fn annotators_need_a_column() {
     assert!(run.stderr.contains("2 votes have no annotator"), "{}", run.stderr);
 }
 
-/// Standard input is copied to a temporary file only if it has to be read twice.
+/// Standard input is copied to a temporary file only if it has to be read twice: for methods that do
+/// not judge annotators.
 #[cfg(unix)]
 #[test]
 fn only_json_reads_standard_input_twice() {
@@ -117,7 +118,7 @@ fn only_json_reads_standard_input_twice() {
     annotated(&dir, "v.csv");
     let run = |format: &str| {
         let file = std::fs::File::open(dir.path().join("v.csv")).unwrap();
-        let mut command = dir.command(&["rank", "-", "--format", format]);
+        let mut command = dir.command(&["rank", "-", "--method", "iss", "--format", format]);
         command.env("TMPDIR", dir.path().join("missing")).stdin(file);
         let output = command.output().unwrap();
         (output.status.code(), String::from_utf8(output.stderr).unwrap())

@@ -72,11 +72,10 @@ fn commands_with_two_passes_notice_it_and_write_nothing() {
         ("appended to", first.clone() + "i1,i2,w3\n"),
         ("reordered", reordered.join("\n") + "\n"),
     ];
-    let commands: [&[&str]; 4] = [
+    let commands: [&[&str]; 3] = [
         &["clean", "votes.csv", "-o", "out.csv", "--flagged", "flagged.csv"],
         &["outliers", "votes.csv", "-o", "out.csv"],
         &["rank", "votes.csv", "--format", "json", "-o", "out.json"],
-        &["report", "votes.csv", "-o", "out.html"],
     ];
     let dir = TestDir::new();
     let method = ["--on-error", "skip", "--method", "hlasso", "--outliers", "5%"];

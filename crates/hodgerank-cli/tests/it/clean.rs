@@ -86,7 +86,8 @@ fn rows_are_split_and_otherwise_unchanged() {
         dir.write("v.csv", format!("{mark}{header}{end}{body}{last}"));
         clean(&dir, "csv", &["v.csv", "--outliers", "100"]);
         let (kept, flagged) = (text(&dir, "kept.csv"), text(&dir, "flagged.csv"));
-        let flagged = without_columns(&flagged, 2);
+        // Row, reason and probability.
+        let flagged = without_columns(&flagged, 3);
         let head = format!("{mark}{header}{end}");
         let lines = |text: String| -> Vec<String> {
             let body = text.strip_prefix(&head).expect("the header");
@@ -156,7 +157,7 @@ fn parquet_keeps_schema_and_columns() {
         let columns: Vec<usize> = (0..schema.fields().len()).collect();
         let own = builder.schema().project(&columns).unwrap();
         assert_eq!(own, *schema, "{name}");
-        let added = if name == "flagged.parquet" { 2 } else { 0 };
+        let added = if name == "flagged.parquet" { 3 } else { 0 };
         assert_eq!(builder.schema().fields().len(), columns.len() + added, "{name}");
         let batches = builder.build().unwrap().map(Result::unwrap);
         let batches = batches.map(|batch| batch.project(&columns).unwrap());
@@ -247,7 +248,8 @@ fn several_files_and_by() {
     dir.write("2.csv", format!("{header}{two}"));
     clean(&dir, "csv", &["1.csv", "2.csv", "--by", "scene"]);
     let (kept, flagged) = (text(&dir, "kept.csv"), text(&dir, "flagged.csv"));
-    let flagged = without_columns(&flagged, 3);
+    // Row, file, reason and probability.
+    let flagged = without_columns(&flagged, 4);
     let all = format!("{one}{two}");
     let rows = |text: &str| -> Vec<String> {
         text.strip_prefix(header).unwrap_or(text).lines().map(str::to_owned).collect()

@@ -158,7 +158,12 @@ fn what_cannot_be_is_refused() {
     refused(&dir, &elo("gpt-4"), 2, &["ITEM=VALUE"]);
     refused(&dir, &["rank", "v.csv", "--anchor", "gpt-4=1"], 2, &["--scale elo"]);
     dir.write("s.csv", "winner,loser\na,b\nb,c\na,c\n");
-    refused(&dir, &["rank", "s.csv", "--scale", "elo"], 3, &["no vote contradicts", "--method bt"]);
-    let separable = dir.rank_json(&["s.csv", "--scale", "elo", "--method", "bt"]);
+    refused(
+        &dir,
+        &["rank", "s.csv", "--method", "l2", "--scale", "elo"],
+        3,
+        &["no vote contradicts", "--method bt"],
+    );
+    let separable = dir.rank_json(&["s.csv", "--scale", "elo"]);
     assert!(scores(&separable)["a"] > 1000.0);
 }

@@ -137,8 +137,12 @@ fn check(votes: &Votes, options: &[&str]) {
         ["kept.csv", "flagged.csv"].map(|name| Votes::read(&dir.path().join(name)));
     assert_eq!(kept.header, votes.header, "{path}");
     let own = votes.header.len();
+    let added = match ranked["method"]["name"].as_str() {
+        Some("bt" | "crowd") => &["row", "reason", "probability"][..],
+        _ => &["row", "reason"],
+    };
     assert!(removed.header.iter().take(own).eq(&votes.header), "{path}");
-    assert_eq!(removed.header.iter().skip(own).collect::<Vec<_>>(), ["row", "reason"], "{path}");
+    assert_eq!(removed.header.iter().skip(own).collect::<Vec<_>>(), added, "{path}");
     assert_eq!(removed.rows.len() as u64, flagged, "{path}");
     let mut parts = (kept.rows.iter().peekable(), removed.rows.iter());
     for (number, row) in (1..).zip(&votes.rows) {

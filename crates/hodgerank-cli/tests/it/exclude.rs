@@ -143,8 +143,10 @@ fn clean_writes_their_rows_as_flagged() {
         assert!(run.stderr.contains("481 of them by excluded annotators"), "{}", run.stderr);
         let flagged = text("flagged.csv");
         let mut lines = flagged.lines();
-        assert_eq!(lines.next(), Some("annotator,left,right,winner,scene,row,reason"));
-        let first = format!("left-1,stranger,i1,left,scene-0,1,{reason}");
+        let header = "annotator,left,right,winner,scene,row,reason,probability";
+        assert_eq!(lines.next(), Some(header));
+        // No probability: their votes are not part of the ranking.
+        let first = format!("left-1,stranger,i1,left,scene-0,1,{reason},");
         assert_eq!(lines.next(), Some(first.as_str()));
         let kept = text("kept.csv").lines().count();
         assert_eq!(flagged.lines().count() + kept, text("all.csv").lines().count() + 1);

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use crate::support::TestDir;
-use hodgerank::fit::fit;
+use hodgerank::fit::fit_with_annotators;
 use hodgerank::select::OutlierRule;
 use hodgerank::solve::bregman::Algorithm;
 use hodgerank::solve::lasso_l2::Protocol;
@@ -42,12 +42,13 @@ fn settings() -> Vec<(&'static str, FitOptions)> {
 fn program_and_library_agree_bit_by_bit() {
     for file in ["complete.csv", "annotators.csv"] {
         let file = hodgerank_testdata::file(file).to_str().unwrap().to_owned();
-        let input =
-            read(std::slice::from_ref(&file), &ReadOptions::default(), &Arc::default()).unwrap();
+        let with_annotators = ReadOptions { annotator_votes: true, ..Default::default() };
+        let input = read(std::slice::from_ref(&file), &with_annotators, &Arc::default()).unwrap();
         let study = &input.studies[0];
         let graph = ComparisonGraph::new(study.items.len(), study.groups.clone()).unwrap();
         for (flags, options) in settings() {
-            let scores = fit(&graph, &options).unwrap().scores;
+            let votes = study.annotator_votes.as_ref();
+            let scores = fit_with_annotators(&graph, votes, &options).unwrap().scores;
             let arguments = [&[file.as_str()][..], &flags.split(' ').collect::<Vec<_>>()].concat();
             let json = TestDir::new().rank_json(&arguments);
             let ranking = json["ranking"].as_array().unwrap();

@@ -4,6 +4,7 @@ use std::io;
 
 use clap::Args;
 use hodgerank::annotators::{JudgedAnnotator, StudyVotes, judge_all};
+use hodgerank::fit::CrowdFlags;
 use hodgerank::{FitOptions, Method, RankedStudy};
 use hodgerank_io::write::{Column, Table};
 use serde::Serialize;
@@ -139,6 +140,7 @@ impl ListingRow for JudgedAnnotator<String> {
         vec![
             ("annotator", Column::Text(names)),
             ("votes", Column::Whole(rows.iter().map(|row| Some(row.votes)).collect())),
+            ("flagged", Column::Whole(rows.iter().map(|row| Some(row.flagged)).collect())),
             ("class", Column::Text(classes.collect())),
             ("probability", number(|row| row.probability)),
             ("honest", number(|row| row.honest)),
@@ -213,8 +215,9 @@ pub fn judged_annotators(study: &RankedStudy) -> Option<Vec<JudgedAnnotator<Stri
 
 /// The votes of a study and what the crowd model says about them, if it was fitted.
 pub(crate) fn study_votes(study: &RankedStudy) -> Option<StudyVotes<'_>> {
-    let (crowd, votes) = study.fit.crowd().zip(study.annotator_votes.as_ref())?;
-    Some(StudyVotes { crowd, votes, labels: &study.annotators })
+    let (flags, votes) = study.fit.crowd_flags().zip(study.annotator_votes.as_ref())?;
+    let CrowdFlags { crowd, threshold } = flags;
+    Some(StudyVotes { crowd, votes, labels: &study.annotators, threshold: *threshold })
 }
 
 /// The votes of an annotator, those on the clearest pairs first.

@@ -17,7 +17,7 @@ struct SuspicionOrder {
     groups: Vec<u32>,
     /// The first entry of each distinct vote into the path.
     entry: Vec<Option<Entry>>,
-    /// y − (θ_left − θ_right) of each distinct vote.
+    /// [`Fit::residual`](hodgerank::Fit::residual) of each distinct vote.
     residual: Vec<f64>,
     /// The probability that a vote is bad, if the method estimates it.
     probability: Option<Vec<f64>>,
@@ -29,7 +29,8 @@ impl SuspicionOrder {
     fn new(study: &RankedStudy) -> Self {
         let groups = study.graph.groups();
         let difference = study.graph.gradient(&study.fit.scores);
-        let residual: Vec<f64> = groups.y.iter().zip(difference).map(|(y, d)| y - d).collect();
+        let residual = groups.y.iter().zip(difference).map(|(&y, d)| study.fit.residual(y, d));
+        let residual: Vec<f64> = residual.collect();
         let mut entry: Vec<Option<Entry>> = vec![None; groups.len()];
         for &first in &study.fit.entries {
             entry[first.group as usize].get_or_insert(first);

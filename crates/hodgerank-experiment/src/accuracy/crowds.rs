@@ -93,29 +93,47 @@ impl Design {
     }
 }
 
+/// What an answer is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum AnswerKind {
+    /// One of the two sides.
+    Side,
+    /// One of the two sides, or a tie.
+    SideOrTie,
+    /// A number from −3 to 3.
+    Graded,
+}
+
 /// A kind of study: a row of the table of results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Cell {
     pub(super) crowd: CrowdKind,
     pub(super) design: Design,
-    pub(super) has_ties: bool,
+    pub(super) answers: AnswerKind,
 }
 
 impl Cell {
-    /// The name of the crowd, which says whether there are ties.
+    /// The name of the crowd, with the kind of answers if they are not just sides.
     pub(super) fn crowd_name(&self) -> String {
         let name = self.crowd.as_str();
-        if self.has_ties { format!("{name}, ties") } else { name.to_owned() }
+        match self.answers {
+            AnswerKind::Side => name.to_owned(),
+            AnswerKind::SideOrTie => format!("{name}, ties"),
+            AnswerKind::Graded => format!("{name}, graded"),
+        }
     }
 }
 
-/// Returns every crowd with every design, then those with ties.
+/// Returns every crowd with every design, then those with ties and with graded answers.
 pub(super) fn cells() -> Vec<Cell> {
-    let without = CrowdKind::ALL.map(|crowd| (crowd, false));
-    let with = [CrowdKind::Clean, CrowdKind::Mixed].map(|crowd| (crowd, true));
-    let crowds = without.into_iter().chain(with);
+    use CrowdKind::{Careless, Clean, Contrary, Mixed, OneSided};
+    let sides = CrowdKind::ALL.map(|crowd| (crowd, AnswerKind::Side));
+    let ties = [Clean, Mixed].map(|crowd| (crowd, AnswerKind::SideOrTie));
+    let graded = [Clean, Careless, Contrary, OneSided, Mixed];
+    let graded = graded.map(|crowd| (crowd, AnswerKind::Graded));
+    let crowds = sides.into_iter().chain(ties).chain(graded);
     crowds
-        .flat_map(|(crowd, has_ties)| Design::ALL.map(|design| Cell { crowd, design, has_ties }))
+        .flat_map(|(crowd, answers)| Design::ALL.map(|design| Cell { crowd, design, answers }))
         .collect()
 }
 

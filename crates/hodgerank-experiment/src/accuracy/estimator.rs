@@ -49,6 +49,7 @@ impl Estimator {
         study: &SimulatedCrowd,
         graph: &ComparisonGraph,
     ) -> Result<Option<Vec<f64>>> {
+        let is_graded = study.is_graded();
         let plain = BradleyTerryOptions { lapse_rate: Some(0.0), ..Default::default() };
         let bradley_terry = |graph: &ComparisonGraph, options: &BradleyTerryOptions| {
             bradley_terry::solve(graph, options).map(|found| found.solution.scores)
@@ -57,12 +58,14 @@ impl Estimator {
             Self::Iss if study.votes.len() > MAX_ISS_VOTES => return Ok(None),
             Self::L2 => fitted(graph, Method::L2)?,
             Self::Iss => fitted(graph, Method::InverseScaleSpace)?,
+            Self::Plain if is_graded => fitted(graph, Method::L2)?,
             Self::Plain => bradley_terry(graph, &plain)?,
             Self::BradleyTerry => bradley_terry(graph, &BradleyTerryOptions::default())?,
             Self::Crowd => {
                 let votes = study.annotator_votes();
                 crowd::solve(graph, &votes, &CrowdOptions::default())?.solution.scores
             }
+            Self::Oracle if is_graded => fitted(&study.honest_graph()?, Method::L2)?,
             Self::Oracle => bradley_terry(&study.honest_graph()?, &plain)?,
         }))
     }

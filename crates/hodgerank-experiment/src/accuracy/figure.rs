@@ -26,9 +26,9 @@ const TICK: f64 = 0.05;
 /// out.
 pub(super) fn draw(summary: &Summary) -> Chart {
     let mut crowds: Vec<Cell> = summary.cells.iter().map(|means| means.cell).collect();
-    crowds.dedup_by_key(|cell| (cell.crowd.as_str(), cell.has_ties));
+    crowds.dedup_by_key(|cell| (cell.crowd.as_str(), cell.answers as u8));
     let tau = |estimator: Estimator, crowd: &Cell| {
-        let is_in = |cell: &Cell| (cell.crowd, cell.has_ties) == (crowd.crowd, crowd.has_ties);
+        let is_in = |cell: &Cell| (cell.crowd, cell.answers) == (crowd.crowd, crowd.answers);
         summary.tau(estimator, is_in)
     };
     let (mut marks, mut legend) = (Vec::new(), Vec::new());

@@ -8,6 +8,9 @@
 //! | pairs | see [`super::crowds::Design`] |
 //! | honest answers | left with probability F(θ_left − θ_right), F the logistic function |
 //! | ties | Davidson, odds 0.5 between equal items; they replace answers of all annotators |
+//! | graded answers | twice the difference, in standard deviations of θ, with normal noise; rounded, −3 to 3 |
+//! | their noise | its standard deviation is log-normal over annotators, 1.5 in units of θ |
+//! | graded answers that are not honest | a side as below, with a size of 1, 2 or 3 |
 //!
 //! | crowd | what its bad annotators do |
 //! |---|---|
@@ -25,15 +28,20 @@
 //! A vote is bad unless it is an honest answer by the true scores, even where it agrees with one. Each
 //! step has its own random stream.
 
-use hodgerank::{AnnotatorVote, AnnotatorVotes, Comparison, ComparisonGraph, Groups};
+use hodgerank::{AnnotatorVotes, Comparison, ComparisonGraph, Groups};
 
-use super::crowds::{Cell, CrowdKind, Size};
+use super::crowds::{AnswerKind, Cell, CrowdKind, Size};
 use super::pairs::Pairs;
 use super::random::Random;
 use crate::error::Result;
 
 /// Odds of a tie between equal items against either side.
 const TIE_ODDS: f64 = 0.5;
+/// Graded answers go from minus this to this.
+const MAX_GRADE: f64 = 3.0;
+/// The noise of graded answers, and the standard deviation of its logarithm over annotators.
+const NOISE: f64 = 1.5;
+const LOG_NOISE_SPREAD: f64 = 0.4;
 const MIN_VOTES: usize = 20;
 /// Passers-by per annotator that the size asks for.
 const PASSERS_BY: usize = 10;
@@ -44,7 +52,7 @@ pub(super) struct CrowdVote {
     pub(super) annotator: u32,
     pub(super) left: u32,
     pub(super) right: u32,
-    /// 1 for the left item, −1 for the right one, 0 for a tie.
+    /// Positive for the left item, negative for the right one, 0 for a tie; ±1 unless graded.
     pub(super) y: f64,
     pub(super) is_bad: bool,
 }
@@ -117,30 +125,62 @@ impl Tastes {
         Self { truth, other, favourite }
     }
 
-    /// The probability of the answer left, and whether that answer is bad.
+    /// What decides an answer, and whether it is bad.
     fn answer(
         &self,
         behaviour: Behaviour,
         is_second_half: bool,
         (left, right): (usize, usize),
         random: &mut Random,
-    ) -> (f64, bool) {
-        let honest = logistic(self.truth[left] - self.truth[right]);
+    ) -> (Answer, bool) {
+        let difference = self.truth[left] - self.truth[right];
         match behaviour {
-            Behaviour::Careless(lapses) if random.chance(lapses) => (0.5, true),
-            Behaviour::Contrary => (1.0 - honest, true),
-            Behaviour::Fixed(share) => (share, true),
-            Behaviour::Tired(share) if is_second_half => (share, true),
-            Behaviour::Fan if left == self.favourite => (1.0, true),
-            Behaviour::Fan if right == self.favourite => (0.0, true),
-            Behaviour::OtherTaste => (logistic(self.other[left] - self.other[right]), true),
-            _ => (honest, false),
+            Behaviour::Careless(lapses) if random.chance(lapses) => (Answer::Fixed(0.5), true),
+            Behaviour::Contrary => (Answer::By(-difference), true),
+            Behaviour::Fixed(share) => (Answer::Fixed(share), true),
+            Behaviour::Tired(share) if is_second_half => (Answer::Fixed(share), true),
+            Behaviour::Fan if left == self.favourite => (Answer::Fixed(1.0), true),
+            Behaviour::Fan if right == self.favourite => (Answer::Fixed(0.0), true),
+            Behaviour::OtherTaste => (Answer::By(self.other[left] - self.other[right]), true),
+            _ => (Answer::By(difference), false),
+        }
+    }
+}
+
+/// What decides an answer.
+#[derive(Debug, Clone, Copy)]
+enum Answer {
+    /// A difference of scores.
+    By(f64),
+    /// Left with this probability.
+    Fixed(f64),
+}
+
+impl Answer {
+    /// Draws a side: 1 for left, −1 for right.
+    fn side(self, random: &mut Random) -> f64 {
+        let left = match self {
+            Self::By(difference) => logistic(difference),
+            Self::Fixed(left) => left,
+        };
+        if random.chance(left) { 1.0 } else { -1.0 }
+    }
+
+    /// Draws a graded answer; `spread` is the standard deviation of the true scores.
+    fn graded(self, noise: f64, spread: f64, random: &mut Random) -> f64 {
+        match self {
+            Self::By(difference) => {
+                let answer = 2.0 * (difference + noise * random.normal()) / spread;
+                answer.round().clamp(-MAX_GRADE, MAX_GRADE)
+            }
+            Self::Fixed(_) => self.side(random) * (1 + random.below(MAX_GRADE as usize)) as f64,
         }
     }
 }
 
 impl SimulatedCrowd {
-    /// Simulates a study. Cells that differ only in ties have the same votes but for the ties.
+    /// Simulates a study. Cells that differ only in their answers have the same
+    /// annotators and pairs.
     pub(super) fn new(cell: &Cell, size: &Size, seed: u64) -> Self {
         let study = [seed, cell.crowd as u64, cell.design as u64, size.items as u64];
         let stream = |number| Random::new(study, number);
@@ -149,21 +189,26 @@ impl SimulatedCrowd {
         let mut pairs = Pairs::new(cell.design, &truth, spread, stream(2));
         let tastes = Tastes::new(truth, spread, &mut stream(3));
         let (mut lapses, mut answers, mut ties) = (stream(4), stream(5), stream(6));
+        let mut noises = stream(7);
         let mut votes = Vec::new();
         for (annotator, &(behaviour, count)) in people.iter().enumerate() {
+            let noise = NOISE * (LOG_NOISE_SPREAD * noises.normal()).exp();
             for k in 0..count {
                 let pair = pairs.next(&tastes.truth);
                 let is_second_half = k >= count / 2;
-                let (p, is_bad) = tastes.answer(behaviour, is_second_half, pair, &mut lapses);
-                let answer = if answers.chance(p) { 1.0 } else { -1.0 };
+                let (answer, is_bad) = tastes.answer(behaviour, is_second_half, pair, &mut lapses);
+                let y = match cell.answers {
+                    AnswerKind::Graded => answer.graded(noise, spread, &mut answers),
+                    _ => answer.side(&mut answers),
+                };
                 let half = 0.5 * (tastes.truth[pair.0] - tastes.truth[pair.1]);
                 let tie = TIE_ODDS / (half.exp() + (-half).exp() + TIE_ODDS);
-                let is_tie = cell.has_ties && ties.chance(tie);
+                let is_tie = cell.answers == AnswerKind::SideOrTie && ties.chance(tie);
                 votes.push(CrowdVote {
                     annotator: annotator as u32,
                     left: pair.0 as u32,
                     right: pair.1 as u32,
-                    y: if is_tie { 0.0 } else { answer },
+                    y: if is_tie { 0.0 } else { y },
                     is_bad,
                 });
             }
@@ -190,12 +235,16 @@ impl SimulatedCrowd {
     }
 
     pub(super) fn annotator_votes(&self) -> AnnotatorVotes {
-        let row = |vote: &CrowdVote| {
-            let (left, right, outcome) = (vote.left, vote.right, (vote.y + 1.0) as u32);
-            (vote.annotator, AnnotatorVote { left, right, outcome, count: 1 })
+        let vote = |vote: &CrowdVote| Comparison {
+            annotator: Some(vote.annotator),
+            ..Comparison::new(vote.left, vote.right, vote.y)
         };
-        let rows = self.votes.iter().map(row).collect();
-        AnnotatorVotes::new(self.annotators, &[rows], vec![-1.0, 0.0, 1.0], true)
+        let votes: Vec<Comparison> = self.votes.iter().map(vote).collect();
+        AnnotatorVotes::from_comparisons(self.annotators, &votes, true)
+    }
+
+    pub(super) fn is_graded(&self) -> bool {
+        self.votes.iter().any(|vote| vote.y.abs() > 1.0)
     }
 
     /// The share of votes that are bad.

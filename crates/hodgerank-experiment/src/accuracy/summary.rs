@@ -2,7 +2,7 @@
 
 use hodgerank_io::write::Table;
 
-use super::crowds::{Cell, CrowdKind};
+use super::crowds::{AnswerKind, Cell, CrowdKind};
 use super::estimator::Estimator;
 use super::{OfEstimators, StudyResult};
 use crate::columns::{counts, numbers, table, texts};
@@ -62,24 +62,34 @@ impl Summary {
 
     pub(super) fn claims(&self) -> Vec<Claim> {
         // Crowds with ties would count twice.
-        let is_basic = |cell: &Cell| CrowdKind::BASIC.contains(&cell.crowd) && !cell.has_ties;
+        let has_sides = |cell: &Cell| cell.answers == AnswerKind::Side;
+        let is_basic = |cell: &Cell| CrowdKind::BASIC.contains(&cell.crowd) && has_sides(cell);
         let basic = CrowdKind::BASIC.map(CrowdKind::as_str).join(", ");
+        let is_graded = |cell: &Cell| cell.answers == AnswerKind::Graded;
+        let plain = "plain Bradley–Terry";
         vec![
-            self.gap_claim(&format!("the crowds {basic}"), is_basic, MIN_GAP_BASIC),
-            self.gap_claim("all crowds", |cell| !cell.has_ties, MIN_GAP_ALL),
+            self.gap_claim(&format!("the crowds {basic}"), plain, is_basic, MIN_GAP_BASIC),
+            self.gap_claim("all crowds", plain, has_sides, MIN_GAP_ALL),
+            self.gap_claim("graded crowds", "least squares", is_graded, MIN_GAP_BASIC),
             self.clean_claim(),
             self.worst_claim(),
         ]
     }
 
-    fn gap_claim(&self, which: &str, is_in: impl Fn(&Cell) -> bool, min: f64) -> Claim {
+    fn gap_claim(
+        &self,
+        which: &str,
+        plain_name: &str,
+        is_in: impl Fn(&Cell) -> bool,
+        min: f64,
+    ) -> Claim {
         let [plain, crowd, oracle] = [Estimator::Plain, Estimator::Crowd, Estimator::Oracle]
             .map(|estimator| self.tau(estimator, &is_in));
         let gap = gap_closed(crowd, plain, oracle);
         Claim::new(
             format!(
-                "over {which}, crowd closes at least {:.0}% of the gap in mean τ between plain \
-                 Bradley–Terry and the oracle",
+                "over {which}, crowd closes at least {:.0}% of the gap in mean τ between \
+                 {plain_name} and the oracle",
                 100.0 * min
             ),
             format!("{:.1}%: plain {plain:.4}, crowd {crowd:.4}, oracle {oracle:.4}", 100.0 * gap),
@@ -88,18 +98,19 @@ impl Summary {
     }
 
     fn clean_claim(&self) -> Claim {
-        let gain = |has_ties: bool| {
-            let is_in = |cell: &Cell| cell.crowd == CrowdKind::Clean && cell.has_ties == has_ties;
+        let gain = |answers: AnswerKind| {
+            let is_in = |cell: &Cell| cell.crowd == CrowdKind::Clean && cell.answers == answers;
             self.tau(Estimator::Crowd, is_in) - self.tau(Estimator::Plain, is_in)
         };
-        let (without, with) = (gain(false), gain(true));
+        let [sides, ties, graded] =
+            [AnswerKind::Side, AnswerKind::SideOrTie, AnswerKind::Graded].map(gain);
         Claim::new(
             format!(
-                "on clean crowds, with ties or without, crowd loses at most {MAX_LOSS_CLEAN} in mean \
-                 τ against plain Bradley–Terry"
+                "on clean crowds, with ties, without and graded, crowd loses at most \
+                 {MAX_LOSS_CLEAN} in mean τ against plain"
             ),
-            format!("{without:+.4} without ties, {with:+.4} with ties"),
-            without.min(with) >= -MAX_LOSS_CLEAN,
+            format!("{sides:+.4} without ties, {ties:+.4} with ties, {graded:+.4} graded"),
+            sides.min(ties).min(graded) >= -MAX_LOSS_CLEAN,
         )
     }
 
@@ -110,10 +121,7 @@ impl Summary {
             format!("worst {:+.4} ± {:.4} ({crowd}, {design})", worst.gain, worst.gain_error)
         });
         Claim::new(
-            format!(
-                "with no crowd and design is crowd more than {MAX_LOSS} in mean τ below plain \
-                 Bradley–Terry"
-            ),
+            format!("with no crowd and design is crowd more than {MAX_LOSS} in mean τ below plain"),
             found,
             worst.is_some_and(|worst| worst.gain >= -MAX_LOSS),
         )

@@ -1,8 +1,9 @@
-use super::crowds::{CrowdKind, Design};
+use super::crowds::{AnswerKind, CrowdKind, Design};
+use super::simulated_crowd::CrowdVote;
 use super::*;
 
 fn cell(crowd: CrowdKind) -> Cell {
-    Cell { crowd, design: Design::Uniform, has_ties: false }
+    Cell { crowd, design: Design::Uniform, answers: AnswerKind::Side }
 }
 
 fn tiny(crowds: &[CrowdKind]) -> Plan {
@@ -62,7 +63,7 @@ fn passers_by_have_one_or_two_votes() {
 
 #[test]
 fn ties_replace_answers_and_change_nothing_else() {
-    let ties = Cell { has_ties: true, ..cell(CrowdKind::Mixed) };
+    let ties = Cell { answers: AnswerKind::SideOrTie, ..cell(CrowdKind::Mixed) };
     let with = SimulatedCrowd::new(&ties, &SIZES[1], 5);
     let without = SimulatedCrowd::new(&cell(CrowdKind::Mixed), &SIZES[1], 5);
     let tied = with.votes.iter().filter(|vote| vote.y == 0.0).count() as f64;
@@ -71,6 +72,21 @@ fn ties_replace_answers_and_change_nothing_else() {
     for (a, b) in with.votes.iter().zip(&without.votes) {
         assert!(a.y == 0.0 || a == b);
     }
+}
+
+#[test]
+fn graded_answers_have_sizes() {
+    let graded = Cell { answers: AnswerKind::Graded, ..cell(CrowdKind::Mixed) };
+    let study = SimulatedCrowd::new(&graded, &SIZES[1], 5);
+    assert!(study.is_graded());
+    assert!(study.votes.iter().all(|vote| vote.y.fract() == 0.0 && vote.y.abs() <= 3.0));
+    let agrees = |vote: &&CrowdVote| {
+        let difference = study.truth[vote.left as usize] - study.truth[vote.right as usize];
+        vote.y * difference > 0.0
+    };
+    let honest = || study.votes.iter().filter(|vote| !vote.is_bad && vote.y != 0.0);
+    let share = honest().filter(agrees).count() as f64 / honest().count() as f64;
+    assert!((0.7..0.95).contains(&share), "{share}");
 }
 
 #[test]

@@ -1,6 +1,8 @@
 //! Votes with their annotators, as they are read.
 
-use hodgerank::{AnnotatorVote, AnnotatorVotes};
+use std::collections::HashMap;
+
+use hodgerank::{AnnotatorVote, AnnotatorVotes, Groups};
 
 /// The index of an annotator who is not known.
 pub(crate) const NO_ANNOTATOR: u32 = u32::MAX;
@@ -13,6 +15,8 @@ pub(super) struct AnnotatedVotes {
     outcomes: Vec<f64>,
     /// Position of the last outcome.
     last: usize,
+    /// Position of each outcome by its bits: graded votes can have millions of them.
+    positions: HashMap<u64, usize>,
 }
 
 impl AnnotatedVotes {
@@ -31,9 +35,10 @@ impl AnnotatedVotes {
     #[inline]
     fn outcome(&mut self, y: f64) -> u32 {
         if self.outcomes.get(self.last) != Some(&y) {
-            self.last = self.outcomes.iter().position(|&known| known == y).unwrap_or_else(|| {
-                self.outcomes.push(y);
-                self.outcomes.len() - 1
+            let outcomes = &mut self.outcomes;
+            self.last = *self.positions.entry(y.to_bits()).or_insert_with(|| {
+                outcomes.push(y);
+                outcomes.len() - 1
             });
         }
         self.last as u32
@@ -41,6 +46,16 @@ impl AnnotatedVotes {
 
     pub(super) fn memory_bytes(&self) -> usize {
         self.votes.capacity() * size_of::<(u32, AnnotatorVote)>()
+    }
+
+    /// The votes of unknown people, from groups.
+    pub(super) fn unknown(groups: &Groups) -> Self {
+        let mut votes = Self::default();
+        for g in 0..groups.len() {
+            let (left, right) = (groups.left[g], groups.right[g]);
+            votes.add(NO_ANNOTATOR, left, right, groups.y[g], groups.weight[g] as u64);
+        }
+        votes
     }
 
     /// Votes of all threads with the final indices: `items` and `annotators` translate those of each

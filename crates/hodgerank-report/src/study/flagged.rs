@@ -83,8 +83,9 @@ fn list(findings: &StudyFindings<'_>, order: &mut ItemOrder, suspects: &Suspects
         .collect();
     let residual = |&g: &u32| {
         let (first, second) = preferred(findings, g);
-        let predicted = scores[first as usize] - scores[second as usize];
-        Some(rounded(groups.y[g as usize].abs() - predicted, 10.0))
+        let difference = scores[first as usize] - scores[second as usize];
+        let residual = findings.ranked.fit.residual(groups.y[g as usize].abs(), difference);
+        Some(rounded(residual, 10.0))
     };
     let whole = |values: Vec<i64>| Values::Whole(values.into_iter().map(Some).collect());
     let outcome = |&g: &u32| Some(groups.y[g as usize].abs());
@@ -110,7 +111,7 @@ fn list(findings: &StudyFindings<'_>, order: &mut ItemOrder, suspects: &Suspects
             "residual",
             Values::Number(listed.iter().map(residual).collect()),
         )
-        .with_hint("Outcome minus the difference of the scores"),
+        .with_hint("Outcome minus the one that the scores predict"),
         PageColumn::new(
             "agreeing",
             "also flagged by",

@@ -19,6 +19,7 @@ use super::exact::holm;
 use super::pooled::{ClassEstimate, Person, StudyVotes, classes};
 use super::trials::Trials;
 use crate::annotator_votes::{AnnotatorVote, AnnotatorVotes};
+use crate::fit::CrowdFlags;
 use crate::flag_reason::FlagReason;
 use crate::labels::{Labels, natural_order};
 use crate::solve::crowd::{AnnotatorClass, Crowd};
@@ -36,6 +37,8 @@ pub struct JudgedAnnotator<L = u32> {
     pub annotator: L,
     /// Votes cast.
     pub votes: u64,
+    /// Votes that are flagged.
+    pub flagged: u64,
     /// The most probable class; none for people with too few votes.
     pub class: Option<AnnotatorClass>,
     /// Its probability.
@@ -97,12 +100,13 @@ impl<L> JudgedAnnotator<L> {
     /// The same with another name of the annotator.
     #[must_use]
     pub fn with_name<M>(self, annotator: M) -> JudgedAnnotator<M> {
-        let Self { votes, class, probability, honest, honest_low, honest_high, .. } = self;
+        let Self { votes, flagged, class, probability, honest, honest_low, honest_high, .. } = self;
         let Self { agreement, expected_agreement, agreement_p, agreement_p_adjusted, .. } = self;
         let Self { left_share, expected_left_share, left_p, left_p_adjusted, verdict, .. } = self;
         JudgedAnnotator {
             annotator,
             votes,
+            flagged,
             class,
             probability,
             honest,
@@ -128,7 +132,8 @@ pub fn judge(
     votes: &AnnotatorVotes,
     labels: &Labels,
 ) -> Vec<JudgedAnnotator<String>> {
-    judge_all(&[StudyVotes { crowd, votes, labels }])
+    let threshold = CrowdFlags::MORE_LIKELY_BAD;
+    judge_all(&[StudyVotes { crowd, votes, labels, threshold }])
 }
 
 /// Judges every annotator over several studies, those with the most bad votes first: votes add up,
@@ -193,13 +198,17 @@ fn judge_one(
     /// A count in one row stands for so many votes at most in the tests.
     const MAX_COUNT: u32 = 1000;
     let (mut agreement, mut left) = (Trials::default(), Trials::default());
-    let mut number = 0;
+    let (mut number, mut flagged) = (0, 0);
     for &(study, annotator) in person {
-        let StudyVotes { crowd, votes, .. } = studies[study];
+        let StudyVotes { crowd, votes, threshold, .. } = studies[study];
+        let position = crowd.position(annotator);
         for vote in votes.of(annotator as usize) {
             number += u64::from(vote.count);
             let y = votes.y(vote);
             let AnnotatorVote { left: first, right: second, count, .. } = *vote;
+            if crowd.bad_probability(position, (first, second), y) > threshold {
+                flagged += u64::from(count);
+            }
             if y == 0.0 {
                 continue;
             }
@@ -218,6 +227,7 @@ fn judge_one(
     JudgedAnnotator {
         annotator: (),
         votes: number,
+        flagged,
         class,
         probability: estimate.map(|estimate| estimate.probability),
         honest: estimate.map(|estimate| estimate.honest),

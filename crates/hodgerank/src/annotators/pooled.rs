@@ -38,6 +38,8 @@ pub struct StudyVotes<'a> {
     pub votes: &'a AnnotatorVotes,
     /// The names of the annotators.
     pub labels: &'a Labels,
+    /// Votes are flagged if the probability that they are bad is above this.
+    pub threshold: f64,
 }
 
 /// The class of an annotator and their share of honest votes.

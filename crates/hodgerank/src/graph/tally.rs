@@ -65,6 +65,18 @@ impl Default for Tally {
     }
 }
 
+impl From<&Groups> for Tally {
+    /// Counts the votes of groups, with their item numbers.
+    fn from(groups: &Groups) -> Self {
+        let mut tally = Self::default();
+        for g in 0..groups.len() {
+            let (left, right) = (groups.left[g], groups.right[g]);
+            tally.add(left, right, groups.y[g], groups.weight[g] as u64);
+        }
+        tally
+    }
+}
+
 impl Tally {
     /// An empty tally.
     #[must_use]

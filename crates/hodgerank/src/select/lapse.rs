@@ -77,7 +77,7 @@ pub fn estimate(graph: &ComparisonGraph, scores: &[f64]) -> Lapse {
 }
 
 /// The common size |y| of all votes other than ties; none if sizes differ.
-pub(super) fn vote_size(graph: &ComparisonGraph) -> Option<f64> {
+pub(crate) fn vote_size(graph: &ComparisonGraph) -> Option<f64> {
     // The largest size, and minus the smallest, so that both are maxima over processes.
     let larger = |a: [f64; 2], b: [f64; 2]| [a[0].max(b[0]), a[1].max(b[1])];
     let none = [f64::NEG_INFINITY; 2];

@@ -7,6 +7,7 @@
 //!
 //! ℓ(θ, π) = Σ_annotators log Σ_k π_k Π_votes P(vote given behaviour k and θ) − ½ λ Σ_pairs ω d².
 //!
+//! Graded votes have normal noise instead, with a scale of each annotator's own (`graded.rs`).
 //! The prior is that of [`super::bradley_terry`]. Ties follow Davidson; they say nothing about the
 //! annotator.
 //!
@@ -33,8 +34,10 @@
 //! [`CrowdEstimates::is_direction_uncertain`] says when that is doubtful. People who promote one item
 //! are honest about all others; they are not modelled.
 
+mod answers;
 mod behaviour;
 mod blocks;
+mod graded;
 mod likelihood;
 mod result;
 mod search;
@@ -92,6 +95,7 @@ pub fn solve(
     }
     let SearchEnd { iterations, status, change } = end;
     graph.components().centre(&mut search.scores);
+    search.scores.iter_mut().for_each(|score| *score *= search.unit);
     let info = Info {
         backends: search.backends(),
         iterations,
@@ -102,5 +106,7 @@ pub fn solve(
     Ok(Crowd::new(search, other.as_ref(), |scores| Solution { scores, status, info }))
 }
 
+#[cfg(test)]
+mod graded_tests;
 #[cfg(test)]
 mod tests;

@@ -249,7 +249,7 @@ impl<'c, 'a> FastPath<'c, 'a> {
 
     /// The vote of a row of the block, if all its values are known and it is valid.
     #[inline]
-    pub(super) fn vote(&self, row: usize) -> Option<(u32, u32, f64, u32)> {
+    pub(super) fn vote(&self, row: usize) -> Option<(u32, u32, f64, Option<u32>)> {
         let (left, right) = (self.found.left[row], self.found.right[row]);
         let annotator = self.found.annotator[row];
         if left == UNKNOWN || right == UNKNOWN || left == right || annotator == UNKNOWN {
@@ -261,7 +261,7 @@ impl<'c, 'a> FastPath<'c, 'a> {
             KnownOutcome::Item(item) if item == right => -1.0,
             KnownOutcome::Item(_) | KnownOutcome::Unknown => return None,
         };
-        Some((left, right, y, annotator))
+        Some((left, right, y, self.annotator.map(|_| annotator)))
     }
 
     /// Caches the values of a row that was parsed. Rows of excluded annotators were not counted, and

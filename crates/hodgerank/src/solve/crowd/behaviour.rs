@@ -123,7 +123,21 @@ impl Behaviour {
     }
 }
 
-/// The points; careful comes first. Without sides there are none for the left and the right.
+/// Number of points that treat both sides alike, and of those for each side.
+pub(super) const SYMMETRIC_POINTS: usize = 19;
+pub(super) const SIDED_POINTS: usize = 9;
+
+/// Σ over the points. Those for the left and for the right are added up apart: if sides are swapped, so
+/// are the two sums, and the total has the same bits.
+#[inline]
+pub(super) fn sum_of_points(values: &[f64]) -> f64 {
+    let (both, sided) = values.split_at(SYMMETRIC_POINTS.min(values.len()));
+    let (left, right) = sided.split_at(SIDED_POINTS.min(sided.len()));
+    both.iter().sum::<f64>() + (left.iter().sum::<f64>() + right.iter().sum::<f64>())
+}
+
+/// The points: careful first, then the others that treat both sides alike, then those for the left and
+/// those for the right. Without sides there are none of these.
 pub(super) fn behaviours(has_sides: bool) -> Vec<Behaviour> {
     let mut points = Vec::new();
     // What is neither honest nor contrary falls on both sides equally.
@@ -138,15 +152,17 @@ pub(super) fn behaviours(has_sides: bool) -> Vec<Behaviour> {
         .into_iter()
         .for_each(|(h, c)| add(PointGroup::Coin, h, c));
     [1.0, 0.9, 0.8, 0.6, 0.4, 0.3].into_iter().for_each(|c| add(PointGroup::Contrary, 0.0, c));
+    debug_assert_eq!(points.len(), SYMMETRIC_POINTS);
     if has_sides {
-        let mut add_sides = |honest: f64, side: f64, other: f64| {
-            let (contrary, group) = (0.0, PointGroup::Left);
-            points.push(Behaviour { group, honest, contrary, left: side, right: other });
-            let group = PointGroup::Right;
-            points.push(Behaviour { group, honest, contrary, left: other, right: side });
-        };
-        [0.8, 0.6, 0.4, 0.2].into_iter().for_each(|h| add_sides(h, 1.0 - h, 0.0));
-        [0.65, 0.8, 0.9, 0.97, 0.995].into_iter().for_each(|s| add_sides(0.0, s, 1.0 - s));
+        for group in [PointGroup::Left, PointGroup::Right] {
+            let mut add = |honest: f64, side: f64, other: f64| {
+                let (left, right) =
+                    if group == PointGroup::Left { (side, other) } else { (other, side) };
+                points.push(Behaviour { group, honest, contrary: 0.0, left, right });
+            };
+            [0.8, 0.6, 0.4, 0.2].into_iter().for_each(|h| add(h, 1.0 - h, 0.0));
+            [0.65, 0.8, 0.9, 0.97, 0.995].into_iter().for_each(|s| add(0.0, s, 1.0 - s));
+        }
     }
     points
 }

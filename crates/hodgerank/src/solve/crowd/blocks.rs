@@ -1,9 +1,11 @@
-//! The votes in the form of a pass: eight bytes and a count, in blocks of one annotator each.
+//! The votes in the form of a pass: eight bytes and a count, in blocks of one annotator each. Graded
+//! votes have their outcomes too.
 //!
 //! Votes without an annotator form blocks of unknown people, whose behaviour is at worst careless. So do
 //! those of people with one or two votes if there are very many annotators: they say next to nothing
 //! about themselves, and a block of their own takes more memory than their votes.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use rayon::prelude::*;
@@ -58,42 +60,58 @@ impl SidedVote {
 #[derive(Debug)]
 pub(super) struct Blocks {
     votes: Vec<SidedVote>,
+    /// For graded votes, the outcome of each.
+    outcomes: Vec<f32>,
     start: Vec<usize>,
     /// The annotator of each block; blocks of unknown people follow.
     pub(super) annotator: Vec<u32>,
 }
 
 impl Blocks {
-    pub(super) fn new(votes: &AnnotatorVotes) -> Self {
-        let convert = |vote: &AnnotatorVote| SidedVote::new(vote, votes.y(vote));
+    /// `outcome_unit` is the unit in which the outcomes of graded votes are kept; none for votes of one
+    /// size, whose sides are enough.
+    pub(super) fn new(votes: &AnnotatorVotes, outcome_unit: Option<f64>) -> Self {
         let total = |votes: &[AnnotatorVote]| votes.iter().map(|v| u64::from(v.count)).sum::<u64>();
-        let min_votes = if votes.annotators() > MANY_ANNOTATORS { MIN_VOTES } else { 1 };
-        let mut blocks = Self { votes: Vec::new(), start: vec![0], annotator: Vec::new() };
-        let mut unknown: Vec<SidedVote> = Vec::new();
-        if min_votes == 1 {
-            blocks.votes = votes.all().par_iter().map(convert).collect();
-            unknown = blocks.votes.split_off(blocks.votes.len() - votes.unknown().len());
-        }
-        for annotator in 0..votes.annotators() {
-            let own = votes.of(annotator);
-            if min_votes > 1 && total(own) < min_votes {
-                unknown.extend(own.iter().map(convert));
-            } else if !own.is_empty() {
-                if min_votes > 1 {
-                    blocks.votes.extend(own.iter().map(convert));
-                }
-                blocks.start.push(blocks.start[blocks.start.len() - 1] + own.len());
-                blocks.annotator.push(annotator as u32);
+        let many = votes.annotators() > MANY_ANNOTATORS;
+        let is_known = |own: &[AnnotatorVote]| !many || total(own) >= MIN_VOTES;
+        let (mut start, mut annotator) = (vec![0], Vec::new());
+        for a in 0..votes.annotators() {
+            let own = votes.of(a);
+            if !own.is_empty() && is_known(own) {
+                start.push(start[start.len() - 1] + own.len());
+                annotator.push(a as u32);
             }
         }
-        if min_votes > 1 {
-            unknown.extend(votes.unknown().iter().map(convert));
+        let known = start[start.len() - 1];
+        let unknown = (known + UNKNOWN_PER_BLOCK..).step_by(UNKNOWN_PER_BLOCK);
+        start.extend(unknown.take_while(|end| *end < votes.all().len()));
+        if known < votes.all().len() {
+            start.push(votes.all().len());
         }
-        for block in unknown.chunks(UNKNOWN_PER_BLOCK) {
-            blocks.votes.extend_from_slice(block);
-            blocks.start.push(blocks.votes.len());
+        let ordered = match many {
+            false => Cow::Borrowed(votes.all()),
+            true => {
+                let of = |is_wanted: &dyn Fn(&[AnnotatorVote]) -> bool| {
+                    let own = (0..votes.annotators()).map(|a| votes.of(a));
+                    own.filter(|own| is_wanted(own)).flatten().copied().collect::<Vec<_>>()
+                };
+                let mut ordered = of(&is_known);
+                ordered.extend(of(&|own| !is_known(own)));
+                ordered.extend_from_slice(votes.unknown());
+                Cow::Owned(ordered)
+            }
+        };
+        let sided = |vote: &AnnotatorVote| SidedVote::new(vote, votes.y(vote));
+        let outcomes = outcome_unit.map(|unit| {
+            let outcome = |vote: &AnnotatorVote| (votes.y(vote) / unit) as f32;
+            ordered.par_iter().map(outcome).collect()
+        });
+        Self {
+            votes: ordered.par_iter().map(sided).collect(),
+            outcomes: outcomes.unwrap_or_default(),
+            start,
+            annotator,
         }
-        blocks
     }
 
     pub(super) fn len(&self) -> usize {
@@ -104,6 +122,16 @@ impl Blocks {
     pub(super) fn block(&self, block: usize) -> (&[SidedVote], bool) {
         let votes = &self.votes[self.start[block]..self.start[block + 1]];
         (votes, block >= self.annotator.len())
+    }
+
+    /// The outcomes of a block of graded votes.
+    pub(super) fn outcomes(&self, block: usize) -> &[f32] {
+        &self.outcomes[self.start[block]..self.start[block + 1]]
+    }
+
+    /// Number of votes.
+    pub(super) fn total(&self) -> f64 {
+        self.votes.iter().map(|vote| f64::from(vote.count)).sum()
     }
 
     /// Splits the blocks into about `parts` ranges with similar numbers of votes.

@@ -9,7 +9,7 @@
 
 use rayon::prelude::*;
 
-use super::behaviour::Behaviour;
+use super::behaviour::{Behaviour, sum_of_points};
 use super::blocks::{Blocks, SidedVote};
 
 /// Room for the behaviours, a multiple of the width of a vector of processors in use.
@@ -23,13 +23,11 @@ const MIN_LIKELIHOOD: f64 = 1e-30;
 const STEPS_PER_UNIT: usize = 16;
 /// Votes on items further apart count as if they were so far apart: honest answers are certain there.
 const MAX_DISTANCE: usize = 10;
-/// Steps of d, and one that makes room for the upper neighbour of the last.
-const STEPS: usize = 2 * MAX_DISTANCE * STEPS_PER_UNIT + 2;
+/// Steps of |d|, and those of d; the step of d = 0 is in the middle.
+const HALF: usize = MAX_DISTANCE * STEPS_PER_UNIT + 1;
+const STEPS: usize = 2 * HALF + 1;
 /// A vote counts so much, in parts of the two steps around it.
 const PARTS: f64 = 256.0;
-/// Outcomes that are counted apart: left, right, tie.
-const OUTCOMES: usize = 3;
-const TIE: usize = 2;
 
 /// Where likelihoods are evaluated.
 #[derive(Debug, Clone, Copy)]
@@ -43,7 +41,7 @@ pub(super) struct ScoreModel<'a> {
 
 impl ScoreModel<'_> {
     #[inline]
-    fn distance(&self, vote: &SidedVote) -> f64 {
+    pub(super) fn distance(&self, vote: &SidedVote) -> f64 {
         self.scores[vote.left as usize] - self.scores[vote.right()] + self.side_advantage
     }
 }
@@ -61,11 +59,23 @@ pub(super) struct Likelihoods {
     pub(super) log_ties: Vec<f64>,
 }
 
-/// Logarithms of the probabilities of answers at each step of d.
+impl Likelihoods {
+    pub(super) fn new(relative: Vec<[f32; POINTS]>, logs: &[BlockLogs]) -> Self {
+        Self {
+            relative,
+            log_largest: logs.iter().map(|logs| logs.largest).collect(),
+            log_careful: logs.iter().map(|logs| logs.careful).collect(),
+            log_ties: logs.iter().map(|logs| logs.ties).collect(),
+        }
+    }
+}
+
+/// Logarithms of the probabilities of answers at each step of e: the difference of the scores towards
+/// the side of the answer.
 #[derive(Debug)]
 pub(super) struct LikelihoodTable {
-    /// First for answers left, then for answers right.
-    rows: Vec<[f64; POINTS]>,
+    /// For each step, answers left and right.
+    rows: Vec<[[f64; POINTS]; 2]>,
     points: usize,
 }
 
@@ -75,19 +85,18 @@ fn logistic(d: f64) -> f64 {
 
 /// The difference of scores at a step.
 fn distance_at(step: usize) -> f64 {
-    step as f64 / STEPS_PER_UNIT as f64 - MAX_DISTANCE as f64
+    (step as f64 - HALF as f64) / STEPS_PER_UNIT as f64
 }
 
 impl LikelihoodTable {
     pub(super) fn new(points: &[Behaviour]) -> Self {
-        let mut rows = vec![[0.0; POINTS]; 2 * STEPS];
-        for step in 0..STEPS {
+        let mut rows = vec![[[0.0; POINTS]; 2]; STEPS];
+        for (step, rows) in rows.iter_mut().enumerate() {
             let p = logistic(distance_at(step));
             for (k, point) in points.iter().enumerate() {
-                let (slope, offset) = point.line();
-                let left = slope * p + offset;
-                rows[step][k] = left.max(MIN_PROBABILITY).ln();
-                rows[STEPS + step][k] = (1.0 - left).max(MIN_PROBABILITY).ln();
+                let depends = (point.honest - point.contrary) * p + point.contrary;
+                rows[0][k] = (depends + point.left).max(MIN_PROBABILITY).ln();
+                rows[1][k] = (depends + point.right).max(MIN_PROBABILITY).ln();
             }
         }
         Self { rows, points: points.len() }
@@ -110,12 +119,7 @@ impl LikelihoodTable {
                 *logs = self.of_histogram(&mut histogram, &ties, relative);
             }
         });
-        Likelihoods {
-            relative,
-            log_largest: logs.iter().map(|logs| logs.largest).collect(),
-            log_careful: logs.iter().map(|logs| logs.careful).collect(),
-            log_ties: logs.iter().map(|logs| logs.ties).collect(),
-        }
+        Likelihoods::new(relative, &logs)
     }
 
     /// Writes the relative likelihoods, and empties the histogram.
@@ -127,29 +131,39 @@ impl LikelihoodTable {
     ) -> BlockLogs {
         let mut logs = [0.0; POINTS];
         let mut log_ties = 0.0;
-        histogram.drain(|outcome, step, votes| {
-            log_ties += votes * ties.of(outcome, step);
-            if outcome != TIE {
-                let row = &self.rows[outcome * STEPS + step];
-                logs.iter_mut().zip(row).for_each(|(log, row)| *log += votes * row);
+        histogram.drain(|step, counts, tie_counts| {
+            let [left, right] = counts;
+            let [left_rows, right_rows] = &self.rows[step];
+            // Both sides are added up first, so that swapped sides give the same bits.
+            for (log, (of_left, of_right)) in logs.iter_mut().zip(left_rows.iter().zip(right_rows))
+            {
+                *log += left * of_left + right * of_right;
             }
+            log_ties +=
+                (left + right) * ties.none(step) + (tie_counts[0] + tie_counts[1]) * ties.tie(step);
         });
-        let logs = &logs[..self.points];
-        let largest = logs.iter().fold(f64::NEG_INFINITY, |a, &b| a.max(b));
-        out.fill(0.0);
-        for (out, log) in out.iter_mut().zip(logs) {
-            *out = (log - largest).exp().max(MIN_LIKELIHOOD) as f32;
-        }
-        BlockLogs { largest, careful: logs[0], ties: log_ties }
+        BlockLogs::new(&logs[..self.points], log_ties, out)
     }
 }
 
 /// Logarithms of likelihoods of a block.
 #[derive(Debug, Clone, Copy, Default)]
-struct BlockLogs {
+pub(super) struct BlockLogs {
     largest: f64,
     careful: f64,
     ties: f64,
+}
+
+impl BlockLogs {
+    /// From the log-likelihood of each behaviour; writes the likelihoods relative to the largest.
+    pub(super) fn new(logs: &[f64], ties: f64, relative: &mut [f32; POINTS]) -> Self {
+        let largest = logs.iter().fold(f64::NEG_INFINITY, |a, &b| a.max(b));
+        relative.fill(0.0);
+        for (relative, log) in relative.iter_mut().zip(logs) {
+            *relative = (log - largest).exp().max(MIN_LIKELIHOOD) as f32;
+        }
+        Self { largest, careful: logs[0], ties }
+    }
 }
 
 /// Logarithms of the probabilities of a tie and of none, at each step of d; empty without ties.
@@ -172,50 +186,59 @@ impl TieTable {
         Self { tie, none }
     }
 
-    fn of(&self, outcome: usize, step: usize) -> f64 {
-        let table = if outcome == TIE { &self.tie } else { &self.none };
-        table.get(step).copied().unwrap_or(0.0)
+    fn tie(&self, step: usize) -> f64 {
+        self.tie.get(step).copied().unwrap_or(0.0)
+    }
+
+    fn none(&self, step: usize) -> f64 {
+        self.none.get(step).copied().unwrap_or(0.0)
     }
 }
 
-/// Votes of an annotator by outcome and d.
+/// Votes of an annotator by the step of e and by side, and ties by the step of d and its sign.
 struct Histogram {
-    counts: Vec<u64>,
-    /// One bit for each count that may not be zero: most annotators have few votes.
-    used: [u64; (OUTCOMES * STEPS).div_ceil(64)],
+    /// Left, right, ties with d ≥ 0, ties with d < 0.
+    counts: Vec<[u64; 4]>,
+    /// One bit for each step that may not be zero: most annotators have few votes.
+    used: [u64; STEPS.div_ceil(64)],
 }
 
 impl Histogram {
     fn new() -> Self {
-        Self { counts: vec![0; OUTCOMES * STEPS], used: [0; (OUTCOMES * STEPS).div_ceil(64)] }
+        Self { counts: vec![[0; 4]; STEPS], used: [0; STEPS.div_ceil(64)] }
     }
 
     #[inline]
     fn add(&mut self, vote: &SidedVote, distance: f64) {
-        const LAST: f64 = (STEPS - 2) as f64;
-        let position = (distance + MAX_DISTANCE as f64) * STEPS_PER_UNIT as f64;
-        let position = position.clamp(0.0, LAST);
+        const LAST: f64 = (HALF - 1) as f64;
+        let side = vote.side();
+        let towards = if side == Some(1) { -distance } else { distance };
+        // From the middle outwards, so that swapped sides have the same parts.
+        let position = (distance.abs() * STEPS_PER_UNIT as f64).min(LAST);
         let step = position as usize;
-        let upper = ((position - step as f64) * PARTS + 0.5) as u64;
+        let outer = ((position - step as f64) * PARTS + 0.5) as u64;
+        let (inner_step, outer_step) = match towards < 0.0 {
+            true => (HALF - step, HALF - step - 1),
+            false => (HALF + step, HALF + step + 1),
+        };
         let count = u64::from(vote.count);
-        let cell = vote.side().unwrap_or(TIE) * STEPS + step;
-        self.counts[cell] += count * (PARTS as u64 - upper);
-        self.counts[cell + 1] += count * upper;
-        // The second bit may be in the next word.
-        self.used[cell / 64] |= 1 << (cell % 64);
-        self.used[(cell + 1) / 64] |= 1 << ((cell + 1) % 64);
+        let column = side.unwrap_or(if distance < 0.0 { 3 } else { 2 });
+        for (step, parts) in [(inner_step, PARTS as u64 - outer), (outer_step, outer)] {
+            self.counts[step][column] += count * parts;
+            self.used[step / 64] |= 1 << (step % 64);
+        }
     }
 
-    /// Calls `visit` with each outcome, step and number of votes, and empties the histogram.
-    fn drain(&mut self, mut visit: impl FnMut(usize, usize, f64)) {
+    /// Calls `visit` with each step, the numbers of votes for the left and the right, and those of
+    /// ties; empties the histogram.
+    fn drain(&mut self, mut visit: impl FnMut(usize, [f64; 2], [f64; 2])) {
         for (word, used) in self.used.iter_mut().enumerate() {
             while *used != 0 {
-                let cell = 64 * word + used.trailing_zeros() as usize;
+                let step = 64 * word + used.trailing_zeros() as usize;
                 *used &= *used - 1;
-                let count = std::mem::take(&mut self.counts[cell]);
-                if count > 0 {
-                    visit(cell / STEPS, cell % STEPS, count as f64 / PARTS);
-                }
+                let counts = std::mem::take(&mut self.counts[step]);
+                let [left, right, ahead, behind] = counts.map(|count| count as f64 / PARTS);
+                visit(step, [left, right], [ahead, behind]);
             }
         }
     }
@@ -228,11 +251,10 @@ pub(super) fn probabilities(
     out: &mut [f32; POINTS],
 ) {
     let mut weights = [0.0; POINTS];
-    let mut total = 0.0;
     for (weight, (likelihood, share)) in weights.iter_mut().zip(likelihood.iter().zip(shares)) {
         *weight = f64::from(*likelihood) * share;
-        total += *weight;
     }
+    let total = sum_of_points(&weights);
     for (out, weight) in out.iter_mut().zip(&weights) {
         *out = (weight / total.max(f64::MIN_POSITIVE)) as f32;
     }

@@ -3,6 +3,7 @@
 use rayon::prelude::*;
 
 use super::behaviour::{AnnotatorClass, Behaviour};
+use super::graded;
 use super::likelihood::POINTS;
 use super::search::Search;
 use super::tastes::OtherTaste;
@@ -29,6 +30,8 @@ pub struct Crowd {
     points: Vec<Behaviour>,
     /// The probability of each behaviour of an unknown person.
     unknown: [f32; POINTS],
+    /// The root mean square of graded outcomes; none for votes of one size.
+    outcome_unit: Option<f64>,
 }
 
 /// Parameters of the crowd.
@@ -40,6 +43,8 @@ pub struct CrowdEstimates {
     pub tie_odds: f64,
     /// b, the advantage of the left side in log-odds; 0 if the votes do not speak for one.
     pub side_advantage: f64,
+    /// The standard deviation of the outcomes of a typical honest annotator, if votes are graded.
+    pub noise: Option<f64>,
     /// The share of annotators of each class.
     pub class_shares: Vec<(AnnotatorClass, f64)>,
     /// The log-likelihood of the votes.
@@ -69,6 +74,8 @@ pub struct AnnotatorEstimate {
     pub honest_low: f64,
     /// Upper end of the interval.
     pub honest_high: f64,
+    /// The standard deviation of the annotator's honest outcomes, if votes are graded.
+    pub noise: Option<f64>,
     /// The probability of each behaviour; they sum to one with that of another taste.
     behaviour: [f32; POINTS],
     /// The probability of another taste than that of the ranking.
@@ -85,10 +92,11 @@ impl Crowd {
         let mut estimates = estimates(&search, other);
         let annotators = annotator_estimates(&search, other);
         let unknown = unknown_behaviour(&search);
+        let outcome_unit = search.answers.graded().map(|_| search.unit);
         let Search { scores, points, .. } = search;
         let solution = solution(scores);
         estimates.iterations = solution.info.iterations;
-        Self { solution, estimates, annotators, points, unknown }
+        Self { solution, estimates, annotators, points, unknown, outcome_unit }
     }
 
     /// The probability that a vote on items as they were shown is not honest. `y` is positive if the
@@ -101,20 +109,25 @@ impl Crowd {
         (left, right): (u32, u32),
         y: f64,
     ) -> f64 {
-        let (behaviour, taste) = match annotator {
-            Some(a) => (&self.annotators[a].behaviour, self.annotators[a].taste),
-            None => (&self.unknown, 0.0),
+        let (behaviour, taste, noise) = match annotator {
+            Some(a) => {
+                let AnnotatorEstimate { behaviour, taste, noise, .. } = &self.annotators[a];
+                (behaviour, *taste, *noise)
+            }
+            None => (&self.unknown, 0.0, self.estimates.noise),
         };
-        let scores = &self.solution.scores;
-        let d = scores[left as usize] - scores[right as usize] + self.estimates.side_advantage;
+        let d = self.difference(left, right);
+        let likely = self.points.iter().zip(behaviour).filter(|(_, r)| **r >= MIN_PROBABILITY);
+        let likely = likely.map(|(point, &r)| (point, f64::from(r)));
+        if let (Some(unit), Some(noise)) = (self.outcome_unit, noise) {
+            let noise = (noise / unit).powi(2);
+            let honest = graded::honest_probability(likely, d / unit, y / unit, noise);
+            return (1.0 - taste - honest).clamp(0.0, 1.0);
+        }
         let p = 1.0 / (1.0 + (-d).exp());
         // A vote by another taste is honest.
         let mut honest = taste;
-        for (point, &r) in self.points.iter().zip(behaviour) {
-            if r < MIN_PROBABILITY {
-                continue;
-            }
-            let r = f64::from(r);
+        for (point, r) in likely {
             let (slope, offset) = point.line();
             let q = (slope * p + offset).clamp(1e-9, 1.0 - 1e-9);
             honest += r * match y {
@@ -216,9 +229,17 @@ impl Crowd {
     /// The probability that a careful annotator prefers the left of two items.
     #[must_use]
     pub fn left_probability(&self, left: u32, right: u32) -> f64 {
+        // The normal distribution function is that of the logistic with this factor, within 0.01.
+        const LOGISTIC: f64 = 1.702;
+        let d = self.difference(left, right);
+        let log_odds = self.estimates.noise.map_or(d, |noise| LOGISTIC * d / noise);
+        1.0 / (1.0 + (-log_odds).exp())
+    }
+
+    /// The difference of the scores with the advantage of the left side.
+    fn difference(&self, left: u32, right: u32) -> f64 {
         let scores = &self.solution.scores;
-        let d = scores[left as usize] - scores[right as usize] + self.estimates.side_advantage;
-        1.0 / (1.0 + (-d).exp())
+        scores[left as usize] - scores[right as usize] + self.estimates.side_advantage
     }
 }
 
@@ -252,13 +273,18 @@ fn estimates(search: &Search<'_>, other: Option<&OtherTaste>) -> CrowdEstimates 
             (1.0 - taste) * of_class.map(|(_, share)| share).sum::<f64>()
         }
     };
+    // Likelihoods of graded votes are relative to N(0, unit²), and the mean square is unit².
+    let votes = search.communicator().sum_scalar(search.blocks.total());
+    let log_density = -0.5 * (1.0 + (2.0 * std::f64::consts::PI).ln()) - search.unit.ln();
+    let baseline = if search.answers.graded().is_some() { votes * log_density } else { 0.0 };
     CrowdEstimates {
-        prior: search.lambda,
+        prior: search.lambda / (search.unit * search.unit),
         tie_odds: search.tie_odds,
-        side_advantage: search.side_advantage,
+        side_advantage: search.side_advantage * search.unit,
+        noise: search.answers.graded().map(|model| model.noise.sqrt() * search.unit),
         class_shares: AnnotatorClass::ALL.iter().map(|&class| (class, share(class))).collect(),
-        log_likelihood: search.shares.value(&search.evidence()),
-        log_likelihood_careful,
+        log_likelihood: search.shares.value(&search.evidence()) + baseline,
+        log_likelihood_careful: log_likelihood_careful + baseline,
         is_direction_uncertain: against > 0.0 && honest < CERTAIN_HONEST_SHARE * (honest + against),
         unknown_votes: unknown_votes as u64,
         iterations: 0,
@@ -292,6 +318,7 @@ fn annotator_estimates(search: &Search<'_>, other: Option<&OtherTaste>) -> Vec<A
             honest,
             honest_low,
             honest_high,
+            noise: search.answers.graded().map(|model| model.own_noise[block].sqrt() * search.unit),
             behaviour,
             taste,
         }

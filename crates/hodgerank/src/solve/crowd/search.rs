@@ -2,18 +2,21 @@
 
 use rayon::prelude::*;
 
-use super::behaviour::{Behaviour, behaviours};
+use super::answers::AnswerModel;
+use super::behaviour::{Behaviour, behaviours, sum_of_points};
 use super::blocks::Blocks;
-use super::likelihood::{LikelihoodTable, Likelihoods, POINTS, ScoreModel};
+use super::graded::GradedModel;
+use super::likelihood::{Likelihoods, POINTS, ScoreModel};
 use super::shares::{self, Evidence, Shares};
-use super::slopes::{Lines, Slopes, slopes};
+use super::slopes::Slopes;
 use crate::annotator_votes::AnnotatorVotes;
 use crate::communicator::Communicator;
 use crate::error::Result;
 use crate::graph::ComparisonGraph;
 use crate::laplacian::{Backend, BackendChoice, LaplacianSystem, StoppingRule};
 use crate::numeric::{dot, largest_magnitude, norm};
-use crate::solve::bradley_terry::{GraphPrior, HonestVote, WarmStart, sum_ends};
+use crate::select::lapse::vote_size;
+use crate::solve::bradley_terry::{GraphPrior, WarmStart, sum_ends};
 use crate::status::Status;
 
 const MAX_ITERATIONS: usize = 40;
@@ -46,6 +49,8 @@ pub(super) struct Search<'a> {
     pub(super) graph: &'a ComparisonGraph,
     pub(super) blocks: Blocks,
     pub(super) points: Vec<Behaviour>,
+    /// Scores are in this unit: log-odds, or the root mean square of graded outcomes.
+    pub(super) unit: f64,
     pub(super) scores: Vec<f64>,
     pub(super) side_advantage: f64,
     pub(super) tie_odds: f64,
@@ -57,8 +62,7 @@ pub(super) struct Search<'a> {
     pub(super) likelihoods: Likelihoods,
     /// The probability of each behaviour of each block, times its weight.
     pub(super) responsibility: Vec<[f32; POINTS]>,
-    table: LikelihoodTable,
-    lines: Lines,
+    pub(super) answers: AnswerModel,
     prior: GraphPrior,
     system: LaplacianSystem,
     is_prior_free: bool,
@@ -90,10 +94,21 @@ impl<'a> Search<'a> {
             }
             choice => choice,
         };
-        let start = WarmStart::new(graph, backend, options.prior, WARM_UP)?;
-        let blocks = Blocks::new(votes);
+        let is_graded = vote_size(graph).is_none();
+        let unit = if is_graded { outcome_unit(graph) } else { 1.0 };
+        let given_prior = options.prior.map(|prior| prior * unit * unit);
+        let mut start = WarmStart::new(graph, backend, given_prior, WARM_UP)?;
+        let blocks = Blocks::new(votes, is_graded.then_some(unit));
+        let answers = if is_graded {
+            let noise = start_graded(graph, unit, &mut start);
+            start.lambda = given_prior.unwrap_or(start.lambda);
+            AnswerModel::Graded(GradedModel::new(&points, blocks.len(), noise))
+        } else {
+            AnswerModel::sided(&points)
+        };
         let mut search = Self {
             graph,
+            unit,
             scores: start.scores,
             side_advantage: 0.0,
             tie_odds: start.tie_odds,
@@ -102,8 +117,7 @@ impl<'a> Search<'a> {
             weights: vec![1.0; blocks.len()],
             likelihoods: Likelihoods::default(),
             responsibility: Vec::new(),
-            table: LikelihoodTable::new(&points),
-            lines: Lines::new(&points),
+            answers,
             prior: start.prior,
             system: start.system,
             is_prior_free: options.prior.is_none(),
@@ -150,13 +164,13 @@ impl<'a> Search<'a> {
 
     /// Computes the likelihoods at the scores.
     pub(super) fn evaluate(&mut self) {
-        self.likelihoods = self.table.evaluate(&self.blocks, &self.score_model());
+        self.likelihoods = self.answers.evaluate(&self.blocks, &self.score_model());
     }
 
     /// Computes the likelihoods at other scores.
     pub(super) fn likelihoods_at(&self, scores: &[f64]) -> Likelihoods {
         let at = ScoreModel { scores, ..self.score_model() };
-        self.table.evaluate(&self.blocks, &at)
+        self.answers.evaluate(&self.blocks, &at)
     }
 
     /// Estimates the shares and the behaviour of each annotator at the likelihoods.
@@ -215,14 +229,23 @@ impl<'a> Search<'a> {
 
     /// The expected share of honest minus that of contrary answers.
     pub(super) fn follows(&self, annotator: usize) -> f64 {
+        let mut shares = [0.0; POINTS];
         let row = self.points.iter().zip(&self.responsibility[annotator]);
-        row.map(|(point, &r)| point.line().0 * f64::from(r)).sum()
+        for (share, (point, &r)) in shares.iter_mut().zip(row) {
+            *share = point.line().0 * f64::from(r);
+        }
+        sum_of_points(&shares)
     }
 
     /// For each block, how much its answers depend on the items.
     fn dependence(&self) -> Vec<f64> {
-        let slopes: Vec<f64> = self.points.iter().map(|point| point.line().0.abs()).collect();
-        let of = |row: &[f32; POINTS]| slopes.iter().zip(row).map(|(s, &r)| s * f64::from(r)).sum();
+        let mut slopes = [0.0; POINTS];
+        for (slope, point) in slopes.iter_mut().zip(&self.points) {
+            *slope = point.line().0.abs();
+        }
+        let of = |row: &[f32; POINTS]| {
+            sum_of_points(&std::array::from_fn::<f64, POINTS, _>(|k| slopes[k] * f64::from(row[k])))
+        };
         self.responsibility.par_iter().map(of).collect()
     }
 
@@ -240,7 +263,7 @@ impl<'a> Search<'a> {
     /// The slopes at these scores, if behaviours have these probabilities; sums of all processes.
     pub(super) fn slopes(&self, scores: &[f64], responsibility: &[[f32; POINTS]]) -> Slopes {
         let at = ScoreModel { scores, ..self.score_model() };
-        let mut found = slopes(&self.blocks, &self.lines, responsibility, &at);
+        let mut found = self.answers.slopes(&self.blocks, responsibility, &at);
         let communicator = self.communicator();
         communicator.sum(&mut found.gradient);
         communicator.sum(&mut found.information);
@@ -261,7 +284,7 @@ impl<'a> Search<'a> {
         let difference =
             |p: usize| scores[pairs.left[p] as usize] - scores[pairs.right[p] as usize];
         let variance =
-            |p: usize| pairs.weight[p] * HonestVote::new(difference(p), self.tie_odds).variance();
+            |p: usize| pairs.weight[p] * self.answers.information(difference(p), self.tie_odds);
         let variances: Vec<f64> = (0..pairs.len()).into_par_iter().map(variance).collect();
         let mut of_items = sum_ends(items, pairs, |p| (variances[p], variances[p]));
         self.communicator().sum(&mut of_items);
@@ -296,6 +319,7 @@ impl<'a> Search<'a> {
     pub(super) fn step(&mut self) -> Result<f64> {
         let slopes = self.slopes(&self.scores, &self.responsibility);
         self.update_tie_odds(&slopes);
+        self.update_noise(&slopes);
         let NewtonStep { gradient, step } = self.newton_step(&self.scores, &slopes)?;
         let side_gain = slopes.side_gradient.powi(2) / (2.0 * slopes.side_information.max(1.0));
         self.has_advantage |= self.has_sides && side_gain > MIN_SIDE_GAIN;
@@ -312,7 +336,7 @@ impl<'a> Search<'a> {
             self.side_advantage = start_advantage + length * side_step;
             self.evaluate();
             let value = self.value(&dependence);
-            if value >= before - RESOLUTION * before.abs() {
+            if value >= before - RESOLUTION * before.abs() || length == 0.0 {
                 break;
             }
             // The maximum of the parabola with this value and the slope at the start.
@@ -346,6 +370,16 @@ impl<'a> Search<'a> {
         }
     }
 
+    /// Estimates the noise of graded votes.
+    fn update_noise(&mut self, slopes: &Slopes) {
+        let (annotators, communicator) = (self.annotators(), self.communicator());
+        if let AnswerModel::Graded(model) = &mut self.answers
+            && model.update_noise(&slopes.residuals, annotators, communicator)
+        {
+            self.evaluate();
+        }
+    }
+
     fn next_prior(&self, slopes: &Slopes) -> f64 {
         let pairs = self.graph.pairs();
         let omega = &self.prior.weights;
@@ -362,4 +396,36 @@ pub(super) struct NewtonStep {
     /// The gradient of ℓ in the scores.
     pub(super) gradient: Vec<f64>,
     pub(super) step: Vec<f64>,
+}
+
+/// The root mean square of the outcomes.
+fn outcome_unit(graph: &ComparisonGraph) -> f64 {
+    let groups = graph.groups();
+    let squares = groups.y.iter().zip(&groups.weight).map(|(y, weight)| weight * y * y);
+    let mut sums = [squares.sum::<f64>(), groups.weight.iter().sum()];
+    graph.communicator().sum(&mut sums);
+    (sums[0] / sums[1].max(1.0)).sqrt().max(f64::MIN_POSITIVE)
+}
+
+/// Turns scores by the sides of the votes into those that predict the outcomes best. Returns the mean
+/// square of the residuals.
+fn start_graded(graph: &ComparisonGraph, unit: f64, start: &mut WarmStart) -> f64 {
+    let groups = graph.groups();
+    let mut sums = [0.0; 3];
+    for g in 0..groups.len() {
+        let (left, right) = (groups.left[g] as usize, groups.right[g] as usize);
+        let (d, y) = (start.scores[left] - start.scores[right], groups.y[g] / unit);
+        sums[0] += groups.weight[g] * y * d;
+        sums[1] += groups.weight[g] * d * d;
+        sums[2] += groups.weight[g];
+    }
+    graph.communicator().sum(&mut sums);
+    let [product, square, votes] = sums;
+    let factor = product / square.max(f64::MIN_POSITIVE);
+    start.scores.iter_mut().for_each(|score| *score *= factor);
+    start.lambda /= (factor * factor).max(f64::MIN_POSITIVE);
+    // A tie is an outcome like any other.
+    start.tie_odds = 0.0;
+    // The mean square of the outcomes is one.
+    1.0 - factor * product / votes.max(1.0)
 }

@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use super::behaviour::{Behaviour, PointGroup};
+use super::behaviour::{Behaviour, PointGroup, sum_of_points};
 use super::likelihood::{Likelihoods, POINTS, probabilities};
 use crate::communicator::Communicator;
 use crate::numeric::sum_tasks;
@@ -120,8 +120,9 @@ impl Shares {
     /// The logarithm of the density of these shares before any vote, up to a constant.
     pub(super) fn log_prior(&self, points: &[Behaviour]) -> f64 {
         let counts = pseudo_counts(points, 1.0);
-        let of = |k: usize| counts[k] * self.of[k].max(NO_SHARE).ln();
-        (0..points.len()).filter(|&k| self.is_in[k]).map(of).sum()
+        let of =
+            |k: usize| if self.is_in[k] { counts[k] * self.of[k].max(NO_SHARE).ln() } else { 0.0 };
+        sum_of_points(&std::array::from_fn::<f64, POINTS, _>(of))
     }
 
     /// Some steps of EM.
@@ -136,12 +137,10 @@ impl Shares {
                     add_block(&evidence.likelihoods.relative[block], &table, weight, sums);
                 }
             });
-            let sums: [f64; POINTS] = std::array::from_fn(|k| counts[k] + sums[k]);
-            let points = 0..evidence.points.len();
-            let all: f64 = points.clone().filter(|&k| shares.is_in[k]).map(|k| sums[k]).sum();
-            for k in points {
-                shares.of[k] = if shares.is_in[k] { sums[k] / all } else { 0.0 };
-            }
+            let with_prior = |k: usize| if shares.is_in[k] { counts[k] + sums[k] } else { 0.0 };
+            shares.of = std::array::from_fn(with_prior);
+            let all = sum_of_points(&shares.of);
+            shares.of.iter_mut().for_each(|share| *share /= all);
         }
         shares
     }
@@ -158,37 +157,51 @@ impl Shares {
 
     /// Removes the groups of points that the votes do not speak for. Returns whether there were any.
     pub(super) fn remove_unsupported(&mut self, evidence: &Evidence<'_>) -> bool {
+        let before = self.is_in;
         let mut value = self.best_value(evidence);
-        let mut has_removed = false;
-        for group in [
-            PointGroup::Contrary,
-            PointGroup::Left,
-            PointGroup::Right,
-            PointGroup::Coin,
-            PointGroup::Careless,
-            PointGroup::Lapse,
+        // Of groups that are tried together the least supported one leaves first, so that it does not
+        // matter which side is called left.
+        for groups in [
+            &[PointGroup::Contrary][..],
+            &[PointGroup::Left, PointGroup::Right],
+            &[PointGroup::Coin],
+            &[PointGroup::Careless],
+            &[PointGroup::Lapse],
         ] {
-            let mut without = self.clone();
-            for (k, point) in evidence.points.iter().enumerate() {
-                without.is_in[k] &= point.group != group;
-            }
-            if without.is_in == self.is_in {
-                continue;
-            }
-            without.normalise();
-            let rest = without.best_value(evidence);
-            if value - rest < MIN_GAIN {
-                (*self, value, has_removed) = (without, rest, true);
+            while let Some((without, rest)) = self.without_weakest(groups, evidence)
+                && value - rest < MIN_GAIN
+            {
+                (*self, value) = (without, rest);
             }
         }
-        has_removed
+        self.is_in != before
+    }
+
+    /// These shares without the group that is supported least, and the log-likelihood without it; none
+    /// if the model has none of the groups.
+    fn without_weakest(
+        &self,
+        groups: &[PointGroup],
+        evidence: &Evidence<'_>,
+    ) -> Option<(Self, f64)> {
+        let without = |group: &PointGroup| {
+            let mut without = self.clone();
+            for (k, point) in evidence.points.iter().enumerate() {
+                without.is_in[k] &= point.group != *group;
+            }
+            (without.is_in != self.is_in).then(|| {
+                without.normalise();
+                let value = without.best_value(evidence);
+                (without, value)
+            })
+        };
+        groups.iter().filter_map(without).max_by(|a, b| a.1.total_cmp(&b.1))
     }
 
     fn normalise(&mut self) {
-        let total: f64 = (0..POINTS).filter(|&k| self.is_in[k]).map(|k| self.of[k]).sum();
-        for k in 0..POINTS {
-            self.of[k] = if self.is_in[k] { self.of[k] / total } else { 0.0 };
-        }
+        self.of = std::array::from_fn(|k| if self.is_in[k] { self.of[k] } else { 0.0 });
+        let total = sum_of_points(&self.of);
+        self.of.iter_mut().for_each(|share| *share /= total);
     }
 }
 
@@ -200,11 +213,10 @@ fn add_block(
     sums: &mut [f64; POINTS],
 ) {
     let mut weights = [0.0; POINTS];
-    let mut total = 0.0;
     for (own, (likelihood, share)) in weights.iter_mut().zip(likelihood.iter().zip(shares)) {
         *own = share * f64::from(*likelihood);
-        total += *own;
     }
+    let total = sum_of_points(&weights);
     if total > 0.0 {
         let factor = weight / total;
         sums.iter_mut().zip(&weights).for_each(|(sum, own)| *sum += factor * own);
@@ -213,8 +225,9 @@ fn add_block(
 
 /// log Σ_k π_k P(answers given behaviour k).
 fn block_value(likelihoods: &Likelihoods, shares: &[f64; POINTS], block: usize) -> f64 {
-    let likelihood = likelihoods.relative[block].iter();
-    let total: f64 = likelihood.zip(shares).map(|(l, share)| f64::from(*l) * share).sum();
+    let likelihood = &likelihoods.relative[block];
+    let weights: [f64; POINTS] = std::array::from_fn(|k| f64::from(likelihood[k]) * shares[k]);
+    let total = sum_of_points(&weights);
     likelihoods.log_largest[block] + total.max(f64::MIN_POSITIVE).ln()
 }
 

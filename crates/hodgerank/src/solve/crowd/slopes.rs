@@ -8,16 +8,19 @@
 
 use rayon::prelude::*;
 
-use super::behaviour::Behaviour;
+use super::behaviour::{Behaviour, SIDED_POINTS, SYMMETRIC_POINTS, sum_of_points};
 use super::blocks::{Blocks, SidedVote};
+use super::graded::Residuals;
 use super::likelihood::{MIN_PROBABILITY, POINTS, ScoreModel};
+use crate::numeric::power_of_two_below;
 
 /// Behaviours that are less probable than this do not count.
 const MIN_RESPONSIBILITY: f64 = 1e-4;
 /// Smallest variance of a vote to divide by.
 const MIN_VARIANCE: f64 = 1e-12;
-/// The unit of fixed-point sums: 2³² per vote, so that 2³¹ votes fit.
-const UNIT: f64 = 4_294_967_296.0;
+/// Largest unit of fixed-point sums, and the largest sum that fits.
+const MAX_UNIT: f64 = 4_294_967_296.0;
+const MAX_SUM: f64 = 4_611_686_018_427_387_904.0;
 /// Tasks per thread, for balance.
 const TASKS_PER_THREAD: usize = 4;
 /// With more items, one task per thread: each has sums for all items.
@@ -25,10 +28,12 @@ const MANY_ITEMS: usize = 100_000;
 /// Largest magnitude of a score whose exponential is taken.
 const MAX_SCORE: f64 = 300.0;
 
-/// P(answer) = slope · p + offset of each behaviour, for answers left and right.
+/// P(answer) = slope · p + offset of each behaviour, p the probability that an honest answer is the
+/// same.
 #[derive(Debug, Clone)]
 pub(super) struct Lines {
-    slope: [[f64; POINTS]; 2],
+    slope: [f64; POINTS],
+    /// For answers left and right.
     offset: [[f64; POINTS]; 2],
     honest: [f64; POINTS],
     contrary: [f64; POINTS],
@@ -37,15 +42,15 @@ pub(super) struct Lines {
 impl Lines {
     pub(super) fn new(points: &[Behaviour]) -> Self {
         let mut lines = Self {
-            slope: [[0.0; POINTS]; 2],
+            slope: [0.0; POINTS],
             offset: [[0.5; POINTS]; 2],
             honest: [0.0; POINTS],
             contrary: [0.0; POINTS],
         };
         for (k, point) in points.iter().enumerate() {
-            let (slope, offset) = point.line();
-            (lines.slope[0][k], lines.offset[0][k]) = (slope, offset);
-            (lines.slope[1][k], lines.offset[1][k]) = (-slope, 1.0 - offset);
+            lines.slope[k] = point.honest - point.contrary;
+            lines.offset[0][k] = point.contrary + point.left;
+            lines.offset[1][k] = point.contrary + point.right;
             (lines.honest[k], lines.contrary[k]) = (point.honest, point.contrary);
         }
         lines
@@ -79,22 +84,29 @@ pub(super) struct Slopes {
     /// Honest ties, and expected ones.
     pub(super) ties: f64,
     pub(super) expected_ties: f64,
+    /// For graded votes, the residuals of each block.
+    pub(super) residuals: Vec<Residuals>,
 }
 
 /// Sums of one task.
-struct TaskSums {
+pub(super) struct TaskSums {
+    /// Fixed-point numbers are multiples of the inverse of this.
+    unit: f64,
     items: Vec<ItemSums>,
     side: ItemSums,
     ties: i64,
     expected_ties: i64,
+    pub(super) residuals: Vec<Residuals>,
 }
 
 impl TaskSums {
-    fn new(items: usize) -> Self {
+    fn new(items: usize, unit: f64) -> Self {
         let items = vec![ItemSums::default(); items];
-        Self { items, side: ItemSums::default(), ties: 0, expected_ties: 0 }
+        let side = ItemSums::default();
+        Self { unit, items, side, ties: 0, expected_ties: 0, residuals: Vec::new() }
     }
 
+    /// The blocks of `other` follow.
     fn add(mut self, other: Self) -> Self {
         for (sums, other) in self.items.iter_mut().zip(other.items) {
             sums.add(other);
@@ -102,25 +114,68 @@ impl TaskSums {
         self.side.add(other.side);
         self.ties += other.ties;
         self.expected_ties += other.expected_ties;
+        self.residuals.extend(other.residuals);
         self
     }
-}
 
-/// A number as a fixed-point integer.
-#[inline]
-fn fixed(x: f64) -> i64 {
-    /// 3 · 2⁵¹: the sum with it has the rounded number in its last bits.
-    const SHIFT: f64 = 6_755_399_441_055_744.0;
-    let scaled = x * UNIT;
-    // Conversions that check for overflow take a third of the time of a vote.
-    match scaled.abs() < (1_u64 << 50) as f64 {
-        true => (scaled + SHIFT).to_bits() as i64 - SHIFT.to_bits() as i64,
-        false => scaled as i64,
+    #[inline]
+    pub(super) fn add_vote(&mut self, vote: &SidedVote, count: f64, slope: &VoteSlope) {
+        let gradient = self.fixed(count * slope.gradient);
+        let information = self.fixed(count * slope.information);
+        self.items[vote.left as usize].add(ItemSums { gradient, information });
+        self.items[vote.right()].add(ItemSums { gradient: -gradient, information });
+        self.side.add(ItemSums { gradient, information });
+    }
+
+    /// A number as a fixed-point integer.
+    #[inline]
+    fn fixed(&self, x: f64) -> i64 {
+        /// 3 · 2⁵¹: the sum with it has the rounded number in its last bits.
+        const SHIFT: f64 = 6_755_399_441_055_744.0;
+        let scaled = x * self.unit;
+        // Conversions that check for overflow take a third of the time of a vote.
+        match scaled.abs() < (1_u64 << 50) as f64 {
+            true => (scaled + SHIFT).to_bits() as i64 - SHIFT.to_bits() as i64,
+            false => scaled as i64,
+        }
+    }
+
+    fn real(&self, x: i64) -> f64 {
+        x as f64 / self.unit
     }
 }
 
-fn real(x: i64) -> f64 {
-    x as f64 / UNIT
+/// Adds up all blocks; the contribution of a vote is at most `bound`.
+pub(super) fn sum_blocks(
+    blocks: &Blocks,
+    items: usize,
+    bound: f64,
+    add_block: impl Fn(usize, &mut TaskSums) + Sync,
+) -> Slopes {
+    let most = (MAX_SUM / (bound * blocks.total().max(1.0))).min(MAX_UNIT);
+    let unit = power_of_two_below(most);
+    let per_thread = if items > MANY_ITEMS { 1 } else { TASKS_PER_THREAD };
+    let tasks = blocks.split(per_thread * rayon::current_num_threads());
+    let run = |range: std::ops::Range<usize>| {
+        let mut sums = TaskSums::new(items, unit);
+        range.for_each(|block| add_block(block, &mut sums));
+        sums
+    };
+    let sums = tasks
+        .into_par_iter()
+        .with_max_len(1)
+        .map(run)
+        .reduce_with(TaskSums::add)
+        .unwrap_or_else(|| TaskSums::new(items, unit));
+    Slopes {
+        gradient: sums.items.iter().map(|own| sums.real(own.gradient)).collect(),
+        information: sums.items.iter().map(|own| sums.real(own.information)).collect(),
+        side_gradient: sums.real(sums.side.gradient),
+        side_information: sums.real(sums.side.information),
+        ties: sums.real(sums.ties),
+        expected_ties: sums.real(sums.expected_ties),
+        residuals: sums.residuals,
+    }
 }
 
 /// Passes over all votes; `responsibility` has the probability of each behaviour for each block.
@@ -134,92 +189,88 @@ pub(super) fn slopes(
     let odds = |score: &f64| score.clamp(-MAX_SCORE, MAX_SCORE).exp();
     let pass = Pass {
         odds: at.scores.iter().map(odds).collect(),
-        advantage: at.side_advantage.exp(),
+        half_advantage: (0.5 * at.side_advantage).exp(),
         tie_odds: at.tie_odds,
         lines,
     };
-    let per_thread = if items > MANY_ITEMS { 1 } else { TASKS_PER_THREAD };
-    let tasks = blocks.split(per_thread * rayon::current_num_threads());
-    let run = |range: std::ops::Range<usize>| {
-        let mut sums = TaskSums::new(items);
-        for block in range {
-            pass.add_block(blocks.block(block).0, &responsibility[block], &mut sums);
-        }
-        sums
-    };
-    let sums = tasks
-        .into_par_iter()
-        .with_max_len(1)
-        .map(run)
-        .reduce_with(TaskSums::add)
-        .unwrap_or_else(|| TaskSums::new(items));
-    Slopes {
-        gradient: sums.items.iter().map(|sums| real(sums.gradient)).collect(),
-        information: sums.items.iter().map(|sums| real(sums.information)).collect(),
-        side_gradient: real(sums.side.gradient),
-        side_information: real(sums.side.information),
-        ties: real(sums.ties),
-        expected_ties: real(sums.expected_ties),
-    }
+    // Gradient and information of a vote are at most one each, and so are those of its tie.
+    sum_blocks(blocks, items, 2.0, |block, sums| {
+        pass.add_block(blocks.block(block).0, &responsibility[block], sums);
+    })
 }
 
 /// What a pass needs besides the votes.
 struct Pass<'a> {
     /// e^θ of each item.
     odds: Vec<f64>,
-    advantage: f64,
+    /// e^(b/2): half of the advantage for the left side, half against the right one.
+    half_advantage: f64,
     tie_odds: f64,
     lines: &'a Lines,
 }
 
 /// What a vote adds to the sums.
-struct VoteSlope {
+pub(super) struct VoteSlope {
     /// ∂/∂d of the log-likelihood.
-    gradient: f64,
+    pub(super) gradient: f64,
     /// −∂²/∂d², expected.
-    information: f64,
+    pub(super) information: f64,
 }
 
 impl Pass<'_> {
     fn add_block(&self, votes: &[SidedVote], responsibility: &[f32; POINTS], sums: &mut TaskSums) {
         let mut active = [(0_usize, 0.0_f64); POINTS];
         let mut number = 0;
-        // How much the annotator's answers depend on the items, and so which votes are ties.
-        let mut follows = 0.0;
-        for (k, &r) in responsibility.iter().enumerate() {
-            let r = f64::from(r);
-            follows += r * self.lines.slope[0][k].abs();
-            if r >= MIN_RESPONSIBILITY {
-                active[number] = (k, r);
-                number += 1;
-            }
+        for found in likely(responsibility) {
+            active[number] = found;
+            number += 1;
         }
-        match &active[..number] {
+        let active = &active[..number];
+        // How much the annotator's answers depend on the items, and so which votes are ties.
+        let follows: [f64; POINTS] =
+            std::array::from_fn(|k| f64::from(responsibility[k]) * self.lines.slope[k].abs());
+        let follows = sum_of_points(&follows);
+        match active {
             [] => {}
-            &[(0, careful)] => self.add_votes(votes, follows, sums, |side, p| {
-                let share = if side == 0 { 1.0 } else { 0.0 };
-                VoteSlope { gradient: careful * (share - p), information: careful * p * (1.0 - p) }
+            &[(0, careful)] => self.add_votes(votes, follows, sums, |_, same, other| VoteSlope {
+                gradient: careful * other,
+                information: careful * same * other,
             }),
-            active => self.add_votes(votes, follows, sums, |side, p| self.mixed(active, side, p)),
+            active => {
+                // As in `sum_of_points`.
+                let first_sided = active.partition_point(|(k, _)| *k < SYMMETRIC_POINTS);
+                let (both, sided) = active.split_at(first_sided);
+                let right = SYMMETRIC_POINTS + SIDED_POINTS;
+                let (left, right) = sided.split_at(sided.partition_point(|(k, _)| *k < right));
+                self.add_votes(votes, follows, sums, |side, same, other| {
+                    self.mixed([both, left, right], side, same, other)
+                });
+            }
         }
     }
 
-    /// The slope of a vote by an annotator whose behaviour is not certain.
+    /// The slope of a vote by an annotator whose behaviour is not certain, towards its side; an honest
+    /// answer is the same with probability `same` and the other one with probability `other`.
     #[inline]
-    fn mixed(&self, active: &[(usize, f64)], side: usize, p: f64) -> VoteSlope {
-        let (share, p_side) = if side == 0 { (1.0, p) } else { (0.0, 1.0 - p) };
-        let (mut honest, mut contrary, mut information) = (0.0, 0.0, 0.0);
-        let (slope, offset) = (&self.lines.slope[side], &self.lines.offset[side]);
-        let variance = p * (1.0 - p);
-        for &(k, r) in active {
-            let q = (slope[k] * p + offset[k]).max(MIN_PROBABILITY);
-            let per_q = r / q;
-            honest += per_q * self.lines.honest[k] * p_side;
-            contrary += per_q * self.lines.contrary[k] * (1.0 - p_side);
-            let of_line = slope[k] * slope[k] * variance;
-            information += r * of_line / (q * (1.0 - q)).max(MIN_VARIANCE);
-        }
-        let gradient = honest * (share - p) + contrary * (1.0 - share - p);
+    fn mixed(&self, active: [&[(usize, f64)]; 3], side: usize, same: f64, other: f64) -> VoteSlope {
+        let variance = same * other;
+        let (slope, offset) = (&self.lines.slope, &self.lines.offset[side]);
+        let sums = |active: &[(usize, f64)]| {
+            let (mut honest, mut contrary, mut information) = (0.0, 0.0, 0.0);
+            for &(k, r) in active {
+                let q = (slope[k] * same + offset[k]).max(MIN_PROBABILITY);
+                let per_q = r / q;
+                honest += per_q * self.lines.honest[k] * same;
+                contrary += per_q * self.lines.contrary[k] * other;
+                let of_line = slope[k] * slope[k] * variance;
+                information += r * of_line / (q * (1.0 - q)).max(MIN_VARIANCE);
+            }
+            [honest, contrary, information]
+        };
+        let [both, left, right] = active.map(sums);
+        let [honest, contrary, information]: [f64; 3] =
+            std::array::from_fn(|k| both[k] + (left[k] + right[k]));
+        let gradient = honest * other - contrary * same;
         VoteSlope { gradient, information: information.min(1.0) * variance }
     }
 
@@ -229,31 +280,40 @@ impl Pass<'_> {
         votes: &[SidedVote],
         follows: f64,
         sums: &mut TaskSums,
-        slope: impl Fn(usize, f64) -> VoteSlope,
+        slope: impl Fn(usize, f64, f64) -> VoteSlope,
     ) {
         for vote in votes {
-            let (i, j) = (vote.left as usize, vote.right());
-            let left = self.odds[i] * self.advantage;
-            let p = left / (left + self.odds[j]);
+            let left = self.odds[vote.left as usize] * self.half_advantage;
+            let right = self.odds[vote.right()] / self.half_advantage;
+            // Not 1 − p, so that swapped sides give the same bits.
+            let (p, q) = (left / (left + right), right / (left + right));
             let side = vote.side();
-            let none = VoteSlope { gradient: 0.0, information: 0.0 };
-            let mut total = side.map_or(none, |side| slope(side, p));
+            let mut total = match side {
+                None => VoteSlope { gradient: 0.0, information: 0.0 },
+                Some(0) => slope(0, p, q),
+                Some(_) => {
+                    let towards = slope(1, q, p);
+                    VoteSlope { gradient: -towards.gradient, ..towards }
+                }
+            };
             let count = f64::from(vote.count);
             if self.tie_odds > 0.0 {
                 // Odds of a tie relative to those of both sides together, and d log odds / dd.
-                let odds = self.tie_odds * (p * (1.0 - p)).sqrt();
-                let (tie, lean) = (odds / (1.0 + odds), 0.5 - p);
+                let odds = self.tie_odds * (p * q).sqrt();
+                let (tie, lean) = (odds / (1.0 + odds), 0.5 * (q - p));
                 let is_tie = if side.is_none() { 1.0 } else { 0.0 };
                 total.gradient += follows * (is_tie - tie) * lean;
                 total.information += follows * tie * (1.0 - tie) * lean * lean;
-                sums.ties += fixed(count * follows * is_tie);
-                sums.expected_ties += fixed(count * follows * tie);
+                sums.ties += sums.fixed(count * follows * is_tie);
+                sums.expected_ties += sums.fixed(count * follows * tie);
             }
-            let gradient = fixed(count * total.gradient);
-            let information = fixed(count * total.information);
-            sums.items[i].add(ItemSums { gradient, information });
-            sums.items[j].add(ItemSums { gradient: -gradient, information });
-            sums.side.add(ItemSums { gradient, information });
+            sums.add_vote(vote, count, &total);
         }
     }
+}
+
+/// Behaviours that are likely enough to count, with their probabilities.
+pub(super) fn likely(responsibility: &[f32; POINTS]) -> impl Iterator<Item = (usize, f64)> + '_ {
+    let all = responsibility.iter().map(|&r| f64::from(r)).enumerate();
+    all.filter(|(_, r)| *r >= MIN_RESPONSIBILITY)
 }
