@@ -1,20 +1,20 @@
 //! The votes in the form of a pass: eight bytes and a count, in blocks of one annotator each.
 //!
-//! Votes without an annotator form blocks of unknown people, whose behaviour is at worst careless. So do
-//! those of people with one or two votes if there are very many annotators: they say next to nothing
-//! about themselves, and a block of their own takes more memory than their votes.
+//! Votes without an annotator form blocks of unknown people (`unknown.rs`), whose behaviour is at worst
+//! careless. So do those of people with one or two votes if there are very many annotators: they say
+//! next to nothing about themselves, and a block of their own takes more memory than their votes.
 
 use std::ops::Range;
 
 use rayon::prelude::*;
 
+use super::unknown;
 use crate::annotator_votes::{self, AnnotatorVote, AnnotatorVotes};
+use crate::communicator::Communicator;
 
 /// With more annotators than this, those with fewer votes than [`MIN_VOTES`] are treated as unknown.
-const MANY_ANNOTATORS: usize = 200_000;
+const MANY_ANNOTATORS: f64 = 200_000.0;
 const MIN_VOTES: u64 = 3;
-/// Votes of unknown people per block.
-const UNKNOWN_PER_BLOCK: usize = 256;
 
 /// A bit of the right item's index: the right item was preferred.
 const FOR_RIGHT: u32 = 1 << 31;
@@ -33,7 +33,7 @@ pub(super) struct SidedVote {
 }
 
 impl SidedVote {
-    fn new(vote: &AnnotatorVote, y: f64) -> Self {
+    pub(super) fn new(vote: &AnnotatorVote, y: f64) -> Self {
         let outcome = match y {
             y if y > 0.0 => 0,
             y if y < 0.0 => FOR_RIGHT,
@@ -45,6 +45,20 @@ impl SidedVote {
     #[inline]
     pub(super) fn right(self) -> usize {
         (self.right & (TIE - 1)) as usize
+    }
+
+    /// The vote in twelve bytes, for another process.
+    pub(super) fn to_bytes(self) -> [u8; 12] {
+        let mut bytes = [0; 12];
+        for (four, value) in bytes.chunks_exact_mut(4).zip([self.left, self.right, self.count]) {
+            four.copy_from_slice(&value.to_le_bytes());
+        }
+        bytes
+    }
+
+    pub(super) fn from_bytes(bytes: &[u8; 12]) -> Self {
+        let value = |at: usize| u32::from_le_bytes(std::array::from_fn(|k| bytes[at + k]));
+        Self { left: value(0), right: value(4), count: value(8) }
     }
 
     /// 0 for a vote for the left item, 1 for the right one.
@@ -64,10 +78,12 @@ pub(super) struct Blocks {
 }
 
 impl Blocks {
-    pub(super) fn new(votes: &AnnotatorVotes) -> Self {
+    /// The blocks of this process: those of its annotators, and its share of those of unknown people.
+    pub(super) fn new(votes: &AnnotatorVotes, communicator: &dyn Communicator) -> Self {
         let convert = |vote: &AnnotatorVote| SidedVote::new(vote, votes.y(vote));
         let total = |votes: &[AnnotatorVote]| votes.iter().map(|v| u64::from(v.count)).sum::<u64>();
-        let min_votes = if votes.annotators() > MANY_ANNOTATORS { MIN_VOTES } else { 1 };
+        let annotators = communicator.sum_scalar(votes.annotators() as f64);
+        let min_votes = if annotators > MANY_ANNOTATORS { MIN_VOTES } else { 1 };
         let mut blocks = Self { votes: Vec::new(), start: vec![0], annotator: Vec::new() };
         let mut unknown: Vec<SidedVote> = Vec::new();
         if min_votes == 1 {
@@ -89,10 +105,10 @@ impl Blocks {
         if min_votes > 1 {
             unknown.extend(votes.unknown().iter().map(convert));
         }
-        for block in unknown.chunks(UNKNOWN_PER_BLOCK) {
+        unknown::for_each_block(unknown, communicator, |block| {
             blocks.votes.extend_from_slice(block);
             blocks.start.push(blocks.votes.len());
-        }
+        });
         blocks
     }
 
