@@ -173,6 +173,12 @@ impl OutputOptions {
 }
 
 impl DocumentOutput {
+    /// Whether the document is written as JSON.
+    #[must_use]
+    pub fn is_json(&self) -> bool {
+        self.format == OutputFormat::Json
+    }
+
     /// Writes the document and completes the file.
     ///
     /// # Errors

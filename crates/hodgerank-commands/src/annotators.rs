@@ -2,10 +2,9 @@
 
 mod judge;
 
-pub(crate) use judge::study_votes;
 pub use judge::{
     AnnotatorsArgs, AnnotatorsDocument, EvidenceVote, JudgedAnnotators, annotators,
-    judged_annotators,
+    judged_annotators, study_votes,
 };
 
 use hodgerank::annotators::{AnnotatorOptions, AnnotatorTallies};

@@ -55,6 +55,7 @@ pub fn clean(
         kept: kept.open()?,
         flagged: flagged.map(|output| output.open()).transpose()?,
         with_reasons: true,
+        with_file: votes.files().len() > 1,
         labels: options.labels.style(),
     };
     let names = [options.output.as_deref(), options.flagged.as_deref()];

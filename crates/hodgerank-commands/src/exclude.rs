@@ -3,12 +3,13 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use hodgerank::annotators::judge_all;
+use hodgerank::annotators::{JudgedAnnotator, judge_all};
 use hodgerank::{FitOptions, FlagReason, Method, RankedStudy, natural_order};
 use hodgerank_io::read::Progress;
 use hodgerank_io::text::visible_name;
 use hodgerank_io::{ExcludedAnnotators, ExcludedVotes, Input, ReadOptions, Sources};
 use hodgerank_report::words::counted;
+use serde::{Deserialize, Serialize};
 
 use crate::annotators;
 use crate::failure::Failure;
@@ -16,8 +17,8 @@ use crate::observer::{Observer, Task};
 use crate::text::{closest, visible};
 
 /// Whose votes to leave out.
-#[derive(Debug)]
-pub(crate) enum Exclusion {
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub enum Exclusion {
     /// These annotators.
     Names {
         /// Their names.
@@ -59,15 +60,13 @@ impl Exclusion {
         observer: &dyn Observer,
     ) -> Result<ExcludedAnnotators, Failure> {
         match self {
-            Self::Names { names, .. } => {
-                Ok(ExcludedAnnotators::new(names.iter().map(|name| (name, FlagReason::Excluded))))
-            }
+            Self::Names { names, .. } => Ok(named(names)),
             Self::Suspicious => suspicious(sources, options, bytes, observer),
         }
     }
 
     /// Reports what was left out, and names that nobody has.
-    pub(crate) fn announce(
+    pub fn announce(
         &self,
         annotators: &ExcludedAnnotators,
         input: &Input,
@@ -156,12 +155,24 @@ fn suspicious(
         input.studies.into_iter().map(rank).collect::<Result<Vec<_>, _>>()
     })??;
     let votes: Vec<_> = studies.iter().filter_map(annotators::study_votes).collect();
-    let mut judged = judge_all(&votes);
+    Ok(suspicious_of(&judge_all(&votes)))
+}
+
+/// The annotators with these names.
+#[must_use]
+pub fn named(names: &[String]) -> ExcludedAnnotators {
+    ExcludedAnnotators::new(names.iter().map(|name| (name, FlagReason::Excluded)))
+}
+
+/// Those of the judged annotators whom `suspicious` excludes, with their reasons.
+#[must_use]
+pub fn suspicious_of(judged: &[JudgedAnnotator<String>]) -> ExcludedAnnotators {
+    let mut judged: Vec<&JudgedAnnotator<String>> = judged.iter().collect();
     judged.sort_by(|a, b| natural_order(&a.annotator, &b.annotator));
     let reasons = judged.iter().filter_map(|annotator| {
         annotator.reason_to_exclude().map(|reason| (annotator.annotator.as_str(), reason))
     });
-    Ok(ExcludedAnnotators::new(reasons))
+    ExcludedAnnotators::new(reasons)
 }
 
 /// What was left out, in words.

@@ -208,7 +208,10 @@ impl InputOptions {
     }
 
     /// Whose votes are left out.
-    pub(crate) fn exclusion(&self) -> Result<Option<Exclusion>, Failure> {
+    ///
+    /// # Errors
+    /// [`Failure::Usage`] if there are no names, or their file cannot be read.
+    pub fn exclusion(&self) -> Result<Option<Exclusion>, Failure> {
         self.exclude_annotators.as_deref().map(Exclusion::parse).transpose()
     }
 
@@ -217,21 +220,6 @@ impl InputOptions {
     pub fn files(&self, votes: &VoteSource) -> Vec<String> {
         let names = self.exclude_annotators.as_deref().and_then(exclude::names_file);
         votes.files().iter().cloned().chain(names.map(str::to_owned)).collect()
-    }
-
-    /// Refuses to exclude annotators, where several processes share the votes.
-    ///
-    /// # Errors
-    /// [`Failure::Usage`] if the option is given.
-    pub fn refuse_exclusion(&self) -> Result<(), Failure> {
-        match self.exclude_annotators {
-            None => Ok(()),
-            Some(_) => Err(Failure::usage(
-                "--exclude-annotators needs all votes on one machine",
-                "write the votes without these annotators first: hodgerank clean FILE --method l2 \
-                 --exclude-annotators … -o REST",
-            )),
-        }
     }
 }
 

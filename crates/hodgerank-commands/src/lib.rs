@@ -17,7 +17,7 @@ pub mod compare;
 pub mod decompose;
 pub mod diagnose;
 mod document;
-mod exclude;
+pub mod exclude;
 mod failure;
 mod input;
 mod labels;

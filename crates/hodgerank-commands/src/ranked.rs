@@ -242,8 +242,9 @@ fn crowd_warnings(ranked: &RankedStudy) -> Vec<String> {
                 .to_owned(),
         );
     }
-    let count = |classes: &[AnnotatorClass]| {
-        crowd.annotators.iter().filter(|annotator| classes.contains(&annotator.class)).count()
+    let count = |classes: &[AnnotatorClass]| -> u64 {
+        let counts = crowd.estimates.class_counts.iter();
+        counts.filter(|(class, _)| classes.contains(class)).map(|(_, count)| count).sum()
     };
     let kinds = [
         (count(&[AnnotatorClass::Left, AnnotatorClass::Right]), "one-sided"),
@@ -254,7 +255,7 @@ fn crowd_warnings(ranked: &RankedStudy) -> Vec<String> {
     let kinds: Vec<String> = kinds
         .iter()
         .filter(|(number, _)| *number > 0)
-        .map(|(number, kind)| format!("{} {kind}", thousands(*number as u64)))
+        .map(|(number, kind)| format!("{} {kind}", thousands(*number)))
         .collect();
     if !kinds.is_empty() {
         warnings.push(format!(
@@ -268,7 +269,7 @@ fn crowd_warnings(ranked: &RankedStudy) -> Vec<String> {
         warnings.push(format!(
             "{} of {} annotators have a different taste: the ranking is that of the others; \
              `hodgerank annotators` lists them",
-            thousands(tastes as u64),
+            thousands(tastes),
             thousands(ranked.input.annotators as u64),
         ));
     }

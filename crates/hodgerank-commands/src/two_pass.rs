@@ -2,7 +2,7 @@
 //! result for its distinct vote.
 //!
 //! Where several processes share the votes, each reads its own files again: its studies have the
-//! distinct votes of these files ([`RankedStudy::with_groups`]).
+//! distinct votes of these files ([`RankedStudy::with_local_votes`]).
 
 use std::sync::Arc;
 
@@ -31,8 +31,11 @@ pub struct TwoPass {
     pub rejected: Rejected,
     /// What was left out with excluded annotators.
     pub excluded: Option<ExcludedVotes>,
-    /// Whether the studies have all votes; otherwise other processes have the rest.
-    pub is_whole: bool,
+    /// Why votes of each distinct vote of each study are flagged, where other processes share the votes
+    /// and know it.
+    pub known_reasons: Option<Vec<Vec<FlagReason>>>,
+    /// Whether there are several files, some of which other processes may read.
+    pub has_files: bool,
     /// Bytes to read, if known, for the progress bar.
     pub bytes: u64,
 }
@@ -60,8 +63,17 @@ impl TwoPass {
         let Input { studies, rejected, excluded, tables, .. } = read;
         let rank = |study| rank_study(study, rejected.total, fit, observer);
         let studies = studies.into_iter().map(rank).collect::<Result<_, _>>()?;
-        let is_whole = true;
-        Ok(Self { sources, options, studies, tables, rejected, excluded, is_whole, bytes })
+        Ok(Self {
+            sources,
+            options,
+            studies,
+            has_files: tables.len() > 1,
+            tables,
+            rejected,
+            excluded,
+            known_reasons: None,
+            bytes,
+        })
     }
 
     /// The rows that were not counted.
@@ -70,11 +82,11 @@ impl TwoPass {
         UncountedRows::new(&self.rejected, self.excluded.as_ref())
     }
 
-    /// Why the votes of each study are flagged; none if other processes have a part of the votes.
+    /// Why the votes of each study are flagged.
     #[must_use]
     pub fn flag_reasons(&self) -> Vec<Vec<FlagReason>> {
-        let studies = if self.is_whole { &self.studies[..] } else { &[] };
-        studies.iter().map(RankedStudy::flag_reasons).collect()
+        let of_studies = || self.studies.iter().map(RankedStudy::flag_reasons).collect();
+        self.known_reasons.clone().unwrap_or_else(of_studies)
     }
 
     /// The studies in the form that the second pass needs; `reasons` are those of

@@ -59,7 +59,8 @@ fn clean(
     let tables: &[TableHead] = &input.tables;
     // Without reasons, so that the rows of both outputs are those of the input.
     let flagged = Some(removed);
-    let outputs = CleanOutputs { kept, flagged, with_reasons: false, labels: LabelStyle::Exact };
+    let (with_reasons, with_file, labels) = (false, false, LabelStyle::Exact);
+    let outputs = CleanOutputs { kept, flagged, with_reasons, with_file, labels };
     write::clean(&sources, options, &progress, &flags, tables, outputs)
         .expect("the file was read once and did not change")
 }

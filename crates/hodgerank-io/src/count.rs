@@ -249,7 +249,7 @@ impl StudyCounts {
         let votes = parts.iter().flat_map(|part| [part.tally.votes(), part.unannotated.votes()]);
         let comparisons = votes.fold(0, u64::saturating_add);
         let mut annotator_votes = None;
-        if parts.iter().any(|part| part.votes.is_some()) && !annotators.is_empty() {
+        if parts.iter().any(|part| part.votes.as_ref().is_some_and(|votes| !votes.is_empty())) {
             // Votes are in the order of annotators, which must not depend on that of rows.
             (annotators, _) = annotators.sorted();
             let mut new_annotators = ids(|part| &part.annotators, &annotators);

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use hodgerank::{FlagReason, Labels};
+use serde::{Deserialize, Serialize};
 
 use crate::columns::{Layout, Role};
 use crate::error::Problem;
@@ -55,7 +56,7 @@ impl ExcludedAnnotators {
 }
 
 /// What was left out with the excluded annotators.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ExcludedVotes {
     /// Rows of each excluded annotator, in the order of [`ExcludedAnnotators::names`].
     pub rows_of: Vec<u64>,
@@ -76,7 +77,8 @@ impl ExcludedVotes {
         self.rows_of.iter().filter(|&&rows| rows > 0).count()
     }
 
-    fn merge(&mut self, other: &Self) {
+    /// Adds what another reader has left out.
+    pub fn merge(&mut self, other: &Self) {
         self.rows_of.resize(self.rows_of.len().max(other.rows_of.len()), 0);
         for (rows, other) in self.rows_of.iter_mut().zip(&other.rows_of) {
             *rows += other;

@@ -41,11 +41,7 @@ impl Input {
                 return Err(Error::TooManyVotes { by, votes });
             }
         }
-        let excluded = self.excluded.as_ref().map_or(0, ExcludedVotes::rows);
-        if self.studies.is_empty() && excluded > 0 {
-            return Err(Error::AllExcluded { rows: excluded });
-        }
-        self.rejected.check_left(!self.studies.is_empty())
+        self.rejected.check_left(!self.studies.is_empty(), self.excluded.as_ref())
     }
 }
 
@@ -100,12 +96,15 @@ impl Rejected {
     /// Maximum number of rejected rows that are kept in full.
     pub const MAX_LISTED: usize = 10;
 
-    /// Checks that not every row was rejected; `any_accepted` says whether some row was a vote.
+    /// Checks that not every row was rejected or left out; `any_accepted` says whether some row was a vote
+    /// that counts.
     ///
     /// # Errors
-    /// [`Error::NothingLeft`] if rows were rejected and none was accepted.
-    pub fn check_left(&self, any_accepted: bool) -> Result<()> {
+    /// [`Error::AllExcluded`] or [`Error::NothingLeft`] if there were rows and none was accepted.
+    pub fn check_left(&self, any_accepted: bool, excluded: Option<&ExcludedVotes>) -> Result<()> {
+        let excluded = excluded.map_or(0, ExcludedVotes::rows);
         match self.first.first() {
+            _ if !any_accepted && excluded > 0 => Err(Error::AllExcluded { rows: excluded }),
             Some(first) if !any_accepted => {
                 Err(Error::NothingLeft { rejected: self.total, first: Box::new(first.clone()) })
             }

@@ -36,8 +36,8 @@ pub struct MpiArgs {
 pub enum MpiCommand {
     /// Rank the items of files of votes
     ///
-    /// As `hodgerank rank`, with the methods that --method lists. The JSON has no report on
-    /// annotators.
+    /// As `hodgerank rank`, with the methods that --method lists. The JSON lists annotators only if the
+    /// method judges them (crowd).
     Rank(Box<MpiRankArgs>),
     /// List votes in order of suspicion
     ///

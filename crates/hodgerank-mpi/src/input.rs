@@ -1,5 +1,6 @@
 //! Input: which process reads what, and how labels and votes reach the processes that own them.
 
+mod annotators;
 pub mod labels;
 mod local_votes;
 pub mod read;
@@ -9,4 +10,4 @@ pub mod votes;
 
 pub(crate) use local_votes::LocalVotes;
 pub use shard_plan::ShardPlan;
-pub use studies::DistributedStudy;
+pub use studies::{AnnotatorColumns, DistributedStudy};

@@ -9,6 +9,7 @@
 //! | reading | [`input::read`] | counts and the first rejected rows |
 //! | one set of labels | [`input::labels`] | each label to one process, then the distinct ones to all |
 //! | merging equal votes | [`input::votes`] | each distinct vote to the process that owns its pair |
+//! | votes of each annotator, for methods that judge them | `input::annotators` | each vote to the process that owns its annotator |
 //! | solving | [`comm::MpiCommunicator`] | vectors of one number per item |
 //! | results for the rows of each process | `passes` | the distinct votes of a process, and their results |
 //! | one order of suspicion | `output` | a sort key for each run of equal votes |

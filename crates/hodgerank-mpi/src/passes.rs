@@ -6,6 +6,8 @@
 //!
 //! [`Session::first_pass`]: crate::session::Session::first_pass
 
+mod annotator_results;
+mod exclusion;
 mod first_pass;
 mod owner_results;
 

@@ -9,6 +9,7 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use crate::comparison::{Comparison, positive_zero};
+use crate::graph::Groups;
 
 /// A vote of an annotator, with the items as they were shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -117,6 +118,17 @@ impl AnnotatorVotes {
             }
         }
         Self::new(annotators, &[rows], outcomes, has_sides)
+    }
+
+    /// The votes of groups as votes by unknown people.
+    #[must_use]
+    pub fn unknown_of(groups: &Groups, has_sides: bool) -> Self {
+        let vote = |g: usize| {
+            let vote = Comparison::new(groups.left[g], groups.right[g], groups.y[g]);
+            vote.with_count(groups.weight[g] as u64)
+        };
+        let votes: Vec<Comparison> = (0..groups.len()).map(vote).collect();
+        Self::from_comparisons(0, &votes, has_sides)
     }
 
     /// All votes, by annotator.

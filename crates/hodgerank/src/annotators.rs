@@ -25,7 +25,7 @@ mod judged;
 mod pooled;
 mod trials;
 
-pub use judged::{JudgedAnnotator, judge, judge_all};
+pub use judged::{JudgedAnnotator, judge, judge_all, judge_parts, judge_shared};
 pub use pooled::StudyVotes;
 pub use trials::MAX_EXACT_VOTES;
 

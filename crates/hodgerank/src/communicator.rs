@@ -6,9 +6,12 @@
 //! wherever a sum or a maximum runs over all votes. [`SingleProcess`] is the communicator of one
 //! process, whose sums are complete already.
 //!
-//! Guarantees: all votes on a pair of items are on one process; sums and maxima have the same bits on
-//! all processes, so that all take the same decisions. In turn all processes must make the same calls
-//! in the same order.
+//! Guarantees: all votes on a pair of items are on one process, [`Communicator::owner_of_pair`]; sums and
+//! maxima have the same bits on all processes, so that all take the same decisions. In turn all
+//! processes must make the same calls in the same order.
+//!
+//! Methods that judge people need all votes of an annotator on one process, which is rarely the one that
+//! owns the pair. What they find out about votes is sent with [`Communicator::exchange`].
 
 mod state;
 
@@ -16,8 +19,9 @@ pub(crate) use state::{StateReader, StateWriter};
 
 use std::fmt;
 
-/// Sums, maxima and minima over all processes. Every method that takes values is collective: all
-/// processes call it with slices of the same length, and all get the same result.
+/// Sums, maxima and minima over all processes, and messages between them. Sums and extrema are
+/// collective: all processes call them with slices of the same length, and all get the same result. So
+/// is `exchange`, with messages of any length.
 pub trait Communicator: fmt::Debug + Send + Sync {
     /// Replaces each value by its sum over all processes.
     fn sum(&self, values: &mut [f64]);
@@ -27,6 +31,15 @@ pub trait Communicator: fmt::Debug + Send + Sync {
 
     /// Replaces each value by its minimum over all processes.
     fn min(&self, values: &mut [u32]);
+
+    /// Number of processes.
+    fn processes(&self) -> usize;
+
+    /// The process that holds the votes on a pair of items, from 0. `left` is the smaller index.
+    fn owner_of_pair(&self, left: u32, right: u32) -> usize;
+
+    /// Sends `messages[p]` to process `p`; returns what the processes sent here, in their order.
+    fn exchange(&self, messages: Vec<Vec<u8>>) -> Vec<Vec<u8>>;
 
     /// Whether this is the only process and holds all votes. False for several processes, even if
     /// the others have no votes.
@@ -63,6 +76,18 @@ impl Communicator for SingleProcess {
     fn max(&self, _: &mut [f64]) {}
 
     fn min(&self, _: &mut [u32]) {}
+
+    fn processes(&self) -> usize {
+        1
+    }
+
+    fn owner_of_pair(&self, _: u32, _: u32) -> usize {
+        0
+    }
+
+    fn exchange(&self, messages: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
+        messages
+    }
 
     fn is_single_process(&self) -> bool {
         true

@@ -153,7 +153,8 @@ pub fn fit(graph: &ComparisonGraph, options: &FitOptions) -> Result<Fit> {
 }
 
 /// [`fit`] for methods that judge people too: `votes` are the votes of the graph with their
-/// annotators.
+/// annotators. Where several processes share the votes, each has all votes of some annotators, whichever
+/// process owns their pairs; either all processes have `votes` or none.
 ///
 /// # Errors
 /// As [`fit`], and [`Error::NoAnnotators`] if the method needs them.
@@ -178,8 +179,10 @@ pub fn fit_with_annotators(
         }
         Some(Method::BradleyTerry) => bradley_terry(graph, options)?,
         Some(Method::Crowd) => {
-            let votes = votes.filter(|votes| votes.annotators() > 0);
-            crowd(graph, votes.ok_or(Error::NoAnnotators)?, options)?
+            // Of all processes: a single one may have none.
+            let annotators = votes.map_or(0, AnnotatorVotes::annotators) as f64;
+            let is_known = graph.communicator().sum_scalar(annotators) > 0.0;
+            crowd(graph, votes.filter(|_| is_known).ok_or(Error::NoAnnotators)?, options)?
         }
         method => robust(graph, method, options, &l2_options)?,
     };
@@ -466,11 +469,11 @@ fn crowd(graph: &ComparisonGraph, votes: &AnnotatorVotes, options: &FitOptions) 
             certificate.asked = Some(Asked::Votes(asked));
             // Of equally bad votes all are flagged, so that only a probability that none exceeds
             // flags nothing.
-            if asked == 0.0 { 1.0 } else { found.threshold_of(votes, asked) }
+            if asked == 0.0 { 1.0 } else { found.threshold_of(graph, votes, asked) }
         }
     };
     let flagged = found.flagged(graph, votes, threshold);
-    let reached = numeric::sum(&flagged);
+    let reached = graph.communicator().sum_scalar(numeric::sum(&flagged));
     certificate.reached = certificate.asked.map(|_| reached);
     certificate.violation = None;
     let Solution { scores, status, info } = found.solution.clone();

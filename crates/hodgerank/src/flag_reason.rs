@@ -8,6 +8,7 @@ use crate::solve::crowd::AnnotatorClass;
 
 /// Why a vote is flagged, or left out with its annotator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum FlagReason {
     /// The annotator was excluded by name.
     Excluded,

@@ -140,13 +140,16 @@ pub struct StoppingRule {
     /// has proved accurate ([`SolveInfo::iterations`] of 1), where a product with the matrix would
     /// cost more than the solve.
     pub unchecked: bool,
+    /// Whether several processes stop at the tolerance, as one does. Otherwise they compute more digits,
+    /// because one process would often factor the matrix and get them all.
+    pub same_on_processes: bool,
 }
 
 impl StoppingRule {
     /// Stops at this relative residual, or after 10,000 iterations.
     #[must_use]
     pub const fn at(tolerance: f64) -> Self {
-        Self { tolerance, max_iterations: 10_000, unchecked: false }
+        Self { tolerance, max_iterations: 10_000, unchecked: false, same_on_processes: false }
     }
 }
 

@@ -101,7 +101,7 @@ pub use graph::{ComparisonGraph, Components, Groups, Merged, Pairs, Tally};
 pub use labels::{Labels, natural_order};
 pub use options::{FitOptions, Ranker};
 pub use path::Path;
-pub use ranked_study::{ComponentSummary, OutlierSummary, RankedStudy};
+pub use ranked_study::{ComponentSummary, LocalResults, OutlierSummary, RankedStudy};
 pub use ranker::{FlaggedVote, Ranked};
 pub use ranking::{RankedItem, Ranking};
 pub use select::OutlierRule;

@@ -2,7 +2,7 @@
 
 use crate::annotator_votes::AnnotatorVotes;
 use crate::error::Result;
-use crate::fit::{Fit, Model, fit, fit_with_annotators};
+use crate::fit::{Fit, Model, fit_with_annotators};
 use crate::flag_reason::FlagReason;
 use crate::graph::{ComparisonGraph, Components, Groups};
 use crate::labels::Labels;
@@ -10,6 +10,7 @@ use crate::options::FitOptions;
 use crate::path::Entry;
 use crate::ranking::{RankedItem, Ranking};
 use crate::scale::{Anchor, EloScale};
+use crate::solve::crowd::AnnotatorEstimate;
 use crate::study::{InputSummary, Study};
 
 /// A study, its fit and its ranking.
@@ -77,6 +78,8 @@ impl RankedStudy {
     }
 
     /// Ranks votes that may be distributed over several processes; `input` describes all of them.
+    /// `annotators` are those of this process with all their votes, as [`fit_with_annotators`] needs
+    /// them.
     ///
     /// # Errors
     /// If an option is invalid for the votes, or a solver fails.
@@ -85,10 +88,13 @@ impl RankedStudy {
         items: Labels,
         graph: ComparisonGraph,
         input: InputSummary,
+        (annotators, annotator_votes): (Labels, Option<AnnotatorVotes>),
         options: &FitOptions,
     ) -> Result<Self> {
-        let fit = fit(&graph, options).map_err(|error| error.with_labels(&items))?;
-        Ok(Self::of_fit(by, items, graph, input, options, fit))
+        let fitted = fit_with_annotators(&graph, annotator_votes.as_ref(), options);
+        let fit = fitted.map_err(|error| error.with_labels(&items))?;
+        let ranked = Self::of_fit(by, items, graph, input, options, fit);
+        Ok(Self { annotators, annotator_votes, ..ranked })
     }
 
     fn of_fit(
@@ -121,20 +127,19 @@ impl RankedStudy {
     }
 
     /// The same ranking next to other votes on the same items: the votes of this process's own
-    /// files, where several processes ranked all votes together. `flagged` and `entries` are the
-    /// results for these votes; entries are in order of suspicion.
+    /// files, where several processes ranked all votes together.
     ///
     /// # Errors
     /// If a vote refers to an item that does not exist.
-    pub fn with_groups(
-        self,
-        groups: Groups,
-        flagged: Vec<f64>,
-        entries: Vec<Entry>,
-    ) -> Result<Self> {
+    pub fn with_local_votes(self, local: LocalResults) -> Result<Self> {
+        let LocalResults { groups, flagged, entries, bad_probability, annotators, estimates } =
+            local;
         let graph = ComparisonGraph::new(self.items.len(), groups)?;
-        let fit = Fit { flagged, entries, bad_probability: None, ..self.fit };
-        Ok(Self { graph, fit, ..self })
+        let mut fit = Fit { flagged, entries, bad_probability, ..self.fit };
+        if let Some(Model::Crowd(flags)) = &mut fit.model {
+            flags.crowd.annotators = estimates;
+        }
+        Ok(Self { graph, fit, annotators, annotator_votes: None, ..self })
     }
 
     /// The same ranking with its scores on the Elo scale; those of the fit stay as they are.
@@ -155,6 +160,23 @@ impl RankedStudy {
     pub fn rows(&self) -> impl ExactSizeIterator<Item = RankedItem<&str>> {
         self.ranking.items.iter().map(|row| row.with_label(&self.items))
     }
+}
+
+/// The results for the votes of a process's own files.
+#[derive(Debug, Clone, Default)]
+pub struct LocalResults {
+    /// The distinct votes.
+    pub groups: Groups,
+    /// How many votes of each distinct vote are flagged.
+    pub flagged: Vec<f64>,
+    /// In order of suspicion.
+    pub entries: Vec<Entry>,
+    /// For each distinct vote, the probability that one of its votes is bad, if it is known.
+    pub bad_probability: Option<Vec<f64>>,
+    /// Labels of the annotators of these votes, if the method judges them.
+    pub annotators: Labels,
+    /// What is known about them, by index.
+    pub estimates: Vec<AnnotatorEstimate>,
 }
 
 /// How many votes are flagged.

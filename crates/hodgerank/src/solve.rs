@@ -135,7 +135,7 @@ methods! {
     BradleyTerry: "bt", "Bradley-Terry by maximum likelihood with lapses; scores are log-odds",
         path None, flags_votes true, distributable true;
     Crowd: "crowd", "Bradley-Terry that judges the annotators: bad voters count less or not at all",
-        path None, flags_votes true, distributable false;
+        path None, flags_votes true, distributable true;
 }
 
 impl Method {

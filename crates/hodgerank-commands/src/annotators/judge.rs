@@ -214,7 +214,8 @@ pub fn judged_annotators(study: &RankedStudy) -> Option<Vec<JudgedAnnotator<Stri
 }
 
 /// The votes of a study and what the crowd model says about them, if it was fitted.
-pub(crate) fn study_votes(study: &RankedStudy) -> Option<StudyVotes<'_>> {
+#[must_use]
+pub fn study_votes(study: &RankedStudy) -> Option<StudyVotes<'_>> {
     let (flags, votes) = study.fit.crowd_flags().zip(study.annotator_votes.as_ref())?;
     let CrowdFlags { crowd, threshold } = flags;
     Some(StudyVotes { crowd, votes, labels: &study.annotators, threshold: *threshold })

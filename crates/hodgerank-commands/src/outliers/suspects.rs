@@ -94,7 +94,7 @@ struct ListedVote {
     /// The probability that it is bad, if the method estimates it.
     probability: Option<f64>,
     source: usize,
-    row: Option<u64>,
+    row: u64,
     /// The values of the columns to keep.
     kept: Vec<Option<String>>,
 }
@@ -172,13 +172,10 @@ pub fn votes(
             });
             let row = |(number, vote): (usize, &ListedVote)| {
                 let row = row_of(number, vote, study, order, &annotators);
-                let file = (pass.is_whole && pass.tables.len() > 1)
-                    .then(|| pass.tables[vote.source].file.to_string());
+                let file = pass.has_files.then(|| pass.tables[vote.source].file.to_string());
                 let kept = || keep.iter().cloned().zip(vote.kept.iter().cloned()).collect();
                 let columns = (!keep.is_empty()).then(kept);
-                // Where processes share the votes, all parts of the list have the same columns.
-                let number = row.row.filter(|_| pass.is_whole);
-                SuspectVote { row: number, file, columns, ..row }
+                SuspectVote { file, columns, ..row }
             };
             Listing::new(study, listed.iter().enumerate().map(row).collect())
         })
@@ -218,7 +215,7 @@ fn row_of(
         probability: vote.probability.or_else(|| order.probability.as_ref().map(|of| of[group])),
         flagged: if vote.flagged { vote.count } else { 0 },
         reason: vote.reason.map(|reason| reason.to_string()),
-        row: vote.row,
+        row: Some(vote.row),
         file: None,
         columns: None,
     }

@@ -44,6 +44,10 @@ impl AnnotatedVotes {
         self.last as u32
     }
 
+    pub(super) fn is_empty(&self) -> bool {
+        self.votes.is_empty()
+    }
+
     pub(super) fn memory_bytes(&self) -> usize {
         self.votes.capacity() * size_of::<(u32, AnnotatorVote)>()
     }

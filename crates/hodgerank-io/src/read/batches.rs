@@ -32,6 +32,9 @@ pub(super) trait BatchSink: RowSink {
         cache: &mut FastPathCache,
         report: &mut ChunkReport,
     ) -> Result<()>;
+
+    /// Learns about rows that are read elsewhere, such as those of other row groups.
+    fn skip_rows(&mut self, _: u64) {}
 }
 
 impl BatchSink for Counter {

@@ -70,6 +70,7 @@ pub(super) fn read<S: BatchSink>(
             if row_groups.is_some_and(|wanted| !wanted.contains(&group)) {
                 // Rows of skipped row groups still count in the positions of later rows.
                 let rows = metadata.metadata().row_group(group).num_rows().max(0) as u64;
+                sink.skip_rows(rows);
                 return Ok(ChunkReport { rows, span: rows, ..ChunkReport::default() });
             }
             check_pages(file, &shared, metadata.metadata().row_group(group), &read_leaves)?;

@@ -70,9 +70,8 @@ impl JudgedCrowd<'_> {
 pub struct VoteRow<'a> {
     /// The index of its source: the file or table.
     pub source: usize,
-    /// The number of the row in its file, from 1, without the header and blank lines; `None` if only
-    /// a part of the file is read.
-    pub row: Option<u64>,
+    /// The number of the row in its file, from 1, without the header and blank lines.
+    pub row: u64,
     /// The index of its study.
     pub study: usize,
     /// The index of its group; `None` if `count` is 0.
@@ -101,7 +100,7 @@ pub(crate) struct ExcludedRow {
     /// The index of its source.
     pub(crate) source: usize,
     /// The number of the row, as [`VoteRow::row`].
-    pub(crate) row: Option<u64>,
+    pub(crate) row: u64,
     /// How many times the vote was cast.
     pub(crate) count: u64,
     /// Why the annotator is excluded.
@@ -207,12 +206,11 @@ pub(crate) fn visit_rows<V: RowVisitor>(
             split_groups.record(studies, row);
             Ok(())
         });
-        let mut sinks =
-            [RowMatcher::new(sources, options, studies, SplitGroups::default(), &mut count)];
+        let mut sinks = [RowMatcher::new(options, studies, SplitGroups::default(), &mut count)];
         sources.read_rows(options, &Arc::new(Progress::default()), &mut sinks)?;
         split_groups.allot(studies);
     }
-    let mut sinks = [RowMatcher::new(sources, options, studies, split_groups, visitor)];
+    let mut sinks = [RowMatcher::new(options, studies, split_groups, visitor)];
     let (rejected, _) = sources.read_rows(options, progress, &mut sinks)?;
     let [matcher] = sinks;
     let kept_whole = matcher.to_flag.iter().flatten().sum();
@@ -221,7 +219,6 @@ pub(crate) fn visit_rows<V: RowVisitor>(
 
 /// Finds the group of each row.
 struct RowMatcher<'a, V> {
-    sources: &'a Sources,
     excluded: Option<&'a ExcludedAnnotators>,
     /// Sources that have been started.
     started: usize,
@@ -242,14 +239,12 @@ struct RowMatcher<'a, V> {
 
 impl<'a, V: RowVisitor> RowMatcher<'a, V> {
     fn new(
-        sources: &'a Sources,
         options: &'a ReadOptions,
         studies: &'a [StudyFlags<'a>],
         split_groups: SplitGroups,
         visitor: &'a mut V,
     ) -> Self {
         Self {
-            sources,
             excluded: options.excluded.as_deref(),
             started: 0,
             rows_before: 0,
@@ -318,10 +313,8 @@ impl<'a, V: RowVisitor> RowMatcher<'a, V> {
     }
 
     /// The index of the source, and the number of the row in it.
-    fn place(&self, raw: &RawRow<'_>) -> (usize, Option<u64>) {
-        let source = self.started.saturating_sub(1);
-        let is_whole = self.sources.list[source].row_groups().is_none();
-        (source, is_whole.then_some(self.rows_before + raw.number))
+    fn place(&self, raw: &RawRow<'_>) -> (usize, u64) {
+        (self.started.saturating_sub(1), self.rows_before + raw.number)
     }
 
     fn visit(&mut self, row: &ParsedRow<'_>, cells: &Cells<'_>, raw: RawRow<'_>) -> Result<()> {
@@ -397,5 +390,9 @@ impl<V: RowVisitor> BatchSink for RowMatcher<'_, V> {
         self.rows_before += batch.num_rows() as u64;
         self.take_failure()?;
         self.visitor.batch(batch, &self.statuses)
+    }
+
+    fn skip_rows(&mut self, rows: u64) {
+        self.rows_before += rows;
     }
 }

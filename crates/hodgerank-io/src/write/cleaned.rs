@@ -44,6 +44,8 @@ pub struct CleanOutputs {
     pub flagged: Option<Output>,
     /// Whether flagged rows get columns that say which row it was and why it is flagged.
     pub with_reasons: bool,
+    /// Whether these columns include the file: if the input has several.
+    pub with_file: bool,
     /// How labels are written.
     pub labels: LabelStyle,
 }
@@ -63,8 +65,9 @@ pub fn clean(
     tables: &[TableHead],
     outputs: CleanOutputs,
 ) -> Result<Cleaned> {
-    let CleanOutputs { kept, flagged, with_reasons, labels } = outputs;
-    let columns = with_reasons.then(|| FlagColumns::new(tables, has_probability(studies)));
+    let CleanOutputs { kept, flagged, with_reasons, with_file, labels } = outputs;
+    let flag_columns = || FlagColumns::new(tables, with_file, has_probability(studies));
+    let columns = with_reasons.then(flag_columns);
     let flagged = flagged.map(|output| RowWriter::new(output, tables, labels, columns));
     let mut splitter = FileSplitter {
         kept: RowWriter::new(kept, tables, labels, None)?,
@@ -113,7 +116,7 @@ pub fn split(
     studies: &[StudyFlags<'_>],
     tables: &[TableHead],
 ) -> Result<SplitTable> {
-    let columns = FlagColumns::new(tables, has_probability(studies));
+    let columns = FlagColumns::new(tables, tables.len() > 1, has_probability(studies));
     let schema = tables.first().and_then(|table| table.schema.as_ref());
     let flagged_schema = columns.schema(schema.unwrap_or(&Arc::new(Schema::empty())));
     let (kept, flagged) = (Vec::new(), Vec::new());

@@ -24,7 +24,7 @@ use crate::table_head::TableHead;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct RowFlag {
     source: usize,
-    row: Option<u64>,
+    row: u64,
     reason: Option<FlagReason>,
     probability: Option<f64>,
 }
@@ -81,13 +81,14 @@ pub(super) struct FlagColumns {
 }
 
 impl FlagColumns {
-    pub(super) fn new(tables: &[TableHead], has_probability: bool) -> Self {
+    /// `with_file` says whether there are several files, some of which may be read elsewhere.
+    pub(super) fn new(tables: &[TableHead], with_file: bool, has_probability: bool) -> Self {
         let is_used = |name: &str| {
             let used = tables.iter().flat_map(|table| &table.columns);
             used.into_iter().any(|column| column == name)
         };
         let mut columns = vec![FlagColumn::Row, FlagColumn::Reason];
-        if tables.len() > 1 {
+        if with_file {
             columns.insert(1, FlagColumn::File);
         }
         if has_probability {
@@ -153,7 +154,7 @@ impl FlagColumns {
 
     fn cell(&self, column: FlagColumn, flag: &RowFlag) -> String {
         match column {
-            FlagColumn::Row => flag.row.map_or(String::new(), |row| row.to_string()),
+            FlagColumn::Row => flag.row.to_string(),
             FlagColumn::File => self.file(flag).to_owned(),
             FlagColumn::Reason => {
                 flag.reason.map_or(String::new(), |reason| reason.as_str().to_owned())
@@ -181,7 +182,9 @@ impl FlagColumns {
         for (column, _) in &self.columns {
             let flags = flags.iter();
             let values: ArrayRef = match column {
-                FlagColumn::Row => Arc::new(flags.map(|flag| flag.row).collect::<UInt64Array>()),
+                FlagColumn::Row => {
+                    Arc::new(flags.map(|flag| Some(flag.row)).collect::<UInt64Array>())
+                }
                 FlagColumn::File => {
                     Arc::new(flags.map(|flag| Some(self.file(flag))).collect::<StringArray>())
                 }
@@ -241,7 +244,7 @@ mod tests {
     #[test]
     fn fields_are_added_before_the_line_end() {
         let reason = Some(FlagReason::AgainstRanking);
-        let flag = RowFlag { source: 1, row: Some(7), reason, probability: None };
+        let flag = RowFlag { source: 1, row: 7, reason, probability: None };
         let csv = columns(b',');
         assert_eq!(text(csv.head(b"left,right\r\n")), "left,right,row,file,reason\r\n");
         assert_eq!(

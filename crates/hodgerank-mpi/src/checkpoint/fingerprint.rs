@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use clap::{ArgMatches, Command};
+use hodgerank_io::ExcludedAnnotators;
 use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
 
 use crate::input::ShardPlan;
 
@@ -50,6 +52,23 @@ impl Fingerprint {
             let fact =
                 format!("{}, {} bytes, read by {}", file.path, file.bytes, readers.join(","));
             self.0.insert(format!("file {}", number + 1), fact);
+        }
+        self
+    }
+
+    /// Adds the annotators whose votes are left out: the file that names them can change.
+    #[must_use]
+    pub fn with_excluded(mut self, annotators: Option<&ExcludedAnnotators>) -> Self {
+        if let Some(annotators) = annotators {
+            let mut digest = Sha256::new();
+            for name in annotators.names() {
+                digest.update(name);
+                digest.update([0]);
+            }
+            let [a, b, c, d, ..]: [u8; 32] = digest.finalize().into();
+            let hash = u32::from_be_bytes([a, b, c, d]);
+            let fact = format!("{} with the hash {hash:08x}", annotators.len());
+            self.0.insert("excluded annotators".to_owned(), fact);
         }
         self
     }

@@ -4,9 +4,11 @@ use std::sync::Arc;
 
 use hodgerank::communicator::{Checkpoint, Communicator};
 
+use super::exchange::Exchange as _;
+use super::owners::owner_of_pair;
 use super::world::World;
 
-/// Sums and extrema over the processes that share the votes of a comparison graph.
+/// Sums, extrema and messages of the processes that share the votes of a comparison graph.
 #[derive(Debug)]
 pub struct MpiCommunicator {
     world: Arc<World>,
@@ -33,6 +35,18 @@ impl Communicator for MpiCommunicator {
 
     fn min(&self, values: &mut [u32]) {
         self.world.min(values);
+    }
+
+    fn processes(&self) -> usize {
+        self.world.size()
+    }
+
+    fn owner_of_pair(&self, left: u32, right: u32) -> usize {
+        owner_of_pair(left, right, self.world.size())
+    }
+
+    fn exchange(&self, messages: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
+        self.world.all_to_all_bytes(&messages)
     }
 
     /// A single process may use the algorithms for one machine, unless it saves checkpoints: only

@@ -31,7 +31,7 @@ pub struct MpiCleanArgs {
     /// something, in the input's format and compression; it appears complete or not at all
     #[arg(long, short, value_name = "DIR", help_heading = "Output")]
     output: String,
-    /// Folder for the flagged votes
+    /// Folder for the flagged votes, with the number of each row and the reason
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     flagged: Option<String>,
     /// How labels are written.
@@ -51,7 +51,7 @@ pub(super) fn run(
     let MpiCleanArgs { files, input, output, flagged, checkpoint, .. } = args;
     let Session { world, terminal, .. } = session;
     let votes = files.votes();
-    let (fit, mut outputs) = world.all_ok(args.check(votes.files()))?;
+    let (fit, mut outputs) = world.all_ok(args.check(&input.files(&votes)))?;
     let kept = world.all_ok(PartFolder::create(world, output))?;
     let flagged = match flagged {
         Some(path) => Some(world.all_ok(PartFolder::create(world, path))?),
@@ -73,7 +73,7 @@ pub(super) fn run(
         everywhere
     };
     let mut first = session.first_pass(job, same_schema, |_| Ok(()))?;
-    let second = first.second_pass(session, input)?;
+    let second = first.second_pass(session)?;
     let mut write_parts = || -> Result<Cleaned, RunFailure> {
         let Some(table) = second.tables.first() else { return Ok(Cleaned::default()) };
         let extension = extension(table);
@@ -82,9 +82,8 @@ pub(super) fn run(
         };
         let kept = part("--output", &kept)?;
         let flagged = flagged.as_ref().map(|folder| part("--flagged", folder)).transpose()?;
-        // Reasons would depend on the votes of other processes.
-        let (with_reasons, labels) = (false, args.labels.style());
-        let outputs = CleanOutputs { kept, flagged, with_reasons, labels };
+        let (with_file, labels) = (votes.files().len() > 1, args.labels.style());
+        let outputs = CleanOutputs { kept, flagged, with_reasons: true, with_file, labels };
         Ok(write(&second, outputs, &**terminal)?)
     };
     let cleaned = world.all_ok(write_parts())?;
@@ -141,11 +140,11 @@ fn extension(table: &TableHead) -> String {
 
 fn sum_over_processes(world: &World, local: Cleaned) -> Cleaned {
     let Cleaned { kept_rows, flagged_rows, flagged_votes, excluded_rows, mut second_pass } = local;
-    let mut counts = [kept_rows, flagged_rows, flagged_votes, second_pass.rejected];
+    let mut counts = [kept_rows, flagged_rows, flagged_votes, excluded_rows, second_pass.rejected];
     world.sum_counts(&mut counts);
     let mut kept_whole = [second_pass.kept_whole];
     world.sum(&mut kept_whole);
-    let [kept_rows, flagged_rows, flagged_votes, rejected] = counts;
+    let [kept_rows, flagged_rows, flagged_votes, excluded_rows, rejected] = counts;
     (second_pass.rejected, second_pass.kept_whole) = (rejected, kept_whole[0]);
     Cleaned { kept_rows, flagged_rows, flagged_votes, excluded_rows, second_pass }
 }

@@ -9,8 +9,9 @@ mod table;
 use clap::Args;
 use hodgerank_cli::{Files, OutputFormat, OutputOptions, RunFailure};
 use hodgerank_commands::listing::{Listing, Listings, SuspectVote};
-use hodgerank_commands::outliers::{self, OutliersArgs};
+use hodgerank_commands::outliers::{self, OutliersArgs, OutliersDocument};
 use hodgerank_commands::{LabelOptions, UncountedRows};
+use hodgerank_io::read::{KeptColumns, TableHead};
 use hodgerank_io::write::Outputs;
 
 use super::method::fit_options;
@@ -65,12 +66,6 @@ pub(super) fn run(
     let MpiOutliersArgs { files, options, checkpoint, .. } = args;
     let votes = files.votes();
     let fit = session.world.all_ok(fit_options(&options.method))?;
-    if !options.keep.is_empty() {
-        session.world.all_ok(Err::<(), _>(RunFailure::usage(
-            "--keep needs all votes on one machine",
-            "leave --keep out, or run `hodgerank outliers` on one machine",
-        )))?;
-    }
     let job = Job {
         files: votes.files(),
         input: &options.input,
@@ -79,42 +74,54 @@ pub(super) fn run(
         fingerprint,
         has_second_pass: !options.per_group,
     };
-    list_votes(session, args, job)
+    let mut outputs = Outputs::new(&options.input.files(&votes));
+    let format = session.world.all_ok(args.output.check(&job, &mut outputs))?;
+    list_votes(session, args, job, format, outputs)
 }
 
 fn list_votes(
     session: &Session,
     MpiOutliersArgs { options, output, .. }: &MpiOutliersArgs,
     job: Job<'_>,
+    format: OutputFormat,
+    mut outputs: Outputs,
 ) -> Result<(), CollectiveError> {
     let world = &session.world;
-    let (format, mut outputs) = world.all_ok(output.check(&job))?;
     let folder = match &output.output {
         Some(path) => Some(world.all_ok(PartFolder::create(world, path))?),
         None => None,
     };
-    let mut first = session.first_pass(job, |_| Ok(()), |_| Ok(()))?;
-    let uncounted = UncountedRows::new(&first.rejected, None);
+    let check_columns =
+        |tables: &[TableHead]| Ok(KeptColumns::new(tables, &options.keep).map(drop)?);
+    let mut first = session.first_pass(job, check_columns, |_| Ok(()))?;
+    let uncounted = UncountedRows::new(&first.rejected, first.excluded.as_ref());
     let has_part = options.per_group || !first.tables.is_empty();
     let (mut lists, studies): (Vec<Listing<SuspectVote>>, _) = if options.per_group {
         let list = |study| outliers::distinct_votes(study, options.all);
         (first.studies.iter().map(list).collect(), std::mem::take(&mut first.studies))
     } else {
-        let second = first.second_pass(session, &options.input)?;
-        let rows = outliers::votes(&second, options.all, &[], &*session.terminal);
+        let second = first.second_pass(session)?;
+        let rows = outliers::votes(&second, options.all, &options.keep, &*session.terminal);
         (world.all_ok(rows)?, second.studies)
     };
     let orders: Vec<GlobalOrder<'_>> = studies.iter().map(GlobalOrder::of).collect();
     number_rows(&**world, &mut lists, &orders);
     match folder {
-        None => table::print(world, lists, &uncounted, output.top, outputs)?,
+        None => {
+            let document = OutliersDocument {
+                votes: Listings { lists, uncounted },
+                keep: options.keep.clone(),
+            };
+            table::print(world, document, output.top, outputs)?;
+        }
         Some(folder) => {
             let part = OutputOptions {
                 format: Some(format),
                 labels: output.labels,
                 ..OutputOptions::default()
             };
-            let document = Listings { lists, uncounted };
+            let votes = Listings { lists, uncounted };
+            let document = OutliersDocument { votes, keep: options.keep.clone() };
             let mut write = || -> Result<(), RunFailure> {
                 let (rank, extension) = (world.rank(), extension(format));
                 let file = folder.claim_part("--output", rank, extension, &mut outputs)?;
@@ -130,15 +137,14 @@ fn list_votes(
 
 impl PartOptions {
     /// Returns the format of parts, or of the table if there are none.
-    fn check(&self, job: &Job<'_>) -> Result<(OutputFormat, Outputs), RunFailure> {
-        let mut outputs = Outputs::new(job.files);
+    fn check(&self, job: &Job<'_>, outputs: &mut Outputs) -> Result<OutputFormat, RunFailure> {
         if let Some(path) = &self.output {
             outputs.claim_folder("--output", path)?;
         }
-        job.checkpoint.claim(&mut outputs)?;
+        job.checkpoint.claim(outputs)?;
         let format = self.check_format()?;
         self.labels.refuse_unless(format == OutputFormat::Csv, extension(format))?;
-        Ok((format, outputs))
+        Ok(format)
     }
 
     fn check_format(&self) -> Result<OutputFormat, RunFailure> {

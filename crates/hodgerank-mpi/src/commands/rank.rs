@@ -1,14 +1,16 @@
 //! `hodgerank-mpi rank`: all processes rank, process 0 writes.
 
 use clap::Args;
+use hodgerank::RankedStudy;
+use hodgerank::annotators::judge_parts;
 use hodgerank_cli::{DocumentCommand, DocumentOutput};
-use hodgerank_commands::rank::{Linked, RankArgs, RankDocument, check_connected};
-use hodgerank_commands::{Observer, UncountedRows};
+use hodgerank_commands::rank::{AnnotatorList, Linked, RankArgs, RankDocument, check_connected};
+use hodgerank_commands::{Observer, UncountedRows, annotators};
 use hodgerank_io::write::Outputs;
 
 use super::method::fit_options;
 use crate::checkpoint::{CheckpointOptions, Fingerprint};
-use crate::comm::CollectiveError;
+use crate::comm::{CollectiveError, World};
 use crate::input::DistributedStudy;
 use crate::passes::Job;
 use crate::session::Session;
@@ -40,7 +42,8 @@ pub(super) fn run(
     world.all_ok(args.scale.validate())?;
     let earlier = || args.earlier_ranking(&votes);
     let earlier = world.all_ok(world.is_root().then(earlier).transpose())?.flatten();
-    let inputs: Vec<String> = votes.files().iter().chain(&args.against).cloned().collect();
+    let inputs: Vec<String> =
+        args.input.files(&votes).into_iter().chain(args.against.clone()).collect();
     let open = || {
         let mut outputs = Outputs::new(&inputs);
         checkpoint.claim(&mut outputs)?;
@@ -66,17 +69,32 @@ pub(super) fn run(
         }
     };
     let mut first = session.first_pass(job, |_| Ok(()), check_study)?;
-    let uncounted = UncountedRows::new(&first.rejected, None);
+    let uncounted = UncountedRows::new(&first.rejected, first.excluded.as_ref());
+    // Process 0 knows the format.
+    let with_annotators = output.as_ref().is_some_and(DocumentOutput::is_json);
+    let with_annotators = world.broadcast(world.is_root().then_some(with_annotators));
+    let annotators = match with_annotators {
+        true => first.studies.iter().filter_map(|study| judged_annotators(world, study)).collect(),
+        false => Vec::new(),
+    };
     let mut studies = Vec::with_capacity(first.studies.len());
     for study in first.studies.drain(..) {
         studies.push(world.all_ok(args.scale.apply(study))?);
     }
     let write = |output: DocumentOutput| {
         let observer: &dyn Observer = &*session.terminal;
-        output.write(&RankDocument::new(studies, earlier.as_ref(), uncounted, observer)?)
+        let document = RankDocument::new(studies, earlier.as_ref(), uncounted, observer)?;
+        output.write(&RankDocument { annotators, ..document })
     };
     world.all_ok(output.map_or(Ok(()), write))?;
     first.finish();
     session.report_peak_memory();
     Ok(())
+}
+
+/// Returns the annotators of all processes, the most problematic first, on process 0; `None` if the
+/// method does not judge them. Collective.
+fn judged_annotators(world: &World, study: &RankedStudy) -> Option<AnnotatorList> {
+    let own = annotators::judged_annotators(study)?;
+    Some(AnnotatorList::Judged(judge_parts(world.gather(&own))))
 }

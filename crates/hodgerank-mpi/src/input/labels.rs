@@ -7,7 +7,14 @@ use hodgerank::Labels;
 
 use crate::comm::{World, decode_prefix, encode_into, owner_of_label, send_to_owners};
 
-/// Returns the distinct labels of all processes that this process owns.
+/// Returns the distinct labels of all processes that this process owns, in
+/// [`hodgerank::natural_order`]. Collective.
+#[must_use]
+pub fn owned<'a>(world: &World, labels: impl IntoIterator<Item = &'a str>) -> Labels {
+    owned_labels(world, labels).sorted().0
+}
+
+/// The same in the order in which they arrive.
 fn owned_labels<'a>(world: &World, labels: impl IntoIterator<Item = &'a str>) -> Labels {
     let mut owned = Labels::new();
     send_to_owners(
@@ -18,14 +25,6 @@ fn owned_labels<'a>(world: &World, labels: impl IntoIterator<Item = &'a str>) ->
         |buffer| for_each_label(buffer, |label| _ = owned.intern(label)),
     );
     owned
-}
-
-/// Returns the number of distinct labels of all processes. Collective.
-#[must_use]
-pub fn count_distinct<'a>(world: &World, labels: impl IntoIterator<Item = &'a str>) -> u64 {
-    let mut count = [owned_labels(world, labels).len() as u64];
-    world.sum_counts(&mut count);
-    count[0]
 }
 
 /// Returns the distinct labels of all processes, in [`hodgerank::natural_order`]. Collective.

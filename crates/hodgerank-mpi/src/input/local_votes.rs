@@ -15,6 +15,8 @@ struct LocalStudy {
     by: Option<String>,
     items: Labels,
     groups: Groups,
+    /// If every vote was kept with its annotator.
+    annotators: Labels,
 }
 
 impl LocalVotes {
@@ -24,24 +26,29 @@ impl LocalVotes {
             by: study.by.clone(),
             items: study.items.clone(),
             groups: study.groups.clone(),
+            annotators: match study.annotator_votes {
+                Some(_) => study.annotators.clone(),
+                None => Labels::new(),
+            },
         };
         Self(studies.iter().map(copy).collect())
     }
 
-    /// Removes and returns the distinct votes of a study, with items numbered as in `items`. Empty
-    /// if no vote of the study was read here.
-    pub(crate) fn take(&mut self, by: Option<&str>, items: &Labels) -> Groups {
+    /// Removes and returns the distinct votes of a study, with items numbered as in `items`, and its
+    /// annotators. Empty if no vote of the study was read here.
+    pub(crate) fn take(&mut self, by: Option<&str>, items: &Labels) -> (Groups, Labels) {
         let Some(index) = self.0.iter().position(|study| study.by.as_deref() == by) else {
-            return Groups::default();
+            return (Groups::default(), Labels::new());
         };
-        let LocalStudy { items: local_items, mut groups, .. } = self.0.swap_remove(index);
+        let LocalStudy { items: local_items, mut groups, annotators, .. } =
+            self.0.swap_remove(index);
         // Both sets of labels are in natural order, so that groups stay sorted.
         let global_index: Vec<u32> =
             local_items.iter().filter_map(|label| items.get(label.as_bytes())).collect();
         for index in groups.left.iter_mut().chain(&mut groups.right) {
             *index = global_index[*index as usize];
         }
-        groups
+        (groups, annotators)
     }
 }
 
@@ -68,8 +75,9 @@ mod tests {
         };
         let all_items: Labels = ["a", "b", "c", "d", "e"].into_iter().collect();
         let mut local = LocalVotes::copy_of(&[study(Some("x")), study(Some("y"))]);
-        assert!(local.take(Some("z"), &all_items).is_empty());
-        let found = local.take(Some("y"), &all_items);
+        assert!(local.take(Some("z"), &all_items).0.is_empty());
+        let (found, annotators) = local.take(Some("y"), &all_items);
+        assert!(annotators.is_empty());
         assert_eq!((&found.left[..], &found.right[..]), (&[1, 1, 3][..], &[3, 4, 4][..]));
         assert_eq!(found.weight, groups.weight);
         assert_eq!(found.find(4, 3, -1.0), Some(2));

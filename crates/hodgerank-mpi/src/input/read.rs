@@ -9,41 +9,40 @@
 use std::sync::Arc;
 
 use hodgerank_cli::RunFailure;
-use hodgerank_commands::{InputOptions, Observer, Task};
+use hodgerank_commands::{Observer, Task};
 use hodgerank_io::read::Progress;
 use hodgerank_io::study::OutcomesSeen;
-use hodgerank_io::{BadRow, Error, Input, Rejected, Sources};
+use hodgerank_io::{BadRow, Error, ExcludedVotes, Input, ReadOptions, Rejected, Sources};
 use serde::{Deserialize, Serialize};
 
 use super::shard_plan::ShardPlan;
 use crate::comm::{CollectiveError, Exchange as _, World};
 
 /// Reads the shards of this process, and returns them for the second pass. Studies and tables are
-/// those read here; rejected rows and the outcomes seen are those of all processes. Collective.
+/// those read here; rejected and excluded rows and the outcomes seen are those of all processes.
+/// Collective.
 ///
 /// # Errors
 /// If any process cannot read a shard, or the shards contradict each other.
 pub fn read(
     world: &World,
     plan: &ShardPlan,
-    options: &InputOptions,
-    threads: usize,
+    options: &ReadOptions,
     observer: &dyn Observer,
 ) -> Result<(Input, Sources), CollectiveError> {
     let shares = plan.shares(world.rank());
     let sources = Sources::shares(&shares);
     let progress = Arc::new(Progress::default());
-    let options = options.read_options(threads);
     let work = Task::Reading(plan.bytes(world.rank()), &progress);
-    let input = observer.run(work, || sources.read_part(&options, &progress));
+    let input = observer.run(work, || sources.read_part(options, &progress));
     let input = input.map_err(RunFailure::from).and_then(|input| Ok(input?));
     let mut input = world.all_ok_or_first(input, |failure| position(plan, failure))?;
-    let ReadReport { any_good, rejected, outcomes } = ReadReport::gather(world, &input);
+    let ReadReport { any_good, rejected, excluded, outcomes } = ReadReport::gather(world, &input);
     input.rejected = in_file_order(plan, rejected);
+    input.excluded = excluded;
     input.outcomes = outcomes;
-    let checked = input.outcomes.check().and_then(|()| input.rejected.check_left(any_good));
-    world.all_ok(checked)?;
-    observer.list_rejected(&input.rejected);
+    let left = || input.rejected.check_left(any_good, input.excluded.as_ref());
+    world.all_ok(input.outcomes.check().and_then(|()| left()))?;
     Ok((input, sources))
 }
 
@@ -52,6 +51,7 @@ pub fn read(
 struct ReadReport {
     any_good: bool,
     rejected: Rejected,
+    excluded: Option<ExcludedVotes>,
     outcomes: OutcomesSeen,
 }
 
@@ -61,6 +61,7 @@ impl ReadReport {
         let local = Self {
             any_good: !input.studies.is_empty(),
             rejected: input.rejected.clone(),
+            excluded: input.excluded.clone(),
             outcomes: input.outcomes.clone(),
         };
         let mut combined = Self::default();
@@ -68,6 +69,9 @@ impl ReadReport {
             combined.any_good |= report.any_good;
             combined.rejected.total += report.rejected.total;
             combined.rejected.first.extend(report.rejected.first);
+            if let Some(excluded) = &report.excluded {
+                combined.excluded.get_or_insert_default().merge(excluded);
+            }
             combined.outcomes.merge(&report.outcomes);
         }
         combined

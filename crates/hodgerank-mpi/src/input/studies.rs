@@ -3,9 +3,13 @@
 use std::sync::Arc;
 
 use hodgerank::{
-    Communicator, ComparisonGraph, Error, Groups, InputSummary, Labels, Study, check_votes,
+    AnnotatorVotes, Communicator, ComparisonGraph, Error, Groups, InputSummary, Labels, Study,
+    check_votes,
 };
 
+use hodgerank_io::read::TableHead;
+
+use super::annotators::send_to_annotator_owners;
 use super::{labels, votes};
 use crate::comm::{CollectiveError, World};
 
@@ -20,6 +24,28 @@ pub struct DistributedStudy {
     pub graph: ComparisonGraph,
     /// The size of the whole study, without the rejected rows.
     pub input: InputSummary,
+    /// Labels of the annotators that this process owns.
+    pub annotators: Labels,
+    /// Their votes, and the votes without an annotator that this process read; only if every vote was
+    /// kept with its annotator, and the study has annotators.
+    pub annotator_votes: Option<AnnotatorVotes>,
+}
+
+/// What was kept about annotators while reading.
+#[derive(Debug, Clone, Copy)]
+pub struct AnnotatorColumns {
+    /// Whether every vote was kept with its annotator; the same on all processes.
+    pub are_kept: bool,
+    /// Whether items have sides in all files read here.
+    pub has_sides: bool,
+}
+
+impl AnnotatorColumns {
+    /// What is known about the files read here.
+    #[must_use]
+    pub fn new(are_kept: bool, tables: &[TableHead]) -> Self {
+        Self { are_kept, has_sides: tables.iter().all(|table| table.has_sides) }
+    }
 }
 
 /// Returns the studies of all processes in the order of their `--by` values. All have the same
@@ -31,7 +57,11 @@ pub fn distribute(
     world: &World,
     communicator: &Arc<dyn Communicator>,
     mut local: Vec<Study>,
+    columns: AnnotatorColumns,
 ) -> Result<Vec<DistributedStudy>, CollectiveError> {
+    let mut without_sides = [u64::from(!columns.has_sides)];
+    world.sum_counts(&mut without_sides);
+    let columns = AnnotatorColumns { has_sides: without_sides == [0], ..columns };
     // Without `--by` the only study has an empty name here; values of `--by` are never empty.
     let name = |study: &Study| study.by.clone().unwrap_or_default();
     let names: Vec<String> = local.iter().map(name).collect();
@@ -41,7 +71,7 @@ pub fn distribute(
         let index = local.iter().position(|study| study.by.as_deref().unwrap_or("") == value);
         let by = (!value.is_empty()).then(|| value.to_owned());
         let part = index.map(|index| local.swap_remove(index)).unwrap_or_else(|| empty(by));
-        studies.push(distribute_one(world, communicator, part)?);
+        studies.push(distribute_one(world, communicator, part, columns)?);
     }
     Ok(studies)
 }
@@ -62,13 +92,25 @@ fn distribute_one(
     world: &World,
     communicator: &Arc<dyn Communicator>,
     part: Study,
+    columns: AnnotatorColumns,
 ) -> Result<DistributedStudy, CollectiveError> {
-    let Study { by, items: local_items, groups, rows, comparisons, annotators, .. } = part;
-    let annotators = labels::count_distinct(world, annotators.iter()) as usize;
+    let Study { by, items: local_items, groups, rows, comparisons, .. } = part;
+    let Study { annotators: read_annotators, annotator_votes, .. } = part;
+    let annotators = labels::owned(world, read_annotators.iter());
+    let mut all_annotators = [annotators.len() as u64];
+    world.sum_counts(&mut all_annotators);
     let items = labels::merge(world, local_items.iter());
     let global_index: Vec<u32> =
         local_items.iter().filter_map(|label| items.get(label.as_bytes())).collect();
     drop(local_items);
+    let annotator_votes = (columns.are_kept && all_annotators != [0]).then(|| {
+        let has_sides = columns.has_sides;
+        // Files without annotators were counted only.
+        let votes =
+            annotator_votes.unwrap_or_else(|| AnnotatorVotes::unknown_of(&groups, has_sides));
+        let read = (&read_annotators, votes);
+        send_to_annotator_owners(world, read, &global_index, &annotators, has_sides)
+    });
     let groups = votes::send_to_pair_owners(world, groups, &global_index, items.len());
     // Checked before the graph is built, because building it is collective.
     let max = u32::MAX as usize;
@@ -95,8 +137,8 @@ fn distribute_one(
         comparisons,
         items: items.len(),
         groups: groups_of_all as usize,
-        annotators,
+        annotators: all_annotators[0] as usize,
         components: graph.components().len(),
     };
-    Ok(DistributedStudy { by, items, graph, input })
+    Ok(DistributedStudy { by, items, graph, input, annotators, annotator_votes })
 }

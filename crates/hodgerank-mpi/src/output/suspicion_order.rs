@@ -1,13 +1,13 @@
 //! One order of suspicion for the lists of all processes.
 //!
 //! The order is that of one machine: votes that entered the path, in the order in which they
-//! entered (by λ or t, then larger residuals first); then flagged votes, then the others, by
-//! residual; ties by pair and outcome. Equal votes on several processes follow each other by rank.
-//! Numbers are those of one machine, except for votes whose residuals differ by rounding only.
+//! entered (by λ or t, then larger residuals first); then flagged votes, then the others, by the
+//! probability of being bad or else by residual; ties by pair and outcome. Where annotators decide, the
+//! probability of a row comes first. Equal votes on several processes follow each other by rank. Numbers
+//! are those of one machine, except for votes whose residuals or probabilities differ by rounding only.
 
-use hodgerank::RankedStudy;
 use hodgerank::path::Parameter;
-use hodgerank::{Comparison, Labels};
+use hodgerank::{Comparison, RankedStudy};
 use hodgerank_commands::listing::{Listing, SuspectVote};
 
 use super::global_offsets::{KeyRun, SortKey, global_offsets};
@@ -15,7 +15,7 @@ use crate::comm::Exchange;
 
 /// What the order of a study's votes depends on.
 pub(crate) struct GlobalOrder<'a> {
-    items: &'a Labels,
+    study: &'a RankedStudy,
     /// Of the path, if there is one.
     parameter: Option<Parameter>,
 }
@@ -58,7 +58,7 @@ pub(crate) fn number_rows(
 impl<'a> GlobalOrder<'a> {
     /// Returns the order of a study's votes.
     pub(crate) fn of(study: &'a RankedStudy) -> Self {
-        Self { items: &study.items, parameter: study.fit.stop.map(|(parameter, _)| parameter) }
+        Self { study, parameter: study.fit.stop.map(|(parameter, _)| parameter) }
     }
 
     fn key(&self, study: u64, row: &SuspectVote) -> SortKey {
@@ -67,6 +67,18 @@ impl<'a> GlobalOrder<'a> {
         const OTHER: u64 = 2;
         let ascending = |value: f64| order_bits(value);
         let descending = |value: f64| !order_bits(value);
+        let RankedStudy { items, graph, fit, .. } = self.study;
+        let item = |label: &str| items.get(label.as_bytes()).unwrap_or(u32::MAX);
+        let vote = Comparison::new(item(&row.left), item(&row.right), row.outcome).oriented();
+        let pair = u64::from(vote.left) << 32 | u64::from(vote.right);
+        let class_of = |flagged: bool| if flagged { FLAGGED } else { OTHER };
+        if let Some(probability) = row.probability.filter(|_| fit.crowd().is_some()) {
+            let group = graph.groups().find(vote.left, vote.right, vote.y);
+            let class = class_of(group.is_some_and(|g| fit.flagged[g] > 0.0));
+            let (first, residual) = (descending(probability), descending(row.residual.abs()));
+            return [study, first, class, residual, pair, order_bits(vote.y)];
+        }
+        let size = row.probability.unwrap_or(row.residual.abs());
         let (class, first, second) = match (row.entry, row.size) {
             (Some(at), Some(size)) => {
                 let along_path = match self.parameter {
@@ -75,12 +87,8 @@ impl<'a> GlobalOrder<'a> {
                 };
                 (ENTERED, along_path, descending(size))
             }
-            _ if row.flagged > 0 => (FLAGGED, descending(row.residual.abs()), 0),
-            _ => (OTHER, descending(row.residual.abs()), 0),
+            _ => (class_of(row.flagged > 0), descending(size), 0),
         };
-        let item = |label: &str| self.items.get(label.as_bytes()).unwrap_or(u32::MAX);
-        let vote = Comparison::new(item(&row.left), item(&row.right), row.outcome).oriented();
-        let pair = u64::from(vote.left) << 32 | u64::from(vote.right);
         [study, class, first, second, pair, order_bits(vote.y)]
     }
 }

@@ -5,14 +5,15 @@ use std::sync::Arc;
 use hodgerank::communicator::{Checkpoint, Communicator};
 use hodgerank::{FitOptions, InputSummary, RankedStudy};
 use hodgerank_cli::RunFailure;
-use hodgerank_commands::{InputOptions, Observer, Task, TwoPass, announce, places};
+use hodgerank_commands::{InputOptions, Observer, Task, TwoPass, annotators, announce, places};
 use hodgerank_io::read::TableHead;
-use hodgerank_io::{Rejected, Sources};
+use hodgerank_io::{ExcludedVotes, ReadOptions, Rejected, Sources};
 
+use super::exclusion;
 use super::owner_results::with_local_votes;
 use crate::checkpoint::{CheckpointFolder, CheckpointOptions, Fingerprint};
 use crate::comm::{CollectiveError, MpiCommunicator, owner_of_pair};
-use crate::input::{DistributedStudy, LocalVotes, ShardPlan, read, studies};
+use crate::input::{AnnotatorColumns, DistributedStudy, LocalVotes, ShardPlan, read, studies};
 use crate::session::Session;
 
 /// What to rank, and how.
@@ -32,11 +33,14 @@ pub(crate) struct FirstPass {
     plan: ShardPlan,
     /// What this process reads. It remembers what the first pass has read.
     sources: Sources,
+    options: ReadOptions,
     pub(crate) studies: Vec<RankedStudy>,
     /// Of the files that are read here.
     pub(crate) tables: Vec<TableHead>,
     /// Of all processes.
     pub(crate) rejected: Rejected,
+    /// Of all processes; none if nobody was to be excluded.
+    pub(crate) excluded: Option<ExcludedVotes>,
     local: LocalVotes,
     checkpoint: Option<Arc<CheckpointFolder>>,
 }
@@ -57,50 +61,78 @@ impl Session {
         let checked =
             if world.is_root() { places::check_inputs(job.files, terminal) } else { Ok(()) };
         world.all_ok(checked)?;
-        world.all_ok(job.input.refuse_exclusion())?;
         let plan = ShardPlan::new(world, job.files, job.input.read_options(*threads).format)?;
+        let exclusion = exclusion::resolve(self, &plan, job.input)?;
+        let excluded = exclusion.as_ref().map(|(_, annotators)| annotators);
         let fingerprint = job.fingerprint.with_plan(&plan, world.size());
+        let fingerprint = fingerprint.with_excluded(excluded.map(|annotators| &**annotators));
         let checkpoint = CheckpointFolder::open(self, job.checkpoint, fingerprint)?.map(Arc::new);
         let saved_to = checkpoint.clone().map(|folder| folder as Arc<dyn Checkpoint>);
         let communicator: Arc<dyn Communicator> =
             Arc::new(MpiCommunicator::new(Arc::clone(world), saved_to));
 
-        let (input, sources) = read::read(world, &plan, job.input, *threads, terminal)?;
+        // Needed where the method judges annotators, or may do so once they are known.
+        let annotator_votes = job.fit.uses_annotators();
+        let options = ReadOptions {
+            annotator_votes,
+            excluded: excluded.cloned(),
+            ..job.input.read_options(*threads)
+        };
+        let (input, sources) = read::read(world, &plan, &options, terminal)?;
+        terminal.list_rejected(&input.rejected);
+        if let Some((exclusion, annotators)) = &exclusion {
+            world.all_ok(annotators::check(&input.tables))?;
+            exclusion.announce(annotators, &input, terminal);
+        }
         world.all_ok(check_files(&input.tables))?;
         let local = match job.has_second_pass {
             true => LocalVotes::copy_of(&input.studies),
             false => LocalVotes::default(),
         };
-        let distributed = studies::distribute(world, &communicator, input.studies)?;
+        let columns = AnnotatorColumns::new(annotator_votes, &input.tables);
+        let distributed = studies::distribute(world, &communicator, input.studies, columns)?;
         for study in &distributed {
             world.all_ok(check_study(study))?;
         }
-        let rejected = input.rejected;
+        let (rejected, excluded) = (input.rejected, input.excluded);
         let mut studies = Vec::with_capacity(distributed.len());
         for (number, study) in distributed.into_iter().enumerate() {
             if let Some(checkpoint) = &checkpoint {
                 checkpoint.begin_study(number);
             }
-            studies.push(world.all_ok(rank(study, rejected.total, job.fit, terminal))?);
+            let solved = solve(study, rejected.total, job.fit, "solving", terminal);
+            let ranked = world.all_ok(solved)?;
+            announce(&ranked, terminal);
+            studies.push(ranked);
         }
         let tables = input.tables;
-        Ok(FirstPass { plan, sources, studies, tables, rejected, local, checkpoint })
+        Ok(FirstPass {
+            plan,
+            sources,
+            options,
+            studies,
+            tables,
+            rejected,
+            excluded,
+            local,
+            checkpoint,
+        })
     }
 }
 
-/// Ranks one study. Collective.
-fn rank(
+/// Ranks one study; `step` is what the user sees meanwhile. Collective.
+pub(super) fn solve(
     study: DistributedStudy,
     rejected: u64,
     options: &FitOptions,
+    step: &'static str,
     observer: &dyn Observer,
 ) -> Result<RankedStudy, RunFailure> {
-    let DistributedStudy { by, items, graph, input } = study;
+    let DistributedStudy { by, items, graph, input, annotators, annotator_votes } = study;
     let input = InputSummary { rejected, ..input };
-    let solve = || RankedStudy::of_graph(by, items, graph, input, options);
-    let ranked = observer.run(Task::Step("solving"), solve)??;
-    announce(&ranked, observer);
-    Ok(ranked)
+    let annotators = (annotators, annotator_votes);
+    let solve = || RankedStudy::of_graph(by, items, graph, input, annotators, options);
+    Ok(observer.run(Task::Step(step), solve)??)
 }
 
 impl FirstPass {
@@ -109,26 +141,25 @@ impl FirstPass {
     ///
     /// # Errors
     /// If any process has too many distinct votes to number them.
-    pub(crate) fn second_pass(
-        &mut self,
-        session: &Session,
-        input: &InputOptions,
-    ) -> Result<TwoPass, CollectiveError> {
-        let Session { world, threads, .. } = session;
+    pub(crate) fn second_pass(&mut self, session: &Session) -> Result<TwoPass, CollectiveError> {
+        let world = &session.world;
         let owner = |left, right| owner_of_pair(left, right, world.size());
-        let mut studies = Vec::with_capacity(self.studies.len());
+        let (mut studies, mut reasons) = (Vec::new(), Vec::new());
         for study in self.studies.drain(..) {
-            let groups = self.local.take(study.by.as_deref(), &study.items);
-            studies.push(world.all_ok(with_local_votes(&**world, study, groups, owner))?);
+            let local = self.local.take(study.by.as_deref(), &study.items);
+            let found = world.all_ok(with_local_votes(&**world, study, local, owner))?;
+            studies.push(found.0);
+            reasons.push(found.1);
         }
         Ok(TwoPass {
             sources: std::mem::replace(&mut self.sources, Sources::shares(&[])),
-            options: input.read_options(*threads),
+            options: self.options.clone(),
             studies,
             tables: std::mem::take(&mut self.tables),
             rejected: std::mem::take(&mut self.rejected),
-            excluded: None,
-            is_whole: false,
+            excluded: self.excluded.take(),
+            known_reasons: Some(reasons),
+            has_files: self.plan.files.len() > 1,
             bytes: self.plan.bytes(world.rank()),
         })
     }

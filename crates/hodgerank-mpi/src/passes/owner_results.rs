@@ -1,23 +1,24 @@
 //! The results for the votes in a process's own files.
 //!
 //! Each distinct vote was ranked by the one process that owns its pair. For the second pass, a
-//! process asks the owners of its votes: whether each is flagged, and where it entered the path.
+//! process asks the owners of its votes: whether each is flagged and why, and where it entered the path.
 //! Queries are sent in rounds of at most [`MAX_QUERIES`] from each process, which bounds the memory
 //! of messages.
 //!
 //! Distributed methods flag equal votes all or none, so one reply holds for all votes of a group,
-//! whichever process read them.
+//! whichever process read them. Methods that judge annotators flag some: then the annotator of a row
+//! decides (`annotator_results.rs`), and a reply says whether any vote of the group is flagged.
 
-use hodgerank::Groups;
-use hodgerank::RankedStudy;
 use hodgerank::path::{Entry, Parameter};
+use hodgerank::{FlagReason, Groups, Labels, LocalResults, RankedStudy};
 use hodgerank_commands::Failure;
 use serde::{Deserialize, Serialize};
 
+use super::annotator_results;
 use crate::comm::Exchange;
 
 /// Maximum number of queries that a process sends in one round.
-const MAX_QUERIES: usize = if cfg!(test) { 3 } else { 1 << 18 };
+pub(super) const MAX_QUERIES: usize = if cfg!(test) { 3 } else { 1 << 18 };
 
 /// Asks about a distinct vote.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -31,6 +32,10 @@ struct VoteQuery {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct VoteResult {
     is_flagged: bool,
+    /// Why it is flagged, if it is; none where annotators decide.
+    reason: Option<FlagReason>,
+    /// The probability that it is bad, if the method estimates it.
+    probability: Option<f64>,
     entry: Option<PathEntry>,
 }
 
@@ -42,18 +47,21 @@ struct PathEntry {
     left_at: Option<f64>,
 }
 
-/// Replaces the distinct votes of a study, which this process owns, by those of its own files.
-/// `owner` returns the process that owns a pair. Collective.
+/// Replaces the distinct votes of a study, which this process owns, by those of its own files, and its
+/// annotators by theirs. Also returns why votes of each distinct vote are flagged, if they are; nothing
+/// where annotators decide. `owner` returns the process that owns a pair. Collective.
 ///
 /// # Errors
 /// If there are too many distinct votes to number them.
 pub(super) fn with_local_votes(
     exchange: &impl Exchange,
     ranked: RankedStudy,
-    local: Groups,
+    (groups, annotators): (Groups, Labels),
     owner: impl Fn(u32, u32) -> usize,
-) -> Result<RankedStudy, Failure> {
-    let LocalResults { flagged, mut entries } = query_owners(exchange, &ranked, &local, owner);
+) -> Result<(RankedStudy, Vec<FlagReason>), Failure> {
+    let GroupResults { flagged, reasons, probabilities, mut entries } =
+        query_owners(exchange, &ranked, &groups, owner);
+    let estimates = annotator_results::query_owners(exchange, &ranked, &annotators);
     let parameter = ranked.fit.stop.map_or(Parameter::Time, |(parameter, _)| parameter);
     // The order of a path: by λ (falling) or t, then larger residuals first, then by group.
     let at = |entry: &Entry| if parameter == Parameter::Lambda { -entry.at } else { entry.at };
@@ -61,13 +69,19 @@ pub(super) fn with_local_votes(
         let size = |entry: &Entry| entry.residual.abs();
         at(a).total_cmp(&at(b)).then(size(b).total_cmp(&size(a))).then(a.group.cmp(&b.group))
     });
-    Ok(ranked.with_groups(local, flagged, entries)?)
+    let bad_probability = ranked.fit.bad_probability.is_some().then_some(probabilities);
+    let local = LocalResults { groups, flagged, entries, bad_probability, annotators, estimates };
+    Ok((ranked.with_local_votes(local)?, reasons))
 }
 
 #[derive(Debug, Default)]
-struct LocalResults {
+struct GroupResults {
     /// Flagged votes of each group.
     flagged: Vec<f64>,
+    /// The reason of each group, or nothing.
+    reasons: Vec<FlagReason>,
+    /// The probability of each group, or nothing.
+    probabilities: Vec<f64>,
     /// In the order of the groups.
     entries: Vec<Entry>,
 }
@@ -77,10 +91,10 @@ fn query_owners(
     ranked: &RankedStudy,
     local: &Groups,
     owner: impl Fn(u32, u32) -> usize,
-) -> LocalResults {
+) -> GroupResults {
     let max_len = exchange.all_gather(&local.len()).into_iter().max().unwrap_or(0);
     let owned = OwnedResults::new(ranked);
-    let mut results = LocalResults::default();
+    let mut results = GroupResults::default();
     for start in (0..max_len).step_by(MAX_QUERIES) {
         let groups = start.min(local.len())..(start + MAX_QUERIES).min(local.len());
         let owners: Vec<usize> =
@@ -105,8 +119,10 @@ fn query_owners(
     results
 }
 
-impl LocalResults {
+impl GroupResults {
     fn push(&mut self, group: u32, weight: f64, result: &VoteResult) {
+        self.reasons.extend(result.reason);
+        self.probabilities.extend(result.probability);
         self.flagged.push(if result.is_flagged { weight } else { 0.0 });
         self.entries.extend(result.entry.map(|PathEntry { at, residual, left_at }| Entry {
             group,
@@ -121,6 +137,9 @@ impl LocalResults {
 struct OwnedResults<'a> {
     groups: &'a Groups,
     flagged: &'a [f64],
+    /// Of each group, or none.
+    reasons: Vec<FlagReason>,
+    probability: Option<&'a [f64]>,
     /// Sorted by group.
     entries: Vec<Entry>,
 }
@@ -129,7 +148,13 @@ impl<'a> OwnedResults<'a> {
     fn new(ranked: &'a RankedStudy) -> Self {
         let mut entries = ranked.fit.entries.clone();
         entries.sort_unstable_by_key(|entry| entry.group);
-        Self { groups: ranked.graph.groups(), flagged: &ranked.fit.flagged, entries }
+        Self {
+            groups: ranked.graph.groups(),
+            flagged: &ranked.fit.flagged,
+            reasons: ranked.flag_reasons(),
+            probability: ranked.fit.bad_probability.as_deref(),
+            entries,
+        }
     }
 
     fn result(&self, query: &VoteQuery) -> VoteResult {
@@ -140,7 +165,12 @@ impl<'a> OwnedResults<'a> {
             let Entry { at, residual, left_at, .. } = self.entries[index];
             PathEntry { at, residual, left_at }
         });
-        VoteResult { is_flagged: self.flagged[g] > 0.0, entry }
+        VoteResult {
+            is_flagged: self.flagged[g] > 0.0,
+            reason: self.reasons.get(g).copied(),
+            probability: self.probability.map(|of_groups| of_groups[g]),
+            entry,
+        }
     }
 }
 
@@ -176,6 +206,10 @@ mod tests {
         (right == 4, (right >= 3).then_some(entry))
     }
 
+    fn probability((left, right, y): (u32, u32, f64)) -> f64 {
+        f64::from(left + 5 * right) / 30.0 + 0.01 * y
+    }
+
     #[test]
     fn results_come_from_the_owners() {
         let owner = |size: usize| move |left: u32, right: u32| (left * 3 + right) as usize % size;
@@ -188,8 +222,11 @@ mod tests {
                 let items: Labels = ["a", "b", "c", "d", "e"].into_iter().collect();
                 let input = InputSummary { comparisons: 40, groups: 20, ..Default::default() };
                 let options = FitOptions::new().method(Method::L2);
-                let ranked = RankedStudy::of_graph(None, items, graph, input, &options);
+                let nobody = (Labels::new(), None);
+                let ranked = RankedStudy::of_graph(None, items, graph, input, nobody, &options);
                 let mut ranked = ranked.unwrap();
+                ranked.fit.bad_probability =
+                    Some(owned.iter().map(|vote| probability(*vote)).collect());
                 ranked.fit.stop = Some((Parameter::Lambda, 1.0));
                 for (g, &group) in owned.iter().enumerate() {
                     let (flagged, entry) = rule(group);
@@ -200,7 +237,11 @@ mod tests {
                 // The last thread has read nothing, the others have read different parts.
                 let read = all_groups().into_iter().skip(rank);
                 let read = read.filter(|_| size == 1 || rank + 1 < size);
-                with_local_votes(exchange, ranked, groups(read, 1.0), owner).unwrap()
+                let read = (groups(read, 1.0), Labels::new());
+                let (study, reasons) = with_local_votes(exchange, ranked, read, owner).unwrap();
+                assert_eq!(reasons.len(), study.fit.flagged.len());
+                assert_eq!(study.flag_reasons(), reasons);
+                study
             };
             for (rank, study) in run_thread_team(size, work).into_iter().enumerate() {
                 let local = study.graph.groups();
@@ -209,6 +250,8 @@ mod tests {
                 for g in 0..local.len() {
                     let (flagged, entry) = rule((local.left[g], local.right[g], local.y[g]));
                     assert_eq!(study.fit.flagged[g], if flagged { 1.0 } else { 0.0 });
+                    let expected = probability((local.left[g], local.right[g], local.y[g]));
+                    assert_eq!(study.fit.bad_probability.as_ref().unwrap()[g], expected);
                     let found = study.fit.entries.iter().find(|entry| entry.group == g as u32);
                     let entry = entry.map(|entry| Entry { group: g as u32, ..entry });
                     assert_eq!(found.copied(), entry);

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
+use crate::crowd::{crowd_rows, sided_files};
 use crate::support::files::{separated, votes};
 use crate::support::{TestFolder, assert_same, lock_mpirun};
 
@@ -27,7 +28,7 @@ fn words<'a>(files: &'a [String], extra: &[&'a str]) -> Vec<&'a str> {
 const SAVE: [&str; 2] = ["--checkpoint=saved", "--every=0.01s"];
 
 /// Kills one process as soon as a checkpoint was saved, and waits for all to end.
-fn kill_one_process(folder: &TestFolder, size: usize, words: &[&str]) {
+fn kill_one_process<S: AsRef<str>>(folder: &TestFolder, size: usize, words: &[S]) {
     let _lock = lock_mpirun();
     let mut child = folder.command(size, words).stderr(Stdio::piped()).spawn().unwrap();
     let started = Instant::now();
@@ -80,6 +81,27 @@ fn killed_and_resumed() {
         assert!(!folder.has("saved/manifest.json"), "the checkpoint is removed at the end");
         let left = std::fs::read_dir(folder.at("saved")).unwrap().count();
         assert_eq!(left, 0, "its states too");
+        std::fs::remove_file(folder.at("out.json")).unwrap();
+    }
+}
+
+#[test]
+fn a_killed_crowd_resumes() {
+    let folder = TestFolder::new();
+    // Many people with few votes: estimating their behaviours takes most of the time.
+    let files = sided_files(&folder, &crowd_rows(100, 30_000, 6));
+    let words = |extra: &[&'static str]| -> Vec<String> {
+        let own = ["rank", "--method=crowd", "--output=out.json"].iter().chain(extra);
+        own.map(|&word| word.to_owned()).chain(files.iter().cloned()).collect()
+    };
+    for size in [1, 2] {
+        folder.run(size, &words(&[])).good();
+        let whole = result(&folder);
+        std::fs::remove_file(folder.at("out.json")).unwrap();
+        kill_one_process(&folder, size, &words(&SAVE));
+        let run = folder.run(size, &words(&["--checkpoint=saved", "--resume"])).good();
+        assert!(run.stderr.contains("resuming crowd from the state saved"), "{}", run.stderr);
+        assert_same(&result(&folder), &whole, &format!("{size} processes"));
         std::fs::remove_file(folder.at("out.json")).unwrap();
     }
 }

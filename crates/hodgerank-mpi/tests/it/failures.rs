@@ -113,7 +113,11 @@ fn what_cannot_be_distributed_is_refused_before_reading() {
     for method in Method::ALL.iter().filter(|method| !method.info().is_distributable) {
         let run = fails(&folder, 2, 2, &["missing.csv", "--method", method.as_str()]);
         assert!(run.errors()[0].contains(method.as_str()), "{}", run.stderr);
-        assert!(run.stderr.contains("use l2, ridge, hlasso, lbi or bt, or run"), "{}", run.stderr);
+        assert!(
+            run.stderr.contains("use l2, ridge, hlasso, lbi, bt or crowd, or run"),
+            "{}",
+            run.stderr
+        );
     }
     let run = fails(&folder, 2, 2, &["missing.csv", "--method=hlasso", "--outliers=cv"]);
     assert!(run.errors()[0].contains("cv"), "{}", run.stderr);

@@ -2,6 +2,7 @@
 
 mod checkpoints;
 mod clean;
+mod crowd;
 mod failures;
 mod mpirun;
 mod outliers;

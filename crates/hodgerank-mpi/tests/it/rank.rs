@@ -1,11 +1,11 @@
 //! Several processes compute the ranking of one machine, however the votes are split into files.
 
-use crate::support::files::{Vote, batch, json_lines, parquet, separated, votes};
+use crate::support::files::{Vote, annotated, batch, json_lines, parquet, separated, votes};
 use crate::support::{TestFolder, assert_same, one_machine};
 use hodgerank::Method;
 
 /// Every method and outlier rule that can be distributed.
-const METHODS: [&[&str]; 13] = [
+const METHODS: [&[&str]; 14] = [
     &["--method=l2"],
     &["--method=ridge", "--ridge=2"],
     &["--method=lbi", "--outliers=5%"],
@@ -19,6 +19,7 @@ const METHODS: [&[&str]; 13] = [
     &["--method=hlasso", "--outliers=auto"],
     &["--method=bt"],
     &["--method=l2", "--scale=elo"],
+    &["--method=crowd"],
 ];
 
 fn compare(
@@ -59,7 +60,10 @@ fn csv_files(folder: &TestFolder, votes: &[Vote], parts: usize) -> Vec<String> {
 #[test]
 fn every_method_on_any_number_of_processes() {
     let folder = TestFolder::new();
-    let files = csv_files(&folder, &votes(30, 4000), 5);
+    let parts = votes(30, 4000);
+    let parts = split(&parts, 5).into_iter().map(annotated).enumerate();
+    let files: Vec<String> =
+        parts.map(|(k, part)| folder.put(&format!("part{k}.csv"), part)).collect();
     for method in Method::ALL.iter().filter(|method| method.info().is_distributable) {
         let flag = format!("--method={method}");
         assert!(METHODS.iter().any(|options| options[0] == flag), "{flag} is not tested");
@@ -79,7 +83,7 @@ fn real_votes() {
         &[file("human-age.csv")],
         &[2],
         &[],
-        &[METHODS[0], METHODS[3], METHODS[6], METHODS[10]],
+        &[METHODS[0], METHODS[3], METHODS[6], METHODS[10], METHODS[13]],
     );
 }
 
@@ -188,6 +192,28 @@ fn the_default_is_lbi() {
         let many = folder.rank(size, &files, &[]);
         assert_same(&many, &one, &format!("{size} processes"));
     }
+}
+
+#[test]
+fn changes_since_an_earlier_ranking() {
+    let folder = TestFolder::new();
+    let files = csv_files(&folder, &votes(12, 900), 3);
+    let earlier = one_machine(&files[..2], &["--method=l2"]);
+    let against = folder.put("earlier.json", earlier.to_string());
+    let against = format!("--against={against}");
+    compare(&folder, &files, &[1, 2, 3], &[&against], &[METHODS[0], METHODS[2]]);
+    let many = folder.rank(2, &files, &[METHODS[0][0], &against]);
+    assert!(many["against"]["kendall"].is_f64(), "{:#}", many["against"]);
+    // Only process 0 reads the earlier ranking, and all fail if it is none.
+    folder.put("votes.json", "{}");
+    let words = ["rank", "--against=votes.json", &files[0], &files[1]];
+    let run = folder.run(2, &words);
+    assert_eq!((run.code, run.errors().len()), (Some(2), 1), "{}", run.stderr);
+    assert!(run.errors()[0].contains("votes.json"), "{}", run.stderr);
+    // Text shows the changes too.
+    let run = folder.run(2, &["rank", "--method=l2", &against, &files[0], &files[1]]).good();
+    let text = String::from_utf8(run.stdout).unwrap();
+    assert!(text.contains("clip-3"), "{text}");
 }
 
 #[test]

@@ -123,18 +123,20 @@ impl Observer for Silent {
     }
 }
 
-/// Returns the ranking of `hodgerank rank`, as JSON, without its report on annotators.
+/// Returns the ranking of `hodgerank rank`, as JSON. It lists annotators only if the method judges them.
 pub(crate) fn one_machine(files: &[String], options: &[&str]) -> Value {
     let words = std::iter::once("rank").chain(options.iter().copied());
     let options = OneMachineRank::parse_from(words).options;
     let votes = VoteSource::Files(files.to_vec());
-    let document = rank(&votes, &options, false, 1, &Silent).expect("a ranking");
+    let with_annotators = options.method.uses_annotators();
+    let document = rank(&votes, &options, with_annotators, 1, &Silent).expect("a ranking");
     let mut bytes = Vec::new();
     document.write_json(&mut bytes).expect("JSON is written to memory");
     serde_json::from_slice(&bytes).expect("JSON")
 }
 
-/// Checks that documents are equal: numbers within 1e-10, all else exactly. Details of solving
+/// Checks that documents are equal: numbers up to 1e-10, relative if they are large, all else exactly.
+/// Details of solving
 /// linear systems are ignored.
 #[track_caller]
 pub(crate) fn assert_same(many: &Value, one: &Value, what: &str) {
@@ -164,7 +166,7 @@ fn differences(many: &Value, one: &Value, path: &str) -> Vec<String> {
         }
         (Value::Number(a), Value::Number(b)) if a.is_f64() || b.is_f64() => {
             let (a, b) = (a.as_f64().expect("a number"), b.as_f64().expect("a number"));
-            let differ = (a - b).abs() > 1e-10;
+            let differ = (a - b).abs() > 1e-10 * b.abs().max(1.0);
             differ.then(|| format!("{path}: {a} and {b}")).into_iter().collect()
         }
         (a, b) => (a != b).then(|| format!("{path}: {a} and {b}")).into_iter().collect(),

@@ -19,6 +19,7 @@ use super::exact::holm;
 use super::pooled::{ClassEstimate, Person, StudyVotes, classes};
 use super::trials::Trials;
 use crate::annotator_votes::{AnnotatorVote, AnnotatorVotes};
+use crate::communicator::{Communicator, SingleProcess};
 use crate::fit::CrowdFlags;
 use crate::flag_reason::FlagReason;
 use crate::labels::{Labels, natural_order};
@@ -140,8 +141,19 @@ pub fn judge(
 /// and tests are over all votes of a person. `pooled.rs` says how classes are combined.
 #[must_use]
 pub fn judge_all(studies: &[StudyVotes<'_>]) -> Vec<JudgedAnnotator<String>> {
+    judge_shared(studies, &SingleProcess)
+}
+
+/// [`judge_all`] where several processes share the votes, each with all votes of its annotators in all
+/// studies. Returns those of this process; [`judge_parts`] combines the lists. Collective.
+#[must_use]
+pub fn judge_shared(
+    studies: &[StudyVotes<'_>],
+    communicator: &dyn Communicator,
+) -> Vec<JudgedAnnotator<String>> {
     let people = people(studies);
-    let estimates = classes(studies, &people.iter().map(|(_, person)| person).collect::<Vec<_>>());
+    let persons: Vec<&Person> = people.iter().map(|(_, person)| person).collect();
+    let estimates = classes(studies, &persons, communicator);
     let mut judged: Vec<JudgedAnnotator<String>> = people
         .par_iter()
         .zip(estimates)
@@ -150,6 +162,18 @@ pub fn judge_all(studies: &[StudyVotes<'_>]) -> Vec<JudgedAnnotator<String>> {
         })
         .collect();
     judged.retain(|annotator| annotator.votes > 0);
+    in_order(judged)
+}
+
+/// The annotators of a study whose votes several processes share, the most problematic first: `parts`
+/// are the lists of [`judge`] on each process, every annotator in one of them.
+#[must_use]
+pub fn judge_parts(parts: Vec<Vec<JudgedAnnotator<String>>>) -> Vec<JudgedAnnotator<String>> {
+    in_order(parts.into_iter().flatten().collect())
+}
+
+/// Adjusts p-values for the number of annotators, and sorts.
+fn in_order(mut judged: Vec<JudgedAnnotator<String>>) -> Vec<JudgedAnnotator<String>> {
     adjust(&mut judged, |a| a.agreement_p, |a, p| a.agreement_p_adjusted = Some(p));
     adjust(&mut judged, |a| a.left_p, |a, p| a.left_p_adjusted = Some(p));
     judged.sort_by(|a, b| {

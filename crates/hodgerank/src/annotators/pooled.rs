@@ -17,6 +17,7 @@
 use rayon::prelude::*;
 
 use crate::annotator_votes::AnnotatorVotes;
+use crate::communicator::Communicator;
 use crate::labels::Labels;
 use crate::solve::crowd::{AnnotatorClass, AnnotatorEstimate, Crowd};
 
@@ -71,6 +72,7 @@ pub(super) type Person = Vec<(usize, u32)>;
 pub(super) fn classes(
     studies: &[StudyVotes<'_>],
     people: &[&Person],
+    communicator: &dyn Communicator,
 ) -> Vec<Option<ClassEstimate>> {
     if let [StudyVotes { crowd, .. }] = studies {
         let estimate = |person: &&Person| {
@@ -82,7 +84,7 @@ pub(super) fn classes(
     let behaviours = behaviours(studies.iter().any(|study| study.votes.has_sides()));
     let likelihoods: Vec<Vec<f64>> =
         people.par_iter().map(|person| likelihoods(studies, person, &behaviours)).collect();
-    let shares = shares(&behaviours, &likelihoods);
+    let shares = shares(&behaviours, &likelihoods, communicator);
     let estimate = |likelihoods: &Vec<f64>| estimate(&behaviours, &posterior(&shares, likelihoods));
     likelihoods.iter().map(estimate).map(Some).collect()
 }
@@ -97,9 +99,13 @@ fn likelihoods(studies: &[StudyVotes<'_>], person: &Person, behaviours: &[Behavi
     log.iter().map(|log| (log - largest).exp()).collect()
 }
 
-/// The share of each behaviour. People are added up in their order, so that sums do not depend on the
-/// number of threads.
-fn shares(behaviours: &[Behaviour], likelihoods: &[Vec<f64>]) -> Vec<f64> {
+/// The share of each behaviour among the people of all processes. People are added up in their order, so
+/// that sums do not depend on the number of threads.
+fn shares(
+    behaviours: &[Behaviour],
+    likelihoods: &[Vec<f64>],
+    communicator: &dyn Communicator,
+) -> Vec<f64> {
     let count = |behaviour: &Behaviour| {
         let same = behaviours.iter().filter(|other| other.class == behaviour.class).count();
         let of_class = match behaviour.class {
@@ -115,12 +121,14 @@ fn shares(behaviours: &[Behaviour], likelihoods: &[Vec<f64>]) -> Vec<f64> {
     };
     let mut shares = normalised(counts.clone());
     for _ in 0..STEPS {
-        let mut sums = counts.clone();
+        let mut sums = vec![0.0; counts.len()];
         for likelihoods in likelihoods {
             for (sum, p) in sums.iter_mut().zip(posterior(&shares, likelihoods)) {
                 *sum += p;
             }
         }
+        communicator.sum(&mut sums);
+        sums.iter_mut().zip(&counts).for_each(|(sum, count)| *sum += count);
         shares = normalised(sums);
     }
     shares
@@ -250,6 +258,7 @@ fn behaviours(has_sides: bool) -> Vec<Behaviour> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::communicator::SingleProcess;
 
     #[test]
     fn behaviours_are_probabilities() {
@@ -276,7 +285,7 @@ mod tests {
         people.extend(vec![sure_of(AnnotatorClass::Left); 34]);
         // Nobody knows this one, who is probably as most others are.
         people.push(vec![1.0; behaviours.len()]);
-        let shares = shares(&behaviours, &people);
+        let shares = shares(&behaviours, &people, &SingleProcess);
         let of_class = |class| -> f64 {
             let points = behaviours.iter().zip(&shares).filter(|(b, _)| b.class == class);
             points.map(|(_, share)| share).sum()

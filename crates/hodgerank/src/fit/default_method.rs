@@ -9,7 +9,8 @@
 //! | time, scaled, cross-validation | | `iss`, or `lbi` if it would take too long |
 //!
 //! The evidence is `hodgerank experiment accuracy`. Rules that belong to a path have a method with that
-//! path. Where several processes share the votes, `lbi` takes the place of `iss`.
+//! path. Where several processes share the votes, `lbi` takes the place of `iss`, and of `bt` with a
+//! share or a count.
 
 use super::Target;
 use crate::annotator_votes::AnnotatorVotes;
@@ -34,13 +35,17 @@ pub(super) fn default_model(
     votes: Option<&AnnotatorVotes>,
     rule: OutlierRule,
 ) -> Option<Method> {
-    if !prefers_model(rule) || !graph.communicator().is_single_process() {
+    if !prefers_model(rule) {
         return None;
     }
-    match votes {
-        Some(votes) if votes.annotators() > 0 => Some(Method::Crowd),
-        _ => vote_size(graph).map(|_| Method::BradleyTerry),
+    // Of all processes: a single one may have none.
+    let annotators = votes.map_or(0, AnnotatorVotes::annotators) as f64;
+    if graph.communicator().sum_scalar(annotators) > 0.0 {
+        return Some(Method::Crowd);
     }
+    // Several processes have no common order of lapses, from which a number could be taken.
+    let can_run = rule == OutlierRule::Auto || graph.communicator().is_single_process();
+    vote_size(graph).filter(|_| can_run).map(|_| Method::BradleyTerry)
 }
 
 /// The default among methods with a path.

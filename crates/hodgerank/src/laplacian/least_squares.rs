@@ -57,7 +57,7 @@ impl LaplacianSystem {
                 *rho = if is_open[c as usize] { *rho } else { 0.0 };
             }
             let tolerance = CORRECTION_TOLERANCE.max(rule.tolerance);
-            let rule = StoppingRule { tolerance, max_iterations: left, unchecked: false };
+            let rule = StoppingRule { max_iterations: left, ..StoppingRule::at(tolerance) };
             let (correction, step) = self.solve(&imbalance, &rule)?;
             info.iterations += step.iterations;
             let mut trial: Vec<f64> =

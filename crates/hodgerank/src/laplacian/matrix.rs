@@ -131,6 +131,25 @@ impl LaplacianMatrix {
         add_shift(self.shift, x, out);
     }
 
+    /// The ratio of the largest to the smallest positive weight of all processes; 1 without any.
+    pub(super) fn weight_ratio(&self) -> f64 {
+        let positive = |weights: &[f64]| {
+            let positive = weights.iter().filter(|&&weight| weight > 0.0);
+            // The largest weight, and minus the smallest: both are maxima.
+            positive.fold([0.0_f64, f64::NEG_INFINITY], |[high, low], &weight| {
+                [high.max(weight), low.max(-weight)]
+            })
+        };
+        let parts: Vec<[f64; 2]> =
+            self.weights.par_chunks(ENTRIES_PER_TASK).map(positive).collect();
+        let mut ends = [0.0_f64, f64::NEG_INFINITY];
+        for [high, low] in parts {
+            ends = [ends[0].max(high), ends[1].max(low)];
+        }
+        self.communicator.max(&mut ends);
+        if ends[0] > 0.0 { ends[0] / -ends[1] } else { 1.0 }
+    }
+
     /// The communicator of the processes that hold the votes.
     pub(super) fn communicator(&self) -> &dyn Communicator {
         &*self.communicator

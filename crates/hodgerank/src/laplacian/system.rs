@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 use super::centre;
-use super::choose;
+use super::choose::{self, WIDE_WEIGHT_RATIO};
 use super::{Backend, BackendChoice, LaplacianMatrix, LaplacianSolver, SolveInfo, StoppingRule};
 use crate::error::{Error, Result};
 use crate::graph::ComparisonGraph;
@@ -78,6 +78,18 @@ impl LaplacianSystem {
         };
         let solvers = (0..self.solvers.len()).into_par_iter().map(set_up).collect::<Result<_>>()?;
         Ok(Self { matrix, solvers, choice: self.choice })
+    }
+
+    /// A rule for steps of an iteration that need few digits, by which several processes take the steps
+    /// of one up to rounding. They stop at `tolerance` only where both run conjugate gradients with the
+    /// same preconditioner; elsewhere, nearly all digits are computed. Collective.
+    pub(crate) fn rule_for_steps(&self, tolerance: f64) -> StoppingRule {
+        /// Relative residual of nearly all digits.
+        const ALL_DIGITS: f64 = 1e-11;
+        let is_iterative = self.choice == BackendChoice::Fixed(Backend::ConjugateGradient);
+        let is_same = is_iterative && self.matrix.weight_ratio() <= WIDE_WEIGHT_RATIO;
+        let tolerance = if is_same { tolerance } else { ALL_DIGITS };
+        StoppingRule { same_on_processes: true, ..StoppingRule::at(tolerance) }
     }
 
     /// Solves the system; returns the scores and their accuracy.

@@ -222,6 +222,7 @@ impl WarmStart {
     ) -> Result<Self> {
         let counts = PairCounts::new(graph);
         let mut newton = Newton::new(graph, backend)?;
+        newton.is_start = true;
         let mut tie_odds = counts.tie_odds_of_equal_items();
         let lambda = newton.estimate_prior(&counts, &mut tie_odds, prior, steps)?;
         let Newton { scores, prior, system, .. } = newton;

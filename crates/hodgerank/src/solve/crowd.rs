@@ -19,6 +19,10 @@
 //! | a Newton step in θ | with the information of the pairs in proportion to that of their items; shortened until ℓ does not decrease |
 //! | λ | by empirical Bayes |
 //!
+//! After an iteration, its state can be saved (`checkpoint.rs`). Votes by people who are not known form
+//! blocks of their own (`unknown.rs`). Several processes send flagged votes to the owners of their pairs
+//! (`flagged.rs`).
+//!
 //! The search starts where everyone is careful. Groups of behaviours that the votes do not speak for
 //! leave the model, in particular small lapses: scores of a clean crowd are not stretched.
 //!
@@ -37,6 +41,8 @@
 mod answers;
 mod behaviour;
 mod blocks;
+mod checkpoint;
+mod flagged;
 mod graded;
 mod likelihood;
 mod result;
@@ -44,6 +50,7 @@ mod search;
 mod shares;
 mod slopes;
 mod tastes;
+mod unknown;
 
 pub use behaviour::AnnotatorClass;
 pub use result::{AnnotatorEstimate, Crowd, CrowdEstimates};
@@ -55,7 +62,7 @@ use crate::annotator_votes::AnnotatorVotes;
 use crate::error::{Error, Result};
 use crate::graph::ComparisonGraph;
 use crate::laplacian::BackendChoice;
-use search::{Search, SearchEnd};
+use search::{RunState, Search, SearchEnd};
 
 /// Options of [`solve`].
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -66,7 +73,8 @@ pub struct CrowdOptions {
     pub backend: BackendChoice,
 }
 
-/// Computes the scores and the behaviour of the annotators.
+/// Computes the scores and the behaviour of the annotators. Where several processes share the votes,
+/// `votes` are all votes of this process's annotators, and its part of those without an annotator.
 ///
 /// # Errors
 /// If an option is invalid, or there are too many items.
@@ -87,11 +95,14 @@ pub fn solve(
         return Err(Error::TooLarge { what: "items", count, max });
     }
     let mut search = Search::new(graph, votes, options)?;
-    let mut end = search.run()?;
-    let other = tastes::find(&mut search)?;
-    if other.is_some() {
-        let again = search.run()?;
-        end = SearchEnd { iterations: end.iterations + again.iterations, ..again };
+    let (run, mut other) = checkpoint::resume(&mut search)?;
+    let mut end = search.run(run, other.as_ref())?;
+    if other.is_none() {
+        other = tastes::find(&mut search)?;
+        if other.is_some() {
+            let again = RunState { iterations_before: end.iterations, ..RunState::default() };
+            end = search.run(again, other.as_ref())?;
+        }
     }
     let SearchEnd { iterations, status, change } = end;
     graph.components().centre(&mut search.scores);

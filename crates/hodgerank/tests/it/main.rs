@@ -7,6 +7,7 @@ mod certificate;
 mod communicator;
 mod concomitant;
 mod cross_validation;
+mod crowd_distributed;
 mod curl_reference;
 mod decompose;
 mod diagnose;

@@ -1,5 +1,6 @@
 //! A communicator of threads: sums in the order of processes, checkpoints in memory.
 
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Barrier, Mutex};
 
@@ -14,6 +15,10 @@ pub(crate) type SavedState = (String, Vec<u8>);
 struct ExchangeSlots {
     barrier: Barrier,
     slots: Mutex<Vec<Vec<f64>>>,
+    /// The messages of each process to each.
+    messages: Mutex<Vec<Vec<Vec<u8>>>>,
+    /// The process of each pair.
+    owners: HashMap<(u32, u32), usize>,
 }
 
 /// The communicator of one thread, which takes the role of a process.
@@ -73,6 +78,25 @@ impl Communicator for ThreadCommunicator {
         }
     }
 
+    fn processes(&self) -> usize {
+        self.exchange.messages.lock().unwrap().len()
+    }
+
+    fn owner_of_pair(&self, left: u32, right: u32) -> usize {
+        self.exchange.owners[&(left, right)]
+    }
+
+    fn exchange(&self, messages: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
+        assert_eq!(messages.len(), self.processes(), "one message for each process");
+        self.exchange.messages.lock().unwrap()[self.process] = messages;
+        self.exchange.barrier.wait();
+        let sent = self.exchange.messages.lock().unwrap();
+        let received = sent.iter().map(|messages| messages[self.process].clone()).collect();
+        drop(sent);
+        self.exchange.barrier.wait();
+        received
+    }
+
     fn checkpoint(&self) -> Option<&dyn Checkpoint> {
         self.checkpoint.as_ref().map(|checkpoint| checkpoint as &dyn Checkpoint)
     }
@@ -122,9 +146,24 @@ pub(crate) fn run_distributed<T: Send>(
     checkpoints: Vec<Option<MemoryCheckpoint>>,
     work: impl Fn(&ComparisonGraph) -> T + Sync,
 ) -> Vec<(T, Vec<SavedState>)> {
+    run_processes(items, groups, distributed, checkpoints, |_, graph| work(graph))
+}
+
+/// [`run_distributed`] for work that depends on the number of the process.
+pub(crate) fn run_processes<T: Send>(
+    items: usize,
+    groups: &Groups,
+    distributed: &[Vec<usize>],
+    checkpoints: Vec<Option<MemoryCheckpoint>>,
+    work: impl Fn(usize, &ComparisonGraph) -> T + Sync,
+) -> Vec<(T, Vec<SavedState>)> {
+    let owned = distributed.iter().enumerate();
+    let owned = owned.flat_map(|(process, own)| own.iter().map(move |&g| (g, process)));
     let exchange = Arc::new(ExchangeSlots {
         barrier: Barrier::new(distributed.len()),
         slots: Mutex::new(vec![Vec::new(); distributed.len()]),
+        messages: Mutex::new(vec![Vec::new(); distributed.len()]),
+        owners: owned.map(|(g, process)| ((groups.left[g], groups.right[g]), process)).collect(),
     });
     std::thread::scope(|scope| {
         let start = |(process, (own, checkpoint)): (usize, (&Vec<usize>, _))| {
@@ -136,7 +175,8 @@ pub(crate) fn run_distributed<T: Send>(
                 let own = Arc::new(ThreadCommunicator { process, exchange, checkpoint });
                 let communicator: Arc<dyn Communicator> = Arc::clone(&own) as _;
                 let result = pool.install(|| {
-                    work(&ComparisonGraph::distributed(items, groups, communicator).unwrap())
+                    let graph = ComparisonGraph::distributed(items, groups, communicator);
+                    work(process, &graph.unwrap())
                 });
                 let kept = own.checkpoint.as_ref().map(|saved| saved.kept.lock().unwrap().clone());
                 (result, kept.unwrap_or_default())

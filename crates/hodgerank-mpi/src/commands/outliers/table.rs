@@ -3,8 +3,8 @@
 use std::io::Write as _;
 
 use hodgerank_cli::{OutputOptions, RunFailure};
-use hodgerank_commands::UncountedRows;
-use hodgerank_commands::listing::{Listing, Listings, SuspectVote};
+use hodgerank_commands::listing::{Listings, SuspectVote};
+use hodgerank_commands::outliers::OutliersDocument;
 use hodgerank_io::write::Outputs;
 
 use crate::comm::{CollectiveError, World};
@@ -12,11 +12,11 @@ use crate::comm::{CollectiveError, World};
 /// Prints the first `top` rows of each study, or all if it is 0. Collective.
 pub(super) fn print(
     world: &World,
-    mut lists: Vec<Listing<SuspectVote>>,
-    uncounted: &UncountedRows,
+    OutliersDocument { votes, keep }: OutliersDocument,
     top: usize,
     mut outputs: Outputs,
 ) -> Result<(), CollectiveError> {
+    let Listings { mut lists, uncounted } = votes;
     let mut totals: Vec<u64> = lists.iter().map(|list| list.rows.len() as u64).collect();
     world.sum_counts(&mut totals);
     if top > 0 {
@@ -28,25 +28,25 @@ pub(super) fn print(
         lists.iter_mut().zip(part).for_each(|(list, rows)| list.rows.extend(rows));
     }
     let print_all = || {
-        lists
-            .into_iter()
-            .zip(totals)
-            .try_for_each(|(list, total)| print_list(list, uncounted, total, &mut outputs))
+        lists.into_iter().zip(totals).try_for_each(|(mut list, total)| {
+            list.rows.sort_by_key(|row| row.order);
+            let more = total - list.rows.len() as u64;
+            let votes = Listings { lists: vec![list], uncounted: uncounted.clone() };
+            let document = OutliersDocument { votes, keep: keep.clone() };
+            print_list(&document, more, &mut outputs)
+        })
     };
     world.all_ok(if world.is_root() { print_all() } else { Ok(()) })
 }
 
+/// Prints a list of which `more` rows are not shown.
 fn print_list(
-    mut list: Listing<SuspectVote>,
-    uncounted: &UncountedRows,
-    total: u64,
+    document: &OutliersDocument,
+    more: u64,
     outputs: &mut Outputs,
 ) -> Result<(), RunFailure> {
-    list.rows.sort_by_key(|row| row.order);
-    let more = total - list.rows.len() as u64;
-    let document = Listings { lists: vec![list], uncounted: uncounted.clone() };
     let options = OutputOptions { plain: true, ..OutputOptions::default() };
-    options.to_output(outputs.standard()?)?.write(&document)?;
+    options.to_output(outputs.standard()?)?.write(document)?;
     if more > 0 {
         let mut out = outputs.standard()?;
         let written =

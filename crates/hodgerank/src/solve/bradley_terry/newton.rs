@@ -38,6 +38,9 @@ pub(super) struct Newton<'a> {
     pub(super) scores: Vec<f64>,
     slopes: Vec<PairSlope>,
     weights: Vec<f64>,
+    /// Whether only a few steps are taken: they must then be the same on several processes as on one,
+    /// while a search that converges leaves no trace of how it got there.
+    pub(super) is_start: bool,
 }
 
 /// How a search ended.
@@ -58,6 +61,7 @@ impl<'a> Newton<'a> {
             scores: vec![0.0; graph.items()],
             slopes: Vec::new(),
             weights: Vec::new(),
+            is_start: false,
         })
     }
 
@@ -203,6 +207,10 @@ impl<'a> Newton<'a> {
         let mut gradient = self.gradient(prior);
         self.communicator().sum(&mut gradient);
         let system = self.system.reweighted(self.graph, &self.weights)?;
-        Ok(system.solve(&gradient, &StoppingRule::at(SOLVE_TOLERANCE))?.0)
+        let rule = match self.is_start {
+            true => system.rule_for_steps(SOLVE_TOLERANCE),
+            false => StoppingRule::at(SOLVE_TOLERANCE),
+        };
+        Ok(system.solve(&gradient, &rule)?.0)
     }
 }

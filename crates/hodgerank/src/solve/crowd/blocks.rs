@@ -1,22 +1,22 @@
 //! The votes in the form of a pass: eight bytes and a count, in blocks of one annotator each. Graded
 //! votes have their outcomes too.
 //!
-//! Votes without an annotator form blocks of unknown people, whose behaviour is at worst careless. So do
-//! those of people with one or two votes if there are very many annotators: they say next to nothing
-//! about themselves, and a block of their own takes more memory than their votes.
+//! Votes without an annotator form blocks of unknown people (`unknown.rs`), whose behaviour is at worst
+//! careless. So do those of people with one or two votes if there are very many annotators: they say
+//! next to nothing about themselves, and a block of their own takes more memory than their votes.
 
 use std::borrow::Cow;
 use std::ops::Range;
 
 use rayon::prelude::*;
 
+use super::unknown::{self, UnknownVote};
 use crate::annotator_votes::{self, AnnotatorVote, AnnotatorVotes};
+use crate::communicator::Communicator;
 
 /// With more annotators than this, those with fewer votes than [`MIN_VOTES`] are treated as unknown.
-const MANY_ANNOTATORS: usize = 200_000;
+const MANY_ANNOTATORS: f64 = 200_000.0;
 const MIN_VOTES: u64 = 3;
-/// Votes of unknown people per block.
-const UNKNOWN_PER_BLOCK: usize = 256;
 
 /// A bit of the right item's index: the right item was preferred.
 const FOR_RIGHT: u32 = 1 << 31;
@@ -35,7 +35,7 @@ pub(super) struct SidedVote {
 }
 
 impl SidedVote {
-    fn new(vote: &AnnotatorVote, y: f64) -> Self {
+    pub(super) fn new(vote: &AnnotatorVote, y: f64) -> Self {
         let outcome = match y {
             y if y > 0.0 => 0,
             y if y < 0.0 => FOR_RIGHT,
@@ -47,6 +47,20 @@ impl SidedVote {
     #[inline]
     pub(super) fn right(self) -> usize {
         (self.right & (TIE - 1)) as usize
+    }
+
+    /// The vote in twelve bytes, for another process.
+    pub(super) fn to_bytes(self) -> [u8; 12] {
+        let mut bytes = [0; 12];
+        for (four, value) in bytes.chunks_exact_mut(4).zip([self.left, self.right, self.count]) {
+            four.copy_from_slice(&value.to_le_bytes());
+        }
+        bytes
+    }
+
+    pub(super) fn from_bytes(bytes: &[u8; 12]) -> Self {
+        let value = |at: usize| u32::from_le_bytes(std::array::from_fn(|k| bytes[at + k]));
+        Self { left: value(0), right: value(4), count: value(8) }
     }
 
     /// 0 for a vote for the left item, 1 for the right one.
@@ -68,11 +82,16 @@ pub(super) struct Blocks {
 }
 
 impl Blocks {
+    /// The blocks of this process: those of its annotators, and its share of those of unknown people.
     /// `outcome_unit` is the unit in which the outcomes of graded votes are kept; none for votes of one
     /// size, whose sides are enough.
-    pub(super) fn new(votes: &AnnotatorVotes, outcome_unit: Option<f64>) -> Self {
+    pub(super) fn new(
+        votes: &AnnotatorVotes,
+        outcome_unit: Option<f64>,
+        communicator: &dyn Communicator,
+    ) -> Self {
         let total = |votes: &[AnnotatorVote]| votes.iter().map(|v| u64::from(v.count)).sum::<u64>();
-        let many = votes.annotators() > MANY_ANNOTATORS;
+        let many = communicator.sum_scalar(votes.annotators() as f64) > MANY_ANNOTATORS;
         let is_known = |own: &[AnnotatorVote]| !many || total(own) >= MIN_VOTES;
         let (mut start, mut annotator) = (vec![0], Vec::new());
         for a in 0..votes.annotators() {
@@ -82,36 +101,33 @@ impl Blocks {
                 annotator.push(a as u32);
             }
         }
-        let known = start[start.len() - 1];
-        let unknown = (known + UNKNOWN_PER_BLOCK..).step_by(UNKNOWN_PER_BLOCK);
-        start.extend(unknown.take_while(|end| *end < votes.all().len()));
-        if known < votes.all().len() {
-            start.push(votes.all().len());
-        }
-        let ordered = match many {
-            false => Cow::Borrowed(votes.all()),
-            true => {
-                let of = |is_wanted: &dyn Fn(&[AnnotatorVote]) -> bool| {
-                    let own = (0..votes.annotators()).map(|a| votes.of(a));
-                    own.filter(|own| is_wanted(own)).flatten().copied().collect::<Vec<_>>()
-                };
-                let mut ordered = of(&is_known);
-                ordered.extend(of(&|own| !is_known(own)));
-                ordered.extend_from_slice(votes.unknown());
-                Cow::Owned(ordered)
-            }
+        let all = || (0..votes.annotators()).map(|a| votes.of(a));
+        let known = match many {
+            false => Cow::Borrowed(&votes.all()[..start[start.len() - 1]]),
+            true => all().filter(|own| is_known(own)).flatten().copied().collect(),
         };
         let sided = |vote: &AnnotatorVote| SidedVote::new(vote, votes.y(vote));
-        let outcomes = outcome_unit.map(|unit| {
-            let outcome = |vote: &AnnotatorVote| (votes.y(vote) / unit) as f32;
-            ordered.par_iter().map(outcome).collect()
-        });
-        Self {
-            votes: ordered.par_iter().map(sided).collect(),
-            outcomes: outcomes.unwrap_or_default(),
+        let outcome =
+            |vote: &AnnotatorVote| outcome_unit.map_or(0.0, |unit| (votes.y(vote) / unit) as f32);
+        let mut blocks = Self {
+            votes: known.par_iter().map(sided).collect(),
+            outcomes: Vec::new(),
             start,
             annotator,
+        };
+        if outcome_unit.is_some() {
+            blocks.outcomes = known.par_iter().map(outcome).collect();
         }
+        let unknown = all().filter(|own| !is_known(own)).flatten().chain(votes.unknown());
+        let unknown = unknown.map(|vote| UnknownVote { vote: sided(vote), outcome: outcome(vote) });
+        unknown::for_each_block(unknown.collect(), communicator, |block| {
+            blocks.votes.extend(block.iter().map(|unknown| unknown.vote));
+            if outcome_unit.is_some() {
+                blocks.outcomes.extend(block.iter().map(|unknown| unknown.outcome));
+            }
+            blocks.start.push(blocks.votes.len());
+        });
+        blocks
     }
 
     pub(super) fn len(&self) -> usize {

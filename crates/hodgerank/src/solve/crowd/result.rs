@@ -3,11 +3,13 @@
 use rayon::prelude::*;
 
 use super::behaviour::{AnnotatorClass, Behaviour};
+use super::flagged::{self, FlaggedVote};
 use super::graded;
 use super::likelihood::POINTS;
 use super::search::Search;
 use super::tastes::OtherTaste;
 use crate::annotator_votes::{AnnotatorVote, AnnotatorVotes};
+use crate::communicator::Communicator;
 use crate::graph::ComparisonGraph;
 use crate::solve::Solution;
 
@@ -25,7 +27,7 @@ pub struct Crowd {
     pub solution: Solution,
     /// What was estimated about the crowd as a whole.
     pub estimates: CrowdEstimates,
-    /// One entry for each annotator with votes enough to say anything, by index.
+    /// One entry for each annotator (of this process) with votes enough to say anything, by index.
     pub annotators: Vec<AnnotatorEstimate>,
     points: Vec<Behaviour>,
     /// The probability of each behaviour of an unknown person.
@@ -47,6 +49,8 @@ pub struct CrowdEstimates {
     pub noise: Option<f64>,
     /// The share of annotators of each class.
     pub class_shares: Vec<(AnnotatorClass, f64)>,
+    /// The number of annotators whose most probable class it is.
+    pub class_counts: Vec<(AnnotatorClass, u64)>,
     /// The log-likelihood of the votes.
     pub log_likelihood: f64,
     /// The same at these scores if everyone is careful.
@@ -61,6 +65,7 @@ pub struct CrowdEstimates {
 
 /// What is known about an annotator.
 #[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct AnnotatorEstimate {
     /// The annotator's index.
     pub annotator: u32,
@@ -77,9 +82,33 @@ pub struct AnnotatorEstimate {
     /// The standard deviation of the annotator's honest outcomes, if votes are graded.
     pub noise: Option<f64>,
     /// The probability of each behaviour; they sum to one with that of another taste.
+    #[cfg_attr(feature = "serde", serde(with = "sequence"))]
     behaviour: [f32; POINTS],
     /// The probability of another taste than that of the ranking.
     taste: f64,
+}
+
+/// An array as a sequence: serde knows no arrays of this length.
+#[cfg(feature = "serde")]
+mod sequence {
+    use serde::de::{Deserialize as _, Deserializer, Error as _};
+    use serde::ser::Serializer;
+
+    use super::POINTS;
+
+    pub(super) fn serialize<S: Serializer>(
+        array: &[f32; POINTS],
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(array)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<[f32; POINTS], D::Error> {
+        let values = Vec::deserialize(deserializer)?;
+        values.try_into().map_err(|values: Vec<f32>| D::Error::invalid_length(values.len(), &"40"))
+    }
 }
 
 impl Crowd {
@@ -91,6 +120,7 @@ impl Crowd {
     ) -> Self {
         let mut estimates = estimates(&search, other);
         let annotators = annotator_estimates(&search, other);
+        estimates.class_counts = class_counts(&annotators, search.communicator());
         let unknown = unknown_behaviour(&search);
         let outcome_unit = search.answers.graded().map(|_| search.unit);
         let Search { scores, points, .. } = search;
@@ -158,7 +188,9 @@ impl Crowd {
         })
     }
 
-    /// Number of votes of each group that are bad with a probability above `threshold`.
+    /// Number of votes of each group that are bad with a probability above `threshold`. Where several
+    /// processes share the votes, `votes` are those of this process's annotators, and the groups those
+    /// that it owns. Collective.
     ///
     /// # Panics
     /// If the votes are not those of the graph.
@@ -187,7 +219,8 @@ impl Crowd {
         };
         let lists: Vec<Vec<FlaggedVote>> =
             (0..=votes.annotators()).into_par_iter().map(of_annotator).collect();
-        let mut flagged_votes: Vec<_> = lists.into_iter().flatten().collect();
+        let flagged_votes = lists.into_iter().flatten();
+        let mut flagged_votes = flagged::send_to_owners(graph.communicator(), flagged_votes);
         // In the order of the groups, which are then read once: a search for each vote would wait for
         // memory most of the time.
         flagged_votes.par_sort_unstable_by_key(|&(pair, _, _)| pair);
@@ -206,24 +239,22 @@ impl Crowd {
     }
 
     /// The threshold above which there are at least this many votes: more if several are equally bad.
+    /// Collective.
     #[must_use]
-    pub fn threshold_of(&self, votes: &AnnotatorVotes, wanted: f64) -> f64 {
+    pub fn threshold_of(
+        &self,
+        graph: &ComparisonGraph,
+        votes: &AnnotatorVotes,
+        wanted: f64,
+    ) -> f64 {
         let of_annotator = |annotator: usize| -> Vec<(f64, u32)> {
             let all = self.bad_probabilities(votes, annotator);
             all.map(|(vote, probability)| (probability, vote.count)).collect()
         };
         let lists: Vec<Vec<(f64, u32)>> =
             (0..=votes.annotators()).into_par_iter().map(of_annotator).collect();
-        let mut probabilities: Vec<(f64, u32)> = lists.into_iter().flatten().collect();
-        probabilities.par_sort_unstable_by(|a, b| b.0.total_cmp(&a.0));
-        let mut above = 0.0;
-        for (probability, count) in probabilities {
-            above += f64::from(count);
-            if above >= wanted {
-                return probability.next_down();
-            }
-        }
-        0.0
+        let probabilities = lists.into_iter().flatten().collect();
+        flagged::threshold_of(graph.communicator(), probabilities, wanted)
     }
 
     /// The probability that a careful annotator prefers the left of two items.
@@ -242,9 +273,6 @@ impl Crowd {
         scores[left as usize] - scores[right as usize] + self.estimates.side_advantage
     }
 }
-
-/// The items of a flagged vote in the order of groups, its outcome and its count.
-type FlaggedVote = ((u32, u32), f64, u32);
 
 fn estimates(search: &Search<'_>, other: Option<&OtherTaste>) -> CrowdEstimates {
     let annotators = search.annotators();
@@ -283,6 +311,7 @@ fn estimates(search: &Search<'_>, other: Option<&OtherTaste>) -> CrowdEstimates 
         side_advantage: search.side_advantage * search.unit,
         noise: search.answers.graded().map(|model| model.noise.sqrt() * search.unit),
         class_shares: AnnotatorClass::ALL.iter().map(|&class| (class, share(class))).collect(),
+        class_counts: Vec::new(),
         log_likelihood: search.shares.value(&search.evidence()) + baseline,
         log_likelihood_careful: log_likelihood_careful + baseline,
         is_direction_uncertain: against > 0.0 && honest < CERTAIN_HONEST_SHARE * (honest + against),
@@ -324,6 +353,19 @@ fn annotator_estimates(search: &Search<'_>, other: Option<&OtherTaste>) -> Vec<A
         }
     })
     .collect()
+}
+
+/// The number of annotators of each class, of all processes.
+fn class_counts(
+    annotators: &[AnnotatorEstimate],
+    communicator: &dyn Communicator,
+) -> Vec<(AnnotatorClass, u64)> {
+    let mut counts = AnnotatorClass::ALL.map(|class| {
+        let of_class = annotators.iter().filter(|annotator| annotator.class == class);
+        of_class.count() as f64
+    });
+    communicator.sum(&mut counts);
+    AnnotatorClass::ALL.into_iter().zip(counts.map(|count| count as u64)).collect()
 }
 
 /// The mean share of honest votes, and an interval with a probability of 95%.

@@ -5,15 +5,17 @@ use rayon::prelude::*;
 use super::answers::AnswerModel;
 use super::behaviour::{Behaviour, behaviours, sum_of_points};
 use super::blocks::Blocks;
+use super::checkpoint;
 use super::graded::GradedModel;
 use super::likelihood::{Likelihoods, POINTS, ScoreModel};
 use super::shares::{self, Evidence, Shares};
 use super::slopes::Slopes;
+use super::tastes::OtherTaste;
 use crate::annotator_votes::AnnotatorVotes;
 use crate::communicator::Communicator;
 use crate::error::Result;
 use crate::graph::ComparisonGraph;
-use crate::laplacian::{Backend, BackendChoice, LaplacianSystem, StoppingRule};
+use crate::laplacian::{Backend, BackendChoice, LaplacianSystem};
 use crate::numeric::{dot, largest_magnitude, norm};
 use crate::select::lapse::vote_size;
 use crate::solve::bradley_terry::{GraphPrior, WarmStart, sum_ends};
@@ -67,7 +69,28 @@ pub(super) struct Search<'a> {
     system: LaplacianSystem,
     is_prior_free: bool,
     has_sides: bool,
-    has_advantage: bool,
+    pub(super) has_advantage: bool,
+}
+
+/// How far a search has come.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct RunState {
+    /// Iterations before a second taste was found.
+    pub(super) iterations_before: usize,
+    pub(super) iteration: usize,
+    /// Whether unsupported behaviours have left the model.
+    pub(super) is_reduced: bool,
+    /// Whether the scores were turned upside down.
+    pub(super) is_flipped: bool,
+    /// The last change of the scores relative to their spread.
+    pub(super) change: f64,
+}
+
+impl Default for RunState {
+    fn default() -> Self {
+        let (is_reduced, is_flipped) = (false, false);
+        Self { iterations_before: 0, iteration: 0, is_reduced, is_flipped, change: f64::INFINITY }
+    }
 }
 
 /// How a search ended.
@@ -98,7 +121,7 @@ impl<'a> Search<'a> {
         let unit = if is_graded { outcome_unit(graph) } else { 1.0 };
         let given_prior = options.prior.map(|prior| prior * unit * unit);
         let mut start = WarmStart::new(graph, backend, given_prior, WARM_UP)?;
-        let blocks = Blocks::new(votes, is_graded.then_some(unit));
+        let blocks = Blocks::new(votes, is_graded.then_some(unit), graph.communicator());
         let answers = if is_graded {
             let noise = start_graded(graph, unit, &mut start);
             start.lambda = given_prior.unwrap_or(start.lambda);
@@ -185,31 +208,41 @@ impl<'a> Search<'a> {
         self.evaluate();
     }
 
-    /// Iterates until the scores do not change any more.
-    pub(super) fn run(&mut self) -> Result<SearchEnd> {
-        let (mut is_reduced, mut is_flipped) = (false, false);
-        let mut change = f64::INFINITY;
-        for iteration in 0..MAX_ITERATIONS {
+    /// Iterates until the scores do not change any more; `other` is the second taste, once it was found.
+    pub(super) fn run(
+        &mut self,
+        mut run: RunState,
+        other: Option<&OtherTaste>,
+    ) -> Result<SearchEnd> {
+        let mut status = Status::IterationLimit;
+        while run.iteration < MAX_ITERATIONS {
             self.update_behaviours();
-            if !is_flipped && self.direction() < 0.0 {
+            if !run.is_flipped && self.direction() < 0.0 {
                 // More annotators are contrary than honest: the scores are upside down.
-                is_flipped = true;
+                run.is_flipped = true;
                 self.scores.iter_mut().for_each(|score| *score = -*score);
                 self.restart_behaviours();
+                run.iteration += 1;
                 continue;
             }
-            let is_small = change < if is_reduced { TOLERANCE } else { ROUGH_TOLERANCE };
-            if iteration >= MIN_ITERATIONS && is_small {
-                let has_removed = !is_reduced && self.remove_unsupported();
-                if !has_removed && change < TOLERANCE {
-                    return Ok(SearchEnd { iterations: iteration, status: Status::Solved, change });
+            let is_small = run.change < if run.is_reduced { TOLERANCE } else { ROUGH_TOLERANCE };
+            if run.iteration >= MIN_ITERATIONS && is_small {
+                let has_removed = !run.is_reduced && self.remove_unsupported();
+                if !has_removed && run.change < TOLERANCE {
+                    status = Status::Solved;
+                    break;
                 }
-                is_reduced = true;
+                run.is_reduced = true;
             }
-            change = self.step()?;
+            run.change = self.step()?;
+            run.iteration += 1;
+            checkpoint::save(self, &run, other);
         }
-        self.update_behaviours();
-        Ok(SearchEnd { iterations: MAX_ITERATIONS, status: Status::IterationLimit, change })
+        if status != Status::Solved {
+            self.update_behaviours();
+        }
+        let iterations = run.iterations_before + run.iteration;
+        Ok(SearchEnd { iterations, status, change: run.change })
     }
 
     fn remove_unsupported(&mut self) -> bool {
@@ -308,7 +341,7 @@ impl<'a> Search<'a> {
         self.communicator().sum(&mut gradient);
         gradient.iter_mut().zip(&slopes.gradient).for_each(|(sum, own)| *sum += own);
         let system = self.system.reweighted(self.graph, &weights)?;
-        let mut step = system.solve(&gradient, &StoppingRule::at(SOLVE_TOLERANCE))?.0;
+        let mut step = system.solve(&gradient, &system.rule_for_steps(SOLVE_TOLERANCE))?.0;
         let length = (MAX_CHANGE / largest_magnitude(&step).max(MAX_CHANGE)).min(1.0);
         step.iter_mut().for_each(|step| *step *= length);
         Ok(NewtonStep { gradient, step })

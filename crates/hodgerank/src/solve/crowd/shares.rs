@@ -56,7 +56,7 @@ impl Evidence<'_> {
 pub(super) struct Shares {
     pub(super) of: [f64; POINTS],
     /// Whether each behaviour is part of the model.
-    is_in: [bool; POINTS],
+    pub(super) is_in: [bool; POINTS],
 }
 
 /// A crowd of which nothing is known yet.

@@ -307,7 +307,7 @@ fn flagged_votes_are_counted_in_their_groups() {
     let total: f64 = flagged.iter().sum();
     assert!((500.0..1100.0).contains(&total), "{total} of 2,000 votes, 800 by bad annotators");
     // At least as many as asked for.
-    let threshold = found.threshold_of(&votes, 300.0);
+    let threshold = found.threshold_of(&graph, &votes, 300.0);
     let some: f64 = found.flagged(&graph, &votes, threshold).iter().sum();
     assert!((300.0..total).contains(&some), "{some} of {total}");
 }
