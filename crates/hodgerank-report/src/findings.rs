@@ -158,8 +158,9 @@ fn methods_in_order(has_annotators: bool) -> Vec<Method> {
 /// Fits all methods, with as many votes flagged as in the ranking.
 fn compare(ranked: ReportInput<'_>) -> Result<(Vec<Fit>, Vec<Method>)> {
     let ReportInput { graph, fit, .. } = ranked;
-    // The other methods cannot flag all votes.
-    let votes = fit.flagged.iter().sum::<f64>().min(graph.votes() - 1.0);
+    // The other methods keep enough votes to connect the items.
+    let enough = (graph.items() - graph.components().len()) as f64;
+    let votes = fit.flagged.iter().sum::<f64>().min((graph.votes() - enough).max(0.0));
     let is_quick = |method: Method| match method {
         Method::L2 | Method::Ridge | Method::Bregman => true,
         Method::InverseScaleSpace => {

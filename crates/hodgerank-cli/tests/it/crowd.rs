@@ -223,7 +223,7 @@ fn annotators_are_pooled_over_studies() {
     assert!(difference.abs() < 1e-9, "{difference}");
     let csv = dir.run(&["annotators", "v.csv", "--by", "scene", "--format", "csv"]).success();
     assert_eq!(csv.text().lines().count(), 13);
-    assert!(csv.text().starts_with("annotator,votes,class,"), "{}", csv.text());
+    assert!(csv.text().starts_with("annotator,votes,flagged,class,"), "{}", csv.text());
     // One person in all scenes, or in none.
     let ranked =
         json(&dir, &["rank", "v.csv", "--by", "scene", "--exclude-annotators", "suspicious"]);

@@ -57,6 +57,7 @@ const COMMANDS: &[Command] = &[
     json_command("compare", &["compare", "--outliers", "8%", "--methods", LEAST_SQUARES]),
     json_command("decompose", &["decompose"]),
     json_command("diagnose", &["diagnose"]),
+    json_command("diagnose iss", &["diagnose", "--method", "iss"]),
     json_command("path", &["path", "--method", "iss", "--outliers", "8%"]),
     Command { name: "clean", arguments: &["clean", "--outliers", "8%"], kind: Kind::Clean },
     Command { name: "report", arguments: &["report", "--outliers", "8%"], kind: Kind::Report },
@@ -361,7 +362,22 @@ fn row_order() {
 fn sides() {
     // The page shows votes with their sides.
     let ignore = [Ignore::Sides, Ignore::RowOrder];
-    check(|rows| as_csv("swapped", &studies::swapped(rows)), &["report"], &ignore, |text| text);
+    let all = |rows: &[Row]| as_csv("swapped", &studies::swapped(rows, 1));
+    check(all, &["report"], &ignore, |text| text);
+    // Who favours a side can be seen as long as all votes are swapped. Other methods do not use sides.
+    let excluded = [
+        "report",
+        "rank",
+        "rank share",
+        "outliers",
+        "outliers all",
+        "outliers per group",
+        "annotators",
+        "diagnose",
+        "clean",
+    ];
+    let half = |rows: &[Row]| as_csv("half swapped", &studies::swapped(rows, 2));
+    check(half, &excluded, &ignore, |text| text);
 }
 
 #[test]
@@ -402,6 +418,7 @@ fn scale() {
         "outliers all",
         "outliers per group",
         "annotators",
+        "diagnose",
     ];
     check(variants, &excluded, &[Ignore::Sentences], |text| text);
 }

@@ -106,9 +106,9 @@ pub(crate) fn shuffled(rows: &[Row]) -> Vec<Row> {
     rows
 }
 
-/// Every second vote from the other side.
-pub(crate) fn swapped(rows: &[Row]) -> Vec<Row> {
-    let turn = |(k, row): (usize, &Row)| match k % 2 {
+/// One of `step` votes from the other side.
+pub(crate) fn swapped(rows: &[Row], step: usize) -> Vec<Row> {
+    let turn = |(k, row): (usize, &Row)| match k % step {
         0 => Row {
             left: row.right.clone(),
             right: row.left.clone(),

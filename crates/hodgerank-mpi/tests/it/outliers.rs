@@ -1,6 +1,6 @@
 //! The lists of several processes are together the list of one machine, with the same numbers.
 
-use crate::support::files::{separated, votes};
+use crate::support::files::{batch, parquet, separated, votes};
 use crate::support::{Silent, TestFolder};
 use clap::Parser;
 use hodgerank_commands::outliers::{OutliersArgs, OutliersDocument, outliers};
@@ -160,6 +160,13 @@ fn real_votes() {
     check_same_lists(&folder, &videos, &[2, 4], &LBI);
     check_same_lists(&folder, &videos, &[3], &HLASSO);
     check_same_lists(&folder, &[file("human-age.csv")], &[2], &LBI);
+}
+
+#[test]
+fn rows_of_row_groups_keep_their_numbers() {
+    let folder = TestFolder::new();
+    let file = folder.put("a.parquet", parquet(&batch(&votes(25, 3000)), 200));
+    check_same_lists(&folder, &[file], &[2, 3], &LBI);
 }
 
 #[test]

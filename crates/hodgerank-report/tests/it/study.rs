@@ -184,7 +184,8 @@ fn check_slider(study: &TestStudy) {
 
 #[test]
 fn the_slider_has_the_values_of_the_path() {
-    check_slider(&TestStudy::simulated(12, 1500, FitOptions::default()));
+    let auto = FitOptions::new().method(Method::InverseScaleSpace);
+    check_slider(&TestStudy::simulated(12, 1500, auto));
     check_slider(&TestStudy::simulated(12, 1500, options(Method::InverseScaleSpace)));
     check_slider(&TestStudy::simulated(12, 1500, options(Method::Bregman)));
     check_slider(&TestStudy::simulated(20, 3000, options(Method::HuberLasso)));

@@ -177,7 +177,7 @@ fn log_likelihood(study: &TestCrowd, search: &Search<'_>, scores: &[f64]) -> f64
                     let d = scores[vote.left as usize] - scores[vote.right as usize];
                     let left = slope / (1.0 + (-d).exp()) + offset;
                     let answer = if votes.y(vote) > 0.0 { left } else { 1.0 - left };
-                    answer.max(likelihood::MIN_PROBABILITY)
+                    answer.max(likelihood::MIN_PROBABILITY).powi(vote.count as i32)
                 })
                 .product();
             search.shares.of[k] * product

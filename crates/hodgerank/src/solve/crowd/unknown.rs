@@ -8,7 +8,9 @@ use super::blocks::SidedVote;
 use crate::communicator::Communicator;
 
 /// Votes per block, on average.
-const VOTES_PER_BLOCK: usize = 256;
+const VOTES_PER_BLOCK: f64 = 256.0;
+/// More votes make larger blocks.
+const MAX_BLOCKS: f64 = 1e6;
 
 /// A vote by an unknown person, with its outcome if votes are graded.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -37,8 +39,9 @@ pub(super) fn for_each_block(
     mut each: impl FnMut(&[UnknownVote]),
 ) {
     // Numbers of votes are exact in sums of all processes.
-    let total = communicator.sum_scalar(votes.len() as f64) as usize;
-    let blocks = total.div_ceil(VOTES_PER_BLOCK);
+    let count = |unknown: &UnknownVote| f64::from(unknown.vote.count);
+    let total = communicator.sum_scalar(votes.iter().map(count).sum());
+    let blocks = (total / VOTES_PER_BLOCK).ceil().min(MAX_BLOCKS) as usize;
     let votes = to_owners(votes, blocks, communicator);
     // Block b has the votes start[b]..start[b + 1] once they are sorted.
     let mut start = vec![0; blocks + 1];
@@ -122,7 +125,7 @@ mod tests {
         };
         let number = votes.len();
         let found = blocks_of(votes.clone());
-        assert_eq!(found.len(), number.div_ceil(VOTES_PER_BLOCK));
+        assert_eq!(found.len(), number.div_ceil(256));
         assert_eq!(found.iter().map(Vec::len).sum::<usize>(), number);
         for block in &found {
             assert!((100..500).contains(&block.len()), "{}", block.len());
