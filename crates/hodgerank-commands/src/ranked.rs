@@ -146,7 +146,7 @@ impl MethodSummary {
         let is_ridge = fit.method == Method::Ridge;
         Self {
             name: fit.method.as_str(),
-            chosen: options.method.is_none().then_some("by cost"),
+            chosen: options.method.is_none().then(|| why_chosen(fit.method)),
             ridge: is_ridge.then(|| options.ridge.unwrap_or(RidgeOptions::default().ridge)),
             lambda: at(Parameter::Lambda),
             time: at(Parameter::Time),
@@ -190,15 +190,28 @@ pub enum ModelSummary {
         tie_odds: f64,
         /// Advantage of the left side in log-odds.
         side_advantage: f64,
+        /// Standard deviation of a typical annotator's outcomes, for graded votes.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        noise: Option<f64>,
         /// Log-likelihood of the votes.
         log_likelihood: f64,
         /// The same if every annotator were careful.
         log_likelihood_careful: f64,
         /// Votes by people of whom too little is known.
         unknown_votes: u64,
-        /// Passes over the votes.
-        passes: usize,
+        /// Iterations, each of two passes over the votes.
+        iterations: usize,
     },
+}
+
+/// Why a method is the default for the votes.
+fn why_chosen(method: Method) -> &'static str {
+    match method {
+        Method::Crowd => "annotators are known",
+        Method::BradleyTerry => "annotators are not known",
+        Method::HuberLasso => "it has the parameter of the outlier rule",
+        _ => "by cost",
+    }
 }
 
 impl ModelSummary {
@@ -220,10 +233,11 @@ impl ModelSummary {
                     prior: found.prior,
                     tie_odds: found.tie_odds,
                     side_advantage: found.side_advantage,
+                    noise: found.noise,
                     log_likelihood: found.log_likelihood,
                     log_likelihood_careful: found.log_likelihood_careful,
                     unknown_votes: found.unknown_votes,
-                    passes: found.iterations,
+                    iterations: found.iterations,
                 })
             }
             _ => None,
@@ -274,7 +288,8 @@ fn crowd_warnings(ranked: &RankedStudy) -> Vec<String> {
         ));
     }
     if crowd.estimates.unknown_votes > 0 {
-        let who = match crowd.annotators.len() < ranked.input.annotators {
+        let judged: u64 = crowd.estimates.class_counts.iter().map(|(_, count)| count).sum();
+        let who = match judged < ranked.input.annotators as u64 {
             true => "have no annotator, or one with too few votes to be judged",
             false => "have no annotator",
         };

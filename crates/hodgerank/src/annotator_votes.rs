@@ -1,10 +1,12 @@
 //! Votes with their annotators and the sides on which the items were shown.
 //!
 //! Distinct votes ([`crate::Groups`]) are enough for methods that judge votes one by one. A method that
-//! judges people needs every vote with its annotator. Votes are sorted by annotator and then by
-//! content, so that results do not depend on the order of the rows.
+//! judges people needs every vote with its annotator. Votes are listed by annotator. They are sorted by
+//! content, so that results do not depend on the order of the rows, when that order first matters:
+//! sorting takes as long as a fit.
 
 use std::ops::Range;
+use std::sync::OnceLock;
 
 use rayon::prelude::*;
 
@@ -25,20 +27,64 @@ pub struct AnnotatorVote {
 }
 
 /// The votes of each annotator.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct AnnotatorVotes {
-    /// The votes of annotator `a` are `start[a]..start[a + 1]`. The last annotator stands for all
-    /// votes without one.
-    start: Vec<usize>,
-    votes: Vec<AnnotatorVote>,
+    /// As they were read.
+    unsorted: Blocks,
+    /// Sorted by content, with equal votes merged.
+    sorted: OnceLock<Blocks>,
     /// The distinct outcomes, increasing: how much the left item was preferred.
     outcomes: Vec<f64>,
     /// Whether items have sides; otherwise every vote has its winner on the left.
     has_sides: bool,
 }
 
+/// Votes by annotator.
+#[derive(Debug, Clone, PartialEq)]
+struct Blocks {
+    /// The votes of annotator `a` are `start[a]..start[a + 1]`. The last annotator stands for all
+    /// votes without one.
+    start: Vec<usize>,
+    votes: Vec<AnnotatorVote>,
+}
+
+impl Blocks {
+    fn of(&self, annotator: usize) -> &[AnnotatorVote] {
+        &self.votes[self.start[annotator]..self.start[annotator + 1]]
+    }
+
+    /// The same votes sorted by content, with equal ones merged.
+    fn sorted(&self) -> Self {
+        let mut sorted = self.clone();
+        let start = &self.start;
+        let mut rest = &mut sorted.votes[..];
+        let mut blocks = Vec::with_capacity(start.len() - 1);
+        for range in start.windows(2) {
+            let (own, after) = rest.split_at_mut(range[1] - range[0]);
+            blocks.push(own);
+            rest = after;
+        }
+        let merge = |own: &mut [AnnotatorVote]| {
+            own.sort_unstable();
+            merge_equal(own)
+        };
+        let lengths: Vec<usize> = blocks.into_par_iter().map(merge).collect();
+        if lengths.iter().sum::<usize>() < sorted.votes.len() {
+            compact(&mut sorted.votes, &mut sorted.start, &lengths);
+        }
+        sorted
+    }
+}
+
+impl PartialEq for AnnotatorVotes {
+    fn eq(&self, other: &Self) -> bool {
+        let has_same = self.has_sides == other.has_sides && self.outcomes == other.outcomes;
+        has_same && self.sorted() == other.sorted()
+    }
+}
+
 impl AnnotatorVotes {
-    /// Sorts votes by annotator, and merges equal ones. An annotator's index is below `annotators`; votes of unknown people
+    /// Lists votes by annotator. An annotator's index is below `annotators`; votes of unknown people
     /// have the index `annotators`.
     ///
     /// # Panics
@@ -67,9 +113,8 @@ impl AnnotatorVotes {
             tasks.push((range, own));
             rest = after;
         }
-        // Each task picks the votes of its annotators from all parts, and merges equal ones. Returns
-        // the number of votes of each annotator.
-        let lengths = tasks.into_par_iter().with_max_len(1).map(|(range, own)| {
+        // Each task picks the votes of its annotators from all parts.
+        tasks.into_par_iter().with_max_len(1).for_each(|(range, own)| {
             let first = start[range.start];
             let mut next: Vec<usize> =
                 start[range.clone()].iter().map(|start| start - first).collect();
@@ -81,18 +126,9 @@ impl AnnotatorVotes {
                     *place += 1;
                 }
             }
-            let block = |block: &[usize]| {
-                let own = &mut own[block[0] - first..block[1] - first];
-                own.sort_unstable();
-                merge_equal(own)
-            };
-            start[range.start..=range.end].windows(2).map(block).collect::<Vec<usize>>()
         });
-        let lengths: Vec<usize> = lengths.collect::<Vec<_>>().concat();
-        if lengths.iter().sum::<usize>() < votes.len() {
-            compact(&mut votes, &mut start, &lengths);
-        }
-        Self { start, votes, outcomes, has_sides }
+        let unsorted = Blocks { start, votes };
+        Self { unsorted, sorted: OnceLock::new(), outcomes, has_sides }
     }
 
     /// The same from votes in memory, whose annotators have an index below `annotators`, or none.
@@ -131,27 +167,36 @@ impl AnnotatorVotes {
         Self::from_comparisons(0, &votes, has_sides)
     }
 
-    /// All votes, by annotator.
-    pub(crate) fn all(&self) -> &[AnnotatorVote] {
-        &self.votes
+    fn sorted(&self) -> &Blocks {
+        self.sorted.get_or_init(|| self.unsorted.sorted())
     }
 
     /// Number of annotators, without the unknown ones.
     #[must_use]
     pub fn annotators(&self) -> usize {
-        self.start.len() - 2
+        self.unsorted.start.len() - 2
     }
 
-    /// The votes of an annotator, sorted.
+    /// The votes of an annotator, sorted, with equal ones merged.
     #[must_use]
     pub fn of(&self, annotator: usize) -> &[AnnotatorVote] {
-        &self.votes[self.start[annotator]..self.start[annotator + 1]]
+        self.sorted().of(annotator)
     }
 
-    /// The votes of unknown people, sorted.
+    /// The votes of unknown people, sorted, with equal ones merged.
     #[must_use]
     pub fn unknown(&self) -> &[AnnotatorVote] {
         self.of(self.annotators())
+    }
+
+    /// The votes of an annotator in any order, without the cost of sorting all votes.
+    pub(crate) fn unsorted_of(&self, annotator: usize) -> &[AnnotatorVote] {
+        self.unsorted.of(annotator)
+    }
+
+    /// All votes by annotator, those of unknown people last.
+    pub(crate) fn all(&self, is_sorted: bool) -> &[AnnotatorVote] {
+        if is_sorted { &self.sorted().votes } else { &self.unsorted.votes }
     }
 
     /// The distinct outcomes, increasing.

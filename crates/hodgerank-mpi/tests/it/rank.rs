@@ -184,14 +184,18 @@ fn bad_votes() -> Vec<Vote> {
 }
 
 #[test]
-fn the_default_is_lbi() {
+fn the_default_is_that_of_one_machine() {
     let folder = TestFolder::new();
     let files = csv_files(&folder, &votes(12, 900), 2);
-    let one = one_machine(&files, &["--method=lbi", "--outliers=auto"]);
+    let one = one_machine(&files, &[]);
+    assert_eq!(one["method"]["name"], "bt");
     for size in [1, 2] {
         let many = folder.rank(size, &files, &[]);
         assert_same(&many, &one, &format!("{size} processes"));
     }
+    // A number of votes is taken from the path of lbi.
+    let many = folder.rank(2, &files, &["--outliers=5%"]);
+    assert_eq!(many["method"]["name"], "lbi");
 }
 
 #[test]

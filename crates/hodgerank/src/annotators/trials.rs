@@ -38,14 +38,17 @@ fn tails(probabilities: &[f64], k: usize) -> (f64, f64) {
     if probabilities.len() > MAX_EXACT_VOTES {
         return approximate_tails(probabilities, k);
     }
+    // Two lists, because a loop in place depends on itself and cannot use vector instructions.
     let mut distribution = vec![0.0; probabilities.len() + 1];
+    let mut next = distribution.clone();
     distribution[0] = 1.0;
     for (trials, &p) in probabilities.iter().enumerate() {
-        for successes in (0..=trials).rev() {
-            let stays = distribution[successes];
-            distribution[successes + 1] += p * stays;
-            distribution[successes] = (1.0 - p) * stays;
+        next[0] = (1.0 - p) * distribution[0];
+        let (fewer, same) = (&distribution[..=trials], &distribution[1..=trials + 1]);
+        for (next, (fewer, same)) in next[1..=trials + 1].iter_mut().zip(fewer.iter().zip(same)) {
+            *next = (1.0 - p) * same + p * fewer;
         }
+        std::mem::swap(&mut distribution, &mut next);
     }
     let below: f64 = distribution[..=k].iter().sum();
     let above: f64 = distribution[k..].iter().sum();

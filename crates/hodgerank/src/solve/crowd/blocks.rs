@@ -93,17 +93,20 @@ impl Blocks {
         let total = |votes: &[AnnotatorVote]| votes.iter().map(|v| u64::from(v.count)).sum::<u64>();
         let many = communicator.sum_scalar(votes.annotators() as f64) > MANY_ANNOTATORS;
         let is_known = |own: &[AnnotatorVote]| !many || total(own) >= MIN_VOTES;
+        // Sums of graded votes depend on their order.
+        let is_sorted = outcome_unit.is_some();
+        let of = |a: usize| if is_sorted { votes.of(a) } else { votes.unsorted_of(a) };
         let (mut start, mut annotator) = (vec![0], Vec::new());
         for a in 0..votes.annotators() {
-            let own = votes.of(a);
+            let own = of(a);
             if !own.is_empty() && is_known(own) {
                 start.push(start[start.len() - 1] + own.len());
                 annotator.push(a as u32);
             }
         }
-        let all = || (0..votes.annotators()).map(|a| votes.of(a));
+        let all = || (0..votes.annotators()).map(of);
         let known = match many {
-            false => Cow::Borrowed(&votes.all()[..start[start.len() - 1]]),
+            false => Cow::Borrowed(&votes.all(is_sorted)[..start[start.len() - 1]]),
             true => all().filter(|own| is_known(own)).flatten().copied().collect(),
         };
         let sided = |vote: &AnnotatorVote| SidedVote::new(vote, votes.y(vote));
@@ -118,7 +121,7 @@ impl Blocks {
         if outcome_unit.is_some() {
             blocks.outcomes = known.par_iter().map(outcome).collect();
         }
-        let unknown = all().filter(|own| !is_known(own)).flatten().chain(votes.unknown());
+        let unknown = all().filter(|own| !is_known(own)).flatten().chain(of(votes.annotators()));
         let unknown = unknown.map(|vote| UnknownVote { vote: sided(vote), outcome: outcome(vote) });
         unknown::for_each_block(unknown.collect(), communicator, |block| {
             blocks.votes.extend(block.iter().map(|unknown| unknown.vote));

@@ -191,7 +191,7 @@ impl GradedModel {
             residuals.squares += count * (honest * (y - d).powi(2) + contrary * (y + d).powi(2));
             let gradient = (honest * (y - d) - contrary * (y + d)) / noise;
             let slope = VoteSlope { gradient, information: (honest + contrary) / noise };
-            sums.add_vote(vote, count, &slope);
+            sums.add_vote(vote, &slope);
         }
         sums.residuals.push(residuals);
     }

@@ -182,7 +182,7 @@ impl Crowd {
         annotator: usize,
     ) -> impl Iterator<Item = (&'a AnnotatorVote, f64)> + 'a {
         let position = self.position(annotator as u32);
-        votes.of(annotator).iter().map(move |vote| {
+        votes.unsorted_of(annotator).iter().map(move |vote| {
             let y = votes.y(vote);
             (vote, self.bad_probability(position, (vote.left, vote.right), y))
         })

@@ -119,9 +119,11 @@ impl TaskSums {
     }
 
     #[inline]
-    pub(super) fn add_vote(&mut self, vote: &SidedVote, count: f64, slope: &VoteSlope) {
-        let gradient = self.fixed(count * slope.gradient);
-        let information = self.fixed(count * slope.information);
+    pub(super) fn add_vote(&mut self, vote: &SidedVote, slope: &VoteSlope) {
+        // Rounded before it is multiplied: a count is the same as so many votes.
+        let count = i64::from(vote.count);
+        let gradient = count * self.fixed(slope.gradient);
+        let information = count * self.fixed(slope.information);
         self.items[vote.left as usize].add(ItemSums { gradient, information });
         self.items[vote.right()].add(ItemSums { gradient: -gradient, information });
         self.side.add(ItemSums { gradient, information });
@@ -296,7 +298,7 @@ impl Pass<'_> {
                     VoteSlope { gradient: -towards.gradient, ..towards }
                 }
             };
-            let count = f64::from(vote.count);
+            let count = i64::from(vote.count);
             if self.tie_odds > 0.0 {
                 // Odds of a tie relative to those of both sides together, and d log odds / dd.
                 let odds = self.tie_odds * (p * q).sqrt();
@@ -304,10 +306,10 @@ impl Pass<'_> {
                 let is_tie = if side.is_none() { 1.0 } else { 0.0 };
                 total.gradient += follows * (is_tie - tie) * lean;
                 total.information += follows * tie * (1.0 - tie) * lean * lean;
-                sums.ties += sums.fixed(count * follows * is_tie);
-                sums.expected_ties += sums.fixed(count * follows * tie);
+                sums.ties += count * sums.fixed(follows * is_tie);
+                sums.expected_ties += count * sums.fixed(follows * tie);
             }
-            sums.add_vote(vote, count, &total);
+            sums.add_vote(vote, &total);
         }
     }
 }
