@@ -97,8 +97,13 @@ impl AnnotatorVotes {
         has_sides: bool,
     ) -> Self {
         let mut start = vec![0_usize; annotators + 2];
-        for (annotator, _) in parts.iter().flatten() {
-            start[*annotator as usize + 1] += 1;
+        let count = |part: &Vec<(u32, AnnotatorVote)>| {
+            let mut counts = vec![0_usize; annotators + 1];
+            part.iter().for_each(|(annotator, _)| counts[*annotator as usize] += 1);
+            counts
+        };
+        for counts in parts.par_iter().map(count).collect::<Vec<_>>() {
+            start[1..].iter_mut().zip(counts).for_each(|(start, count)| *start += count);
         }
         for a in 0..=annotators {
             start[a + 1] += start[a];

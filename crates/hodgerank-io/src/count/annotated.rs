@@ -75,7 +75,7 @@ impl AnnotatedVotes {
             parts.iter().flat_map(|part| &part.outcomes).copied().collect();
         outcomes.sort_by(f64::total_cmp);
         outcomes.dedup();
-        for ((part, items), annotators) in parts.iter_mut().zip(items).zip(annotators) {
+        let renumber = |part: &mut Self, items: &[u32], annotators: &[u32]| {
             let find = |y: &f64| outcomes.partition_point(|known| known < y) as u32;
             let new_outcomes: Vec<u32> = part.outcomes.iter().map(find).collect();
             for (annotator, vote) in &mut part.votes {
@@ -87,7 +87,12 @@ impl AnnotatedVotes {
                 vote.right = items[vote.right as usize];
                 vote.outcome = new_outcomes[vote.outcome as usize];
             }
-        }
+        };
+        std::thread::scope(|scope| {
+            for ((part, items), annotators) in parts.iter_mut().zip(items).zip(annotators) {
+                scope.spawn(move || renumber(part, items, annotators));
+            }
+        });
         let parts: Vec<_> = parts.into_iter().map(|part| part.votes).collect();
         AnnotatorVotes::new(number, &parts, outcomes, has_sides)
     }

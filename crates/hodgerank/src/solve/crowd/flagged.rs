@@ -14,11 +14,11 @@ const RECORD_BYTES: usize = 20;
 /// Sends each vote to the process that owns its pair; returns those that arrive here. Collective.
 pub(super) fn send_to_owners(
     communicator: &dyn Communicator,
-    votes: impl Iterator<Item = FlaggedVote>,
+    votes: Vec<FlaggedVote>,
 ) -> Vec<FlaggedVote> {
     let processes = communicator.processes();
     if processes == 1 {
-        return votes.collect();
+        return votes;
     }
     let mut messages = vec![Vec::new(); processes];
     for ((left, right), y, count) in votes {

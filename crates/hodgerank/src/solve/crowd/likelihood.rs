@@ -131,16 +131,14 @@ impl LikelihoodTable {
     ) -> BlockLogs {
         let mut logs = [0.0; POINTS];
         let mut log_ties = 0.0;
-        histogram.drain(|step, counts, tie_counts| {
-            let [left, right] = counts;
+        histogram.drain(|step, [left, right], tied| {
             let [left_rows, right_rows] = &self.rows[step];
             // Both sides are added up first, so that swapped sides give the same bits.
             for (log, (of_left, of_right)) in logs.iter_mut().zip(left_rows.iter().zip(right_rows))
             {
                 *log += left * of_left + right * of_right;
             }
-            log_ties +=
-                (left + right) * ties.none(step) + (tie_counts[0] + tie_counts[1]) * ties.tie(step);
+            log_ties += (left + right) * ties.none(step) + tied * ties.tie(step);
         });
         BlockLogs::new(&logs[..self.points], log_ties, out)
     }
@@ -195,11 +193,11 @@ impl TieTable {
     }
 }
 
-/// Votes of an annotator by the step of e and by side, and ties by the step of d and its sign.
+/// Votes of an annotator by the step of e and by side, and ties by the step of |d|.
 struct Histogram {
-    /// Left, right, ties with d ≥ 0, ties with d < 0.
+    /// Left, right, ties.
     counts: Vec<[u64; 4]>,
-    /// One bit for each step that may not be zero: most annotators have few votes.
+    /// One bit for each step to which votes were added: most annotators have few.
     used: [u64; STEPS.div_ceil(64)],
 }
 
@@ -210,35 +208,41 @@ impl Histogram {
 
     #[inline]
     fn add(&mut self, vote: &SidedVote, distance: f64) {
+        /// The largest |e| in steps: its upper neighbour still has a place.
         const LAST: f64 = (HALF - 1) as f64;
-        let side = vote.side();
-        let towards = if side == Some(1) { -distance } else { distance };
-        // From the middle outwards, so that swapped sides have the same parts.
-        let position = (distance.abs() * STEPS_PER_UNIT as f64).min(LAST);
-        let step = position as usize;
-        let outer = ((position - step as f64) * PARTS + 0.5) as u64;
-        let (inner_step, outer_step) = match towards < 0.0 {
-            true => (HALF - step, HALF - step - 1),
-            false => (HALF + step, HALF + step + 1),
+        /// 3 · 2⁵¹: the sum with it has the rounded number in its last bits.
+        const SHIFT: f64 = 6_755_399_441_055_744.0;
+        let (column, towards) = match vote.side() {
+            Some(0) => (0, distance),
+            Some(_) => (1, -distance),
+            None => (2, distance.abs()),
         };
+        // Rounding is symmetric about zero, so that swapped sides have the same parts.
+        let parts = (towards * STEPS_PER_UNIT as f64).clamp(-LAST, LAST) * PARTS;
+        let parts = (parts + SHIFT).to_bits() as i64 - SHIFT.to_bits() as i64;
+        let position = (parts + (HALF * PARTS as usize) as i64) as usize;
+        let (step, upper) = (position / PARTS as usize, (position % PARTS as usize) as u64);
         let count = u64::from(vote.count);
-        let column = side.unwrap_or(if distance < 0.0 { 3 } else { 2 });
-        for (step, parts) in [(inner_step, PARTS as u64 - outer), (outer_step, outer)] {
-            self.counts[step][column] += count * parts;
-            self.used[step / 64] |= 1 << (step % 64);
-        }
+        self.counts[step][column] += count * (PARTS as u64 - upper);
+        self.counts[step + 1][column] += count * upper;
+        self.used[step / 64] |= 1 << (step % 64);
     }
 
-    /// Calls `visit` with each step, the numbers of votes for the left and the right, and those of
-    /// ties; empties the histogram.
-    fn drain(&mut self, mut visit: impl FnMut(usize, [f64; 2], [f64; 2])) {
+    /// Calls `visit` with each step, the numbers of votes for the left and the right, and of ties;
+    /// empties the histogram.
+    fn drain(&mut self, mut visit: impl FnMut(usize, [f64; 2], f64)) {
+        // The last bit of the word below: a vote belongs to its step and the next one.
+        let mut carry = 0;
         for (word, used) in self.used.iter_mut().enumerate() {
-            while *used != 0 {
-                let step = 64 * word + used.trailing_zeros() as usize;
-                *used &= *used - 1;
+            let own = std::mem::take(used);
+            let mut steps = own | own << 1 | carry;
+            carry = own >> 63;
+            while steps != 0 {
+                let step = 64 * word + steps.trailing_zeros() as usize;
+                steps &= steps - 1;
                 let counts = std::mem::take(&mut self.counts[step]);
-                let [left, right, ahead, behind] = counts.map(|count| count as f64 / PARTS);
-                visit(step, [left, right], [ahead, behind]);
+                let [left, right, ties, _] = counts.map(|count| count as f64 / PARTS);
+                visit(step, [left, right], ties);
             }
         }
     }

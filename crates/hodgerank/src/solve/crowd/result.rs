@@ -202,28 +202,29 @@ impl Crowd {
         threshold: f64,
     ) -> Vec<f64> {
         let groups = graph.groups();
+        // Single votes of careful people can be bad only if votes are graded.
+        let can_skip = threshold >= 0.5 && self.outcome_unit.is_none();
+        let is_careful = |a: usize| self.annotators[a].behaviour[0] > CERTAINLY_CAREFUL;
         let of_annotator = |annotator: usize| {
-            let is_careful = |a: usize| self.annotators[a].behaviour[0] > CERTAINLY_CAREFUL;
-            if threshold >= 0.5 && self.position(annotator as u32).is_some_and(is_careful) {
-                return Vec::new();
-            }
+            let is_skipped = can_skip && self.position(annotator as u32).is_some_and(is_careful);
             let flagged = self.bad_probabilities(votes, annotator);
-            let flagged = flagged.filter(|(_, probability)| *probability > threshold);
+            let flagged = flagged.take(if is_skipped { 0 } else { usize::MAX });
+            let flagged = flagged.filter(move |(_, probability)| *probability > threshold);
             let oriented = |(vote, _): (&AnnotatorVote, f64)| {
                 let y = votes.y(vote);
                 let y = if vote.left < vote.right { y } else { -y };
                 let pair = (vote.left.min(vote.right), vote.left.max(vote.right));
                 (pair, y, vote.count)
             };
-            flagged.map(oriented).collect()
+            flagged.map(oriented)
         };
-        let lists: Vec<Vec<FlaggedVote>> =
-            (0..=votes.annotators()).into_par_iter().map(of_annotator).collect();
-        let flagged_votes = lists.into_iter().flatten();
+        let annotators = (0..=votes.annotators()).into_par_iter();
+        let flagged_votes: Vec<FlaggedVote> = annotators.flat_map_iter(of_annotator).collect();
         let mut flagged_votes = flagged::send_to_owners(graph.communicator(), flagged_votes);
         // In the order of the groups, which are then read once: a search for each vote would wait for
         // memory most of the time.
-        flagged_votes.par_sort_unstable_by_key(|&(pair, _, _)| pair);
+        let key = |&((left, right), _, _): &FlaggedVote| u64::from(left) << 32 | u64::from(right);
+        flagged_votes.par_sort_unstable_by_key(key);
         let mut flagged = vec![0.0; groups.len()];
         let mut first = 0;
         for (pair, y, count) in flagged_votes {

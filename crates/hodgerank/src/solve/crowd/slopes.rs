@@ -16,8 +16,8 @@ use crate::numeric::power_of_two_below;
 
 /// Behaviours that are less probable than this do not count.
 const MIN_RESPONSIBILITY: f64 = 1e-4;
-/// Smallest variance of a vote to divide by.
-const MIN_VARIANCE: f64 = 1e-12;
+/// Smallest probability of the other answer to divide by.
+const MIN_REST: f64 = 1e-9;
 /// Largest unit of fixed-point sums, and the largest sum that fits.
 const MAX_UNIT: f64 = 4_294_967_296.0;
 const MAX_SUM: f64 = 4_611_686_018_427_387_904.0;
@@ -261,11 +261,13 @@ impl Pass<'_> {
             let (mut honest, mut contrary, mut information) = (0.0, 0.0, 0.0);
             for &(k, r) in active {
                 let q = (slope[k] * same + offset[k]).max(MIN_PROBABILITY);
-                let per_q = r / q;
+                // One division gives r / q and r / (q (1 − q)): half of the time is divisions.
+                let rest = (1.0 - q).max(MIN_REST);
+                let per_variance = r / (q * rest);
+                let per_q = per_variance * rest;
                 honest += per_q * self.lines.honest[k] * same;
                 contrary += per_q * self.lines.contrary[k] * other;
-                let of_line = slope[k] * slope[k] * variance;
-                information += r * of_line / (q * (1.0 - q)).max(MIN_VARIANCE);
+                information += per_variance * slope[k] * slope[k] * variance;
             }
             [honest, contrary, information]
         };
@@ -288,7 +290,8 @@ impl Pass<'_> {
             let left = self.odds[vote.left as usize] * self.half_advantage;
             let right = self.odds[vote.right()] / self.half_advantage;
             // Not 1 − p, so that swapped sides give the same bits.
-            let (p, q) = (left / (left + right), right / (left + right));
+            let per_odds = 1.0 / (left + right);
+            let (p, q) = (left * per_odds, right * per_odds);
             let side = vote.side();
             let mut total = match side {
                 None => VoteSlope { gradient: 0.0, information: 0.0 },

@@ -72,7 +72,8 @@ fn candidate(search: &Search<'_>, block: usize) -> f64 {
     let row = search.points.iter().zip(&search.responsibility[block]);
     let one_sided: f64 =
         row.map(|(point, &r)| if point.left == point.right { 0.0 } else { f64::from(r) }).sum();
-    if one_sided < 0.5 && search.follows(block) < MIN_FOLLOWS { 1.0 } else { 0.0 }
+    // Contrary people follow the scores too, in reverse.
+    if one_sided < 0.5 && search.follows(block).abs() < MIN_FOLLOWS { 1.0 } else { 0.0 }
 }
 
 fn size(search: &Search<'_>, probability: &[f64]) -> f64 {
