@@ -174,6 +174,7 @@ pub(super) fn estimate_with_prior(votes: &SidedVotes<'_>, scores: &[f64], penalt
     let curve = PsychometricCurve { bins: &bins, scales: 0.0..0.0 };
     let (low, high) = (SCALE_RANGE.0.ln(), SCALE_RANGE.1.ln());
     let mut best = (f64::NEG_INFINITY, none);
+    let mut best_honest = f64::NEG_INFINITY;
     for k in 0..SCALES {
         let scale = (low + (high - low) * k as f64 / (SCALES - 1) as f64).exp();
         for rate in (0..RATES).map(|r| MAX_RATE * r as f64 / (RATES - 1) as f64) {
@@ -181,9 +182,13 @@ pub(super) fn estimate_with_prior(votes: &SidedVotes<'_>, scores: &[f64], penalt
             if value > best.0 {
                 best = (value, Lapse { rate, scale, ..none });
             }
+            if rate == 0.0 {
+                best_honest = best_honest.max(value);
+            }
         }
     }
-    best.1
+    let gain = if best.1.scale > 0.0 { best.0 - best_honest } else { 0.0 };
+    Lapse { gain, ..best.1 }
 }
 
 impl Lapse {

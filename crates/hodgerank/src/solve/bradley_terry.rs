@@ -20,7 +20,9 @@
 //! corrects. Steps 1 and 3 are concave: their optimality condition is that the gradient vanishes,
 //! Σ_j [h w (s − E s) − λ ω d] = 0 at each item, with s = 1, ½, 0 for a win, a tie and a loss.
 //!
-//! Cost: for each Newton step one pass over the pairs and one Laplacian solve; five to fifteen steps.
+//! Cost: for each Newton step one pass over the pairs and one Laplacian solve; five to fifteen steps. On
+//! graphs with millions of pairs, where step 2 would take minutes, it estimates ε at the scores of step 1.
+//! These fit lapses too, so that few votes per item can hide them.
 //!
 //! Failure modes: with λ = 0, the scores of items that always win diverge ([`Status::IterationLimit`]).
 //! A lapse rate near one half cannot be told from noise. Without annotators nothing distinguishes a
@@ -147,11 +149,15 @@ pub fn solve(graph: &ComparisonGraph, options: &BradleyTerryOptions) -> Result<B
         Some(prior) => prior,
         None => newton.estimate_prior(&counts, &mut tie_odds, None, newton::MAX_PRIOR_STEPS)?,
     };
+    let mut run = newton.maximise(&counts, &mut tie_odds, prior)?;
     let found = match options.lapse_rate {
         Some(0.0) => None,
         Some(rate) => Some((select::scores_with_lapses(graph, Some(0.5 * rate)), true)),
         None => {
-            let found = select::scores_with_lapses(graph, None);
+            let found = match newton.is_large {
+                true => newton.scores_with_lapses(prior),
+                false => select::scores_with_lapses(graph, None),
+            };
             let is_supported = found.gain > select::lapse::MIN_GAIN;
             Some((found, is_supported))
         }
@@ -165,7 +171,6 @@ pub fn solve(graph: &ComparisonGraph, options: &BradleyTerryOptions) -> Result<B
         lapse_gain,
         log_likelihood: 0.0,
     };
-    let mut run = newton.maximise(&counts, &mut estimates.tie_odds, prior)?;
     if let Some((found, true)) = found
         && found.rate > 0.0
     {

@@ -11,15 +11,21 @@ use crate::error::Result;
 use crate::graph::ComparisonGraph;
 use crate::laplacian::{Backend, BackendChoice, LaplacianSystem, StoppingRule};
 use crate::numeric::largest_magnitude;
+use crate::select::{self, ScoresWithLapses};
 
 const MAX_STEPS: usize = 100;
 const MAX_HALVINGS: usize = 30;
 /// Largest change of a score in one step, in log-odds.
 const MAX_CHANGE: f64 = 2.0;
-/// Change of a score below which the search has converged.
+/// Change of a score below which the search has converged, on graphs of ordinary size and on large
+/// ones, where each step takes seconds.
 const TOLERANCE: f64 = 1e-9;
+const LARGE_TOLERANCE: f64 = 1e-6;
 /// The prior is known well enough if a step changes it by less than this share.
 const PRIOR_TOLERANCE: f64 = 1e-3;
+const LARGE_PRIOR_TOLERANCE: f64 = 1e-2;
+/// A graph with more pairs than this is large.
+const LARGE_PAIRS: f64 = 2e6;
 pub(super) const MAX_PRIOR_STEPS: usize = 30;
 const FIRST_PRIOR: f64 = 0.1;
 /// Relative residual of the linear systems.
@@ -38,6 +44,7 @@ pub(super) struct Newton<'a> {
     pub(super) scores: Vec<f64>,
     slopes: Vec<PairSlope>,
     weights: Vec<f64>,
+    pub(super) is_large: bool,
     /// Whether only a few steps are taken: they must then be the same on several processes as on one,
     /// while a search that converges leaves no trace of how it got there.
     pub(super) is_start: bool,
@@ -54,8 +61,10 @@ pub(super) struct NewtonRun {
 
 impl<'a> Newton<'a> {
     pub(super) fn new(graph: &'a ComparisonGraph, backend: BackendChoice) -> Result<Self> {
+        let pairs = graph.communicator().sum_scalar(graph.pairs().len() as f64);
         Ok(Self {
             graph,
+            is_large: pairs > LARGE_PAIRS,
             prior: GraphPrior::new(graph),
             system: LaplacianSystem::new(graph, 0.0, backend)?,
             scores: vec![0.0; graph.items()],
@@ -102,7 +111,8 @@ impl<'a> Newton<'a> {
             let mut information = self.sum_pairs(|p| (self.weights[p], self.weights[p]));
             self.communicator().sum(&mut information);
             let next = self.prior.next(prior, &self.scores, &information);
-            let is_known = (next / prior).ln().abs() < PRIOR_TOLERANCE;
+            let tolerance = if self.is_large { LARGE_PRIOR_TOLERANCE } else { PRIOR_TOLERANCE };
+            let is_known = (next / prior).ln().abs() < tolerance;
             prior = next;
             if is_known {
                 break;
@@ -143,7 +153,8 @@ impl<'a> Newton<'a> {
                 self.evaluate(counts, tie_odds, prior);
                 break;
             }
-            run.converged = length == 1.0 && change < TOLERANCE;
+            let tolerance = if self.is_large { LARGE_TOLERANCE } else { TOLERANCE };
+            run.converged = length == 1.0 && change < tolerance;
         }
         let mut gradient = self.gradient(prior);
         let mut votes = {
@@ -174,6 +185,14 @@ impl<'a> Newton<'a> {
     pub(super) fn penalty(&self, prior: f64) -> f64 {
         let squares = self.prior.squares(self.graph.pairs(), &self.scores);
         prior * self.communicator().sum_scalar(squares)
+    }
+
+    /// The lapse rate at these scores, and the scores in the unit that fits it.
+    pub(super) fn scores_with_lapses(&self, prior: f64) -> ScoresWithLapses {
+        let curve = select::agreement_curve(self.graph, &self.scores, self.penalty(prior));
+        let factor = if curve.scale > 0.0 { 1.0 / curve.scale } else { 1.0 };
+        let scores = self.scores.iter().map(|score| factor * score).collect();
+        ScoresWithLapses { scores, rate: curve.rate, gain: curve.gain }
     }
 
     fn difference(&self, pair: usize) -> f64 {
