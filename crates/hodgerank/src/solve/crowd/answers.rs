@@ -13,14 +13,14 @@ pub(super) enum AnswerModel {
     /// Votes of one size: logistic in the difference of the scores.
     Sided {
         table: LikelihoodTable,
-        lines: Lines,
+        lines: Box<Lines>,
     },
     Graded(GradedModel),
 }
 
 impl AnswerModel {
     pub(super) fn sided(points: &[Behaviour]) -> Self {
-        Self::Sided { table: LikelihoodTable::new(points), lines: Lines::new(points) }
+        Self::Sided { table: LikelihoodTable::new(points), lines: Box::new(Lines::new(points)) }
     }
 
     /// The likelihoods of all blocks.

@@ -107,9 +107,12 @@ fn follow(search: &Search<'_>, other: &mut OtherTaste, steps: usize) -> Result<(
 fn is_supported(search: &Search<'_>, other: &OtherTaste) -> bool {
     let at_other = search.likelihoods_at(&other.scores);
     let values = search.shares.log_likelihoods(&search.evidence());
+    // Behaviours have their shares, and so has the taste: without it, random people would have one.
+    let all = search.communicator().sum_scalar(search.annotators() as f64);
+    let log_share = (size(search, &other.probability) / all.max(1.0)).ln();
     let mut gain = 0.0;
     for (block, (&t, value)) in other.probability.iter().zip(values).enumerate() {
-        gain += t * (at_other.log_careful[block] - value);
+        gain += t * (log_share + at_other.log_careful[block] - value);
     }
     let gain = search.communicator().sum_scalar(gain);
     let by_chance = 0.5 * (search.scores.len() as f64 - 1.0);
