@@ -28,9 +28,9 @@ print(f"\n{len(flagged)} flagged votes, such as:")
 for vote in flagged[:3]:
     print(f"  {vote['left']} against {vote['right']}, outcome {vote['outcome']}, {vote['annotator']}")
 
-print("\nannotator  votes  flagged  left share")
+print("\nannotator  votes  flagged  left share  verdict")
 for report in ranking.annotators or []:
     print(
-        f"{report['annotator']:9}  {report['votes']:5}  {report['flagged_share']:7.0%}"
-        f"  {report['left_share']:10.0%}"
+        f"{report['annotator']:9}  {report['votes']:5}  {report['flagged']:7}"
+        f"  {report['left_share']:10.0%}  {report['verdict']}"
     )

@@ -13,7 +13,7 @@ def test_ranking(study):
     assert len(ranking.items) == len(ranking.scores) == 12
     assert list(ranking.scores) == sorted(ranking.scores, reverse=True)
     assert ranking.input["comparisons"] == 3000
-    assert ranking.method["name"] == "iss" and ranking.status == "complete"
+    assert ranking.method["name"] == "crowd" and ranking.status == "solved"
     assert 0 < ranking.outliers["comparisons"] < 700
     suspects = [row["annotator"].split("-")[0] for row in ranking.annotators[:6]]
     assert suspects.count("careful") <= 1
