@@ -9,8 +9,8 @@
 use hodgerank::ComparisonGraph;
 
 /// The largest imbalance of a set of items, relative to the size of the votes that leave it: their
-/// outcomes and the largest score of their component, to which certificates relate errors. Scores of
-/// votes that cancel are rounding errors of the largest outcome.
+/// outcomes and the spread of the scores of their component, to which certificates relate errors of
+/// differences. Scores of votes that cancel are rounding errors of the largest outcome.
 pub(crate) fn largest_violation(
     graph: &ComparisonGraph,
     scores: &[f64],
@@ -22,20 +22,21 @@ pub(crate) fn largest_violation(
     let components = graph.components();
     // What certificates accept: 16 ε times the number of items, relative to the largest outcome.
     let rounding = 16.0 * f64::EPSILON / crate::study::TOLERANCE * graph.items() as f64;
-    let mut largest_sizes = vec![0.0_f64; components.len()];
+    let mut ranges = vec![(f64::INFINITY, f64::NEG_INFINITY); components.len()];
     for item in 0..graph.items() {
-        let size = &mut largest_sizes[components.of[item] as usize];
-        *size = size.max(scores[item].abs());
+        let (low, high) = &mut ranges[components.of[item] as usize];
+        (*low, *high) = (low.min(scores[item]), high.max(scores[item]));
     }
+    let mut spreads: Vec<f64> = ranges.iter().map(|(low, high)| high - low).collect();
     for g in (0..groups.len()).filter(|&g| weight[g] > 0.0) {
-        let size = &mut largest_sizes[components.of[groups.left[g] as usize] as usize];
-        *size = size.max(rounding * groups.y[g].abs());
+        let spread = &mut spreads[components.of[groups.left[g] as usize] as usize];
+        *spread = spread.max(rounding * groups.y[g].abs());
     }
     let votes: Vec<(usize, usize, f64, f64)> = (0..groups.len())
         .map(|g| {
             let (i, j) = (groups.left[g] as usize, groups.right[g] as usize);
             let residual = groups.y[g] - (scores[i] - scores[j]);
-            let size = groups.y[g].abs() + largest_sizes[components.of[i] as usize];
+            let size = groups.y[g].abs() + spreads[components.of[i] as usize];
             (i, j, weight[g] * influence(residual), weight[g] * size)
         })
         .collect();

@@ -20,8 +20,6 @@ const MAX_CROSS_VALIDATED: f64 = 1000.0;
 
 /// Relative tolerance of the optimality conditions.
 pub(crate) const TOLERANCE: f64 = 1e-6;
-/// Number of votes from which counts have all the digits of a number: 2⁵².
-const MANY_VOTES: f64 = 4_503_599_627_370_496.0;
 
 const EXTREME_OUTCOMES: [f64; 12] =
     [1.0, -1.0, 0.0, 1e12, -1e12, 1e-12, 1e-300, -1e-300, 1e300, -1e300, 1e150, 4e-5];
@@ -176,10 +174,7 @@ fn check_fit(graph: &ComparisonGraph, options: &FitOptions, fit: &Fit) {
         // `lbi` has no objective; `pc-lasso` has conditions of its own.
         _ => 0.0,
     };
-    // Certificates bound the error of a score; a difference of two, which is checked here, can have
-    // twice that error. It comes near the bound only where counts have all the digits of a number.
-    let tolerance = if graph.votes() > MANY_VOTES { 2.0 * TOLERANCE } else { TOLERANCE };
-    assert!(violation <= tolerance, "{method}: {violation:e} from optimal: {}", show());
+    assert!(violation <= TOLERANCE, "{method}: {violation:e} from optimal: {}", show());
 }
 
 /// Whether outcomes, counts and λ are those of ordinary studies, on which every method must succeed.
