@@ -79,6 +79,11 @@ class Result(Frame):
         """The JSON document as dictionaries and lists."""
         return json.loads(self._core_document.json())
 
+    @cached_property
+    def _brief(self) -> Any:
+        """The document without the parts that take long to compute, such as tests of annotators."""
+        return self.__dict__.get("document") or json.loads(self._core_document.brief_json())
+
     def _summary(self) -> str:
         raise NotImplementedError
 
@@ -92,22 +97,25 @@ class Studies(Result):
     @cached_property
     def studies(self) -> list[JsonObject]:
         """The results of each study; with ``by``, the key ``"by"`` has the value of the column."""
-        document = cast(JsonObject, self.document)
+        return self._studies_of(self.document)
+
+    @staticmethod
+    def _studies_of(document: JsonObject) -> list[JsonObject]:
         return cast("list[JsonObject]", document.get("groups_by", [document]))
 
     @property
     def rejected(self) -> JsonObject:
         """Rows that were skipped (``on_error="skip"``)."""
-        return cast(JsonObject, self.document["rejected"])
+        return cast(JsonObject, self._brief["rejected"])
 
     def _only(self, name: str) -> Any:
         """Returns a part of the document of the only study."""
-        if "groups_by" in self.document:
+        if "groups_by" in self._brief:
             raise UsageError(
                 f"there is one {name} for each value of the by column",
                 "use .studies, or the column `by` of .to_pandas()",
             )
-        return self.document.get(name)
+        return self._brief.get(name)
 
     @property
     def input(self) -> JsonObject:
@@ -115,10 +123,10 @@ class Studies(Result):
         return cast(JsonObject, self._only("input"))
 
     def _counts(self) -> str:
-        studies = self.studies
+        studies = self._studies_of(self._brief)
         items = sum(study["input"]["items"] for study in studies)
         votes = sum(study["input"]["comparisons"] for study in studies)
-        several = f" in {len(studies)} studies" if "groups_by" in self.document else ""
+        several = f" in {len(studies)} studies" if "groups_by" in self._brief else ""
         return f"{items:,} items, {votes:,} votes{several}"
 
 
@@ -147,7 +155,7 @@ class _Flagging(Studies):
         return cast("list[str]", self._only("warnings"))
 
     def _flagged(self) -> str:
-        studies = self.studies
+        studies = self._studies_of(self._brief)
         flagged = sum(study["outliers"]["comparisons"] for study in studies)
         names = sorted({study["method"]["name"] for study in studies})
         return f"method {', '.join(names)}, {flagged:,} votes flagged"
@@ -179,7 +187,8 @@ class Ranking(_Flagging):
     @property
     def annotators(self) -> list[JsonObject] | None:
         """Statistics per annotator, most suspicious first; None if the votes have none."""
-        return cast("list[JsonObject] | None", self._only("annotators"))
+        self._only("annotators")  # refuses several studies
+        return cast("list[JsonObject] | None", self.document.get("annotators"))
 
     @property
     def scale(self) -> JsonObject | None:
@@ -193,14 +202,14 @@ class Ranking(_Flagging):
 
     def _summary(self) -> str:
         text = f"{self._counts()}, {self._flagged()}"
-        if "groups_by" in self.document:
+        if "groups_by" in self._brief:
             return text
         best = ", ".join(row["item"] for row in self.rows[:3])
         return f"{text}; best: {best}"
 
     def _repr_html_(self) -> str:
         parts = []
-        for study in self.studies:
+        for study in self._studies_of(self._brief):
             rows = study["ranking"]
             means = _component_means(rows)
             above = [row["score"] - means[row["component"]] for row in rows]

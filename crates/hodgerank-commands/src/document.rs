@@ -17,6 +17,14 @@ pub trait Document: Send + Sync {
     /// If writing fails.
     fn write_json(&self, out: &mut dyn io::Write) -> io::Result<()>;
 
+    /// Writes the document without the parts that take long to compute, if it has such parts.
+    ///
+    /// # Errors
+    /// If writing fails.
+    fn write_brief_json(&self, out: &mut dyn io::Write) -> io::Result<()> {
+        self.write_json(out)
+    }
+
     /// The table for CSV, Parquet and Arrow.
     ///
     /// # Errors

@@ -7,6 +7,7 @@ pub use against::{GoneItem, ItemChange, RankingChanges};
 pub use saved::SavedRanking;
 
 use std::io;
+use std::sync::OnceLock;
 
 use clap::Args;
 use hodgerank::annotators::JudgedAnnotator;
@@ -86,8 +87,8 @@ impl ReadsVotes for RankArgs {
 pub struct RankDocument {
     /// The studies.
     pub studies: Vec<RankedStudy>,
-    /// The annotators of each study; empty if they were not listed.
-    pub annotators: Vec<AnnotatorList>,
+    /// The annotators of each study.
+    pub annotators: AnnotatorLists,
     /// The changes of each study since an earlier ranking; empty if there is none, `None` for studies
     /// that it does not have.
     pub changes: Vec<Option<RankingChanges>>,
@@ -118,7 +119,20 @@ impl RankDocument {
             }
             changes = found.of_study;
         }
-        Ok(Self { studies, annotators: Vec::new(), changes, uncounted })
+        Ok(Self { studies, annotators: AnnotatorLists::None, changes, uncounted })
+    }
+
+    /// The annotators of study `k`, if they are listed.
+    fn annotators_of(&self, k: usize) -> Option<&AnnotatorList> {
+        match &self.annotators {
+            AnnotatorLists::None => None,
+            AnnotatorLists::Known(lists) => lists.get(k),
+            AnnotatorLists::Judged(lists) => {
+                let judge =
+                    |study| AnnotatorList::Judged(judged_annotators(study).unwrap_or_default());
+                lists.get_or_init(|| self.studies.iter().map(judge).collect()).get(k)
+            }
+        }
     }
 
     /// The changes of study `k` since the earlier ranking.
@@ -126,6 +140,19 @@ impl RankDocument {
     pub fn changes_of(&self, k: usize) -> Option<&RankingChanges> {
         self.changes.get(k)?.as_ref()
     }
+}
+
+/// The annotators of all studies.
+#[derive(Debug, Default)]
+pub enum AnnotatorLists {
+    /// They are not listed.
+    #[default]
+    None,
+    /// The list of each study.
+    Known(Vec<AnnotatorList>),
+    /// Judged by the method that ranks the items, once the lists are needed: testing thousands of people
+    /// takes longer than the ranking.
+    Judged(OnceLock<Vec<AnnotatorList>>),
 }
 
 /// The annotators of a study, the most problematic first.
@@ -181,7 +208,12 @@ pub fn rank(
         check_ranked(&pass.studies)?;
         let known = pass.tables.iter().any(|table| table.has_annotator);
         let annotators = if known { annotators::list(&pass, observer)? } else { Vec::new() };
-        let annotators = annotators.into_iter().map(AnnotatorList::Flagged).collect();
+        let annotators = match annotators.is_empty() {
+            true => AnnotatorLists::None,
+            false => {
+                AnnotatorLists::Known(annotators.into_iter().map(AnnotatorList::Flagged).collect())
+            }
+        };
         let uncounted = pass.uncounted();
         return Ok(RankDocument { annotators, ..document(pass.studies, uncounted)? });
     }
@@ -196,10 +228,9 @@ pub fn rank(
     let rank = |study| rank_study(study, uncounted.rejected.rows, &options, observer);
     let studies = input.studies.into_iter().map(rank).collect::<Result<Vec<_>, Failure>>()?;
     check_ranked(&studies)?;
-    let judged = |study| AnnotatorList::Judged(judged_annotators(study).unwrap_or_default());
     let annotators = match with_annotators && has_annotator_column {
-        true => studies.iter().map(judged).collect(),
-        false => Vec::new(),
+        true => AnnotatorLists::Judged(OnceLock::new()),
+        false => AnnotatorLists::None,
     };
     Ok(RankDocument { annotators, ..document(studies, uncounted)? })
 }
@@ -322,11 +353,11 @@ impl StudyDocument for StudyRanking<'_> {
 
 impl Document for RankDocument {
     fn write_json(&self, out: &mut dyn io::Write) -> io::Result<()> {
-        let studies = self.studies.iter().enumerate();
-        let studies: Vec<_> = studies
-            .map(|(k, study)| StudyRanking::new(study, self.annotators.get(k), self.changes_of(k)))
-            .collect();
-        write_studies(SCHEMA, &studies, &self.uncounted, out)
+        self.write(|k| self.annotators_of(k), out)
+    }
+
+    fn write_brief_json(&self, out: &mut dyn io::Write) -> io::Result<()> {
+        self.write(|_| None, out)
     }
 
     fn table(&self) -> io::Result<Table> {
@@ -360,6 +391,18 @@ impl Document for RankDocument {
 }
 
 impl RankDocument {
+    fn write<'a>(
+        &'a self,
+        annotators: impl Fn(usize) -> Option<&'a AnnotatorList>,
+        out: &mut dyn io::Write,
+    ) -> io::Result<()> {
+        let studies = self.studies.iter().enumerate();
+        let studies: Vec<_> = studies
+            .map(|(k, study)| StudyRanking::new(study, annotators(k), self.changes_of(k)))
+            .collect();
+        write_studies(SCHEMA, &studies, &self.uncounted, out)
+    }
+
     /// Adds columns of changes. They are empty for items that the earlier ranking does not have.
     fn push_changes(&self, table: &mut Table) {
         let items = |(k, study): (usize, &RankedStudy)| {

@@ -33,6 +33,14 @@ impl PyDocument {
         Ok(PyBytes::new(py, &self.to_json(py)?))
     }
 
+    /// The same without the parts that take long to compute.
+    fn brief_json<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let mut bytes = Vec::new();
+        let written = py.detach(|| self.0.write_brief_json(&mut bytes));
+        written.map_err(|error| failed(py, &error))?;
+        Ok(PyBytes::new(py, &bytes))
+    }
+
     /// The table that the command line writes with `--format parquet`.
     fn table(&self, py: Python<'_>) -> PyResult<ArrowTable> {
         let batch = py.detach(|| self.0.table().and_then(|table| table.batch()));

@@ -8,7 +8,7 @@ use std::path::Path;
 use clap::Args;
 use hodgerank::simulate::{AnnotatorKind, Noise, SimulateOptions, Simulation};
 use hodgerank::{AnnotatorVotes, Comparison, FitOptions, Groups, RankedStudy, Study};
-use hodgerank_commands::rank::RankDocument;
+use hodgerank_commands::rank::{AnnotatorLists, RankDocument};
 use hodgerank_commands::{UncountedRows, rank_study, report, simulate};
 use hodgerank_io::text::visible_name;
 use hodgerank_io::write::Outputs;
@@ -95,7 +95,7 @@ pub(crate) fn run(args: &DemoArgs, terminal: &Terminal) -> Result<(), RunFailure
     let agreement = agreement(&ranked, simulation.truth());
     let document = RankDocument {
         studies: vec![ranked],
-        annotators: Vec::new(),
+        annotators: AnnotatorLists::None,
         changes: Vec::new(),
         uncounted: UncountedRows::default(),
     };

@@ -4,7 +4,9 @@ use clap::Args;
 use hodgerank::RankedStudy;
 use hodgerank::annotators::judge_parts;
 use hodgerank_cli::{DocumentCommand, DocumentOutput};
-use hodgerank_commands::rank::{AnnotatorList, Linked, RankArgs, RankDocument, check_connected};
+use hodgerank_commands::rank::{
+    AnnotatorList, AnnotatorLists, Linked, RankArgs, RankDocument, check_connected,
+};
 use hodgerank_commands::{Observer, UncountedRows, annotators};
 use hodgerank_io::write::Outputs;
 
@@ -74,8 +76,10 @@ pub(super) fn run(
     let with_annotators = output.as_ref().is_some_and(DocumentOutput::is_json);
     let with_annotators = world.broadcast(world.is_root().then_some(with_annotators));
     let annotators = match with_annotators {
-        true => first.studies.iter().filter_map(|study| judged_annotators(world, study)).collect(),
-        false => Vec::new(),
+        true => AnnotatorLists::Known(
+            first.studies.iter().filter_map(|study| judged_annotators(world, study)).collect(),
+        ),
+        false => AnnotatorLists::None,
     };
     let mut studies = Vec::with_capacity(first.studies.len());
     for study in first.studies.drain(..) {
