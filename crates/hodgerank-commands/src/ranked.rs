@@ -265,6 +265,7 @@ fn crowd_warnings(ranked: &RankedStudy) -> Vec<String> {
         (count(&[AnnotatorClass::Contrary]), "contrary"),
         (count(&[AnnotatorClass::Coin]), "random"),
         (count(&[AnnotatorClass::Careless]), "careless"),
+        (count(&[AnnotatorClass::Fan]), "for or against one item"),
     ];
     let kinds: Vec<String> = kinds
         .iter()

@@ -109,7 +109,9 @@ impl<'a> StudyFindings<'a> {
         );
         let (methods, left_out) = methods?;
         let judged = crowd_of(&methods).zip(ranked.annotator_votes());
-        let annotators = judged.map(|(crowd, votes)| judge(crowd, votes, &ranked.study.annotators));
+        let annotators = judged.map(|(crowd, votes)| {
+            judge(crowd, votes, &ranked.study.annotators, &ranked.study.items)
+        });
         let (all_votes, trusted_votes) = decompositions?;
         Ok(Self {
             ranked,

@@ -22,6 +22,7 @@ mod elimination;
 mod error_bound;
 mod least_squares;
 mod matrix;
+mod pair_laplacian;
 mod pencil;
 mod pseudo_inverse;
 mod refine;
@@ -32,6 +33,7 @@ mod whole_votes;
 
 pub use error_bound::{ErrorBound, FittedVotes, MAX_ERROR, error_bound};
 pub use matrix::{LaplacianBlock, LaplacianMatrix};
+pub(crate) use pair_laplacian::{LaplacianChunk, StepSystem};
 pub use pencil::{Eigenvalue, Operator, smallest_eigenvalue};
 pub use pseudo_inverse::pseudo_inverse;
 pub use system::LaplacianSystem;

@@ -167,6 +167,7 @@ fn symbol(class: Option<AnnotatorClass>) -> (Colour, PointShape) {
         Some(AnnotatorClass::Left) => (Colour::Kind(2), PointShape::Square),
         Some(AnnotatorClass::Right) => (Colour::Kind(6), PointShape::Square),
         Some(AnnotatorClass::Taste) => (Colour::Kind(5), PointShape::Plus),
+        Some(AnnotatorClass::Fan) => (Colour::Kind(7), PointShape::Triangle),
     }
 }
 

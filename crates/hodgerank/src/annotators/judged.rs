@@ -16,7 +16,7 @@
 use rayon::prelude::*;
 
 use super::exact::holm;
-use super::pooled::{ClassEstimate, Person, StudyVotes, classes};
+use super::pooled::{ClassEstimate, Person, StudyVotes, classes, favourite};
 use super::trials::Trials;
 use crate::annotator_votes::{AnnotatorVote, AnnotatorVotes};
 use crate::communicator::{Communicator, SingleProcess};
@@ -126,15 +126,17 @@ impl<L> JudgedAnnotator<L> {
     }
 }
 
-/// Judges every annotator of a study, those with the most bad votes first.
+/// Judges every annotator of a study, those with the most bad votes first. `labels` are the names of the
+/// annotators.
 #[must_use]
 pub fn judge(
     crowd: &Crowd,
     votes: &AnnotatorVotes,
     labels: &Labels,
+    items: &Labels,
 ) -> Vec<JudgedAnnotator<String>> {
     let threshold = CrowdFlags::MORE_LIKELY_BAD;
-    judge_all(&[StudyVotes { crowd, votes, labels, threshold }])
+    judge_all(&[StudyVotes { crowd, votes, labels, items, threshold }])
 }
 
 /// Judges every annotator over several studies, those with the most bad votes first: votes add up,
@@ -219,8 +221,6 @@ fn judge_one(
     person: &Person,
     class: Option<ClassEstimate>,
 ) -> JudgedAnnotator<()> {
-    /// A count in one row stands for so many votes at most in the tests.
-    const MAX_COUNT: u32 = 1000;
     let (mut agreement, mut left) = (Trials::default(), Trials::default());
     let (mut number, mut flagged) = (0, 0);
     for &(study, annotator) in person {
@@ -236,7 +236,7 @@ fn judge_one(
             if y == 0.0 {
                 continue;
             }
-            let (p, count) = (crowd.left_probability(first, second), count.min(MAX_COUNT));
+            let p = crowd.left_probability(first, second);
             if p != 0.5 {
                 agreement.add((y > 0.0) == (p > 0.5), p.max(1.0 - p), count);
             }
@@ -265,7 +265,12 @@ fn judge_one(
         expected_left_share: left.expected_share(),
         left_p: left.tails().map(two_sided),
         left_p_adjusted: None,
-        verdict: verdict(class, estimate.map_or(1.0, |estimate| estimate.honest), left.share()),
+        verdict: match (class, favourite(studies, person)) {
+            (Some(AnnotatorClass::Fan), Some((favourite, item))) => {
+                format!("always {} {item}", if favourite.is_preferred { "for" } else { "against" })
+            }
+            _ => verdict(class, estimate.map_or(1.0, |estimate| estimate.honest), left.share()),
+        },
     }
 }
 
@@ -284,6 +289,7 @@ fn verdict(class: Option<AnnotatorClass>, honest: f64, left_share: Option<f64>) 
         Some(AnnotatorClass::Contrary) => "answers the opposite".to_owned(),
         Some(AnnotatorClass::Left) => side("left", left_share.unwrap_or(1.0)),
         Some(AnnotatorClass::Taste) => "different taste".to_owned(),
+        Some(AnnotatorClass::Fan) => "fan of one item".to_owned(),
         Some(AnnotatorClass::Right) => side("right", 1.0 - left_share.unwrap_or(0.0)),
     }
 }

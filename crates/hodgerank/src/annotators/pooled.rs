@@ -19,7 +19,7 @@ use rayon::prelude::*;
 use crate::annotator_votes::AnnotatorVotes;
 use crate::communicator::Communicator;
 use crate::labels::Labels;
-use crate::solve::crowd::{AnnotatorClass, AnnotatorEstimate, Crowd};
+use crate::solve::crowd::{AnnotatorClass, AnnotatorEstimate, Crowd, FavouriteItem};
 
 const CAREFUL_COUNT: f64 = 2.5;
 const OTHER_COUNT: f64 = 0.5;
@@ -39,6 +39,8 @@ pub struct StudyVotes<'a> {
     pub votes: &'a AnnotatorVotes,
     /// The names of the annotators.
     pub labels: &'a Labels,
+    /// The names of the items.
+    pub items: &'a Labels,
     /// Votes are flagged if the probability that they are bad is above this.
     pub threshold: f64,
 }
@@ -85,8 +87,39 @@ pub(super) fn classes(
     let likelihoods: Vec<Vec<f64>> =
         people.par_iter().map(|person| likelihoods(studies, person, &behaviours)).collect();
     let shares = shares(&behaviours, &likelihoods, communicator);
-    let estimate = |likelihoods: &Vec<f64>| estimate(&behaviours, &posterior(&shares, likelihoods));
-    likelihoods.iter().map(estimate).map(Some).collect()
+    let of_person = |(person, likelihoods): (&&Person, &Vec<f64>)| {
+        let estimate = estimate(&behaviours, &posterior(&shares, likelihoods));
+        Some(with_favourite(studies, person, estimate))
+    };
+    people.iter().zip(&likelihoods).map(of_person).collect()
+}
+
+/// The estimate of someone who may be a fan of an item in one of the studies.
+fn with_favourite(
+    studies: &[StudyVotes<'_>],
+    person: &Person,
+    estimate: ClassEstimate,
+) -> ClassEstimate {
+    match favourite(studies, person) {
+        Some((favourite, _)) if !estimate.class.is_suspicious() => ClassEstimate {
+            class: AnnotatorClass::Fan,
+            probability: favourite.probability,
+            ..estimate
+        },
+        _ => estimate,
+    }
+}
+
+/// The item that a person prefers or rejects, whatever it is compared with, and its name.
+pub(super) fn favourite<'a>(
+    studies: &[StudyVotes<'a>],
+    person: &Person,
+) -> Option<(FavouriteItem, &'a str)> {
+    person.iter().find_map(|&(study, annotator)| {
+        let StudyVotes { crowd, items, .. } = studies[study];
+        let favourite = crowd.annotators[crowd.position(annotator)?].favourite?;
+        Some((favourite, items.name(favourite.item)))
+    })
 }
 
 /// The likelihood of each behaviour of a person, relative to the largest.

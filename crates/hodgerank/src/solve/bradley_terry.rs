@@ -39,7 +39,6 @@ mod newton;
 mod pair_counts;
 mod prior;
 
-pub(super) use pair_counts::HonestVote;
 pub(super) use prior::{GraphPrior, sum_ends};
 
 use std::time::Instant;
@@ -47,7 +46,7 @@ use std::time::Instant;
 use super::{Info, Solution, Status};
 use crate::error::{Error, Result};
 use crate::graph::ComparisonGraph;
-use crate::laplacian::{BackendChoice, LaplacianSystem};
+use crate::laplacian::{BackendChoice, StepSystem};
 use crate::select;
 use newton::Newton;
 use pair_counts::PairCounts;
@@ -208,19 +207,19 @@ pub fn solve(graph: &ComparisonGraph, options: &BradleyTerryOptions) -> Result<B
 
 /// Where a search for the scores of a model that includes this one starts.
 #[derive(Debug)]
-pub(super) struct WarmStart {
+pub(super) struct WarmStart<'a> {
     pub(super) scores: Vec<f64>,
     pub(super) tie_odds: f64,
     /// λ, as given or as estimated so far.
     pub(super) lambda: f64,
     pub(super) prior: GraphPrior,
-    pub(super) system: LaplacianSystem,
+    pub(super) system: StepSystem<'a>,
 }
 
-impl WarmStart {
+impl<'a> WarmStart<'a> {
     /// Takes some Newton steps, with all votes as honest.
     pub(super) fn new(
-        graph: &ComparisonGraph,
+        graph: &'a ComparisonGraph,
         backend: BackendChoice,
         prior: Option<f64>,
         steps: usize,

@@ -28,6 +28,8 @@
 //!
 //! Annotators who do not follow the scores may follow others of their own: a second taste
 //! (`tastes.rs`). They are not bad, but do not count in the ranking, which is that of the larger camp.
+//! Some annotators prefer or reject one item, whatever it is compared with (`fans.rs`): their votes on it
+//! do not count.
 //!
 //! Optimality: the gradient of ℓ vanishes at θ, and π is a fixed point of EM.
 //!
@@ -35,13 +37,14 @@
 //!
 //! Failure modes: if half of the crowd is contrary or more, the direction of the ranking cannot be
 //! known; it is chosen so that more annotators are honest than contrary, and
-//! [`CrowdEstimates::is_direction_uncertain`] says when that is doubtful. People who promote one item
-//! are honest about all others; they are not modelled.
+//! [`CrowdEstimates::is_direction_uncertain`] says when that is doubtful. Fans who cast only a vote or two
+//! on their favourite cannot be told from others.
 
 mod answers;
 mod behaviour;
 mod blocks;
 mod checkpoint;
+mod fans;
 mod flagged;
 mod graded;
 mod likelihood;
@@ -53,7 +56,7 @@ mod tastes;
 mod unknown;
 
 pub use behaviour::AnnotatorClass;
-pub use result::{AnnotatorEstimate, Crowd, CrowdEstimates};
+pub use result::{AnnotatorEstimate, Crowd, CrowdEstimates, FavouriteItem};
 
 use std::time::Instant;
 
@@ -104,6 +107,11 @@ pub fn solve(
             end = search.run(again, other.as_ref())?;
         }
     }
+    // People with different tastes disagree about many items.
+    let favourites = match other {
+        None => fans::find(&mut search, &mut end)?,
+        Some(_) => Vec::new(),
+    };
     let SearchEnd { iterations, status, change } = end;
     graph.components().centre(&mut search.scores);
     search.scores.iter_mut().for_each(|score| *score *= search.unit);
@@ -114,7 +122,7 @@ pub fn solve(
         error_bound: None,
         time: started.elapsed(),
     };
-    Ok(Crowd::new(search, other.as_ref(), |scores| Solution { scores, status, info }))
+    Ok(Crowd::new(search, other.as_ref(), &favourites, |scores| Solution { scores, status, info }))
 }
 
 #[cfg(test)]

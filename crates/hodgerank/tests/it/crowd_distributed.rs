@@ -133,6 +133,14 @@ impl Study {
         (AnnotatorVotes::from_comparisons(names.len(), &own, self.has_sides), labels)
     }
 
+    fn item_labels(&self) -> Labels {
+        let mut labels = Labels::new();
+        for item in 0..self.items {
+            labels.intern(&item.to_string());
+        }
+        labels
+    }
+
     fn distributed(&self, processes: usize) -> Vec<Vec<usize>> {
         distribute(&self.groups(), processes, |i, j| (5 * i + 3 * j) as usize)
     }
@@ -147,7 +155,7 @@ impl Study {
         run_processes(self.items, &groups, &distributed, checkpoints, |process, graph| {
             let (votes, labels) = self.part(process, processes);
             let fit = fit_with_annotators(graph, Some(&votes), options).unwrap();
-            let judged = judge(fit.crowd().unwrap(), &votes, &labels);
+            let judged = judge(fit.crowd().unwrap(), &votes, &labels, &self.item_labels());
             (fit, judged)
         })
     }
@@ -156,7 +164,7 @@ impl Study {
         let graph = ComparisonGraph::new(self.items, self.groups()).unwrap();
         let (votes, labels) = self.part(0, 1);
         let fit = fit_with_annotators(&graph, Some(&votes), options).unwrap();
-        let judged = judge(fit.crowd().unwrap(), &votes, &labels);
+        let judged = judge(fit.crowd().unwrap(), &votes, &labels, &self.item_labels());
         (fit, judged)
     }
 }

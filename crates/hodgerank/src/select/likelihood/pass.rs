@@ -13,12 +13,10 @@ use rayon::prelude::*;
 
 use crate::communicator::Communicator;
 use crate::graph::{ComparisonGraph, Pairs};
+use crate::laplacian::LaplacianChunk;
 use crate::numeric::add_parts;
 use block::{BLOCK, ItemSums, LaneTotals, PairBlock, Totals, fits_product};
 
-/// Minimum number of pairs per chunk, and maximum number of chunks.
-const MIN_PAIRS_PER_CHUNK: usize = 1 << 14;
-const MAX_CHUNKS: usize = 64;
 /// Items added up by one task.
 const ITEMS_PER_TASK: usize = 1 << 14;
 /// For |score| up to this, products of exponentials of two scores are finite.
@@ -36,18 +34,14 @@ pub(in crate::select) struct SidedVotes<'a> {
 /// Consecutive pairs and their part of the sums.
 #[derive(Debug)]
 struct PairChunk {
-    first: usize,
-    /// Left items, and the end of the pairs of each, relative to `first`.
-    runs: Vec<(u32, u32)>,
     wins: Vec<f64>,
     losses: Vec<f64>,
-    /// Pairs, relative to `first`, with too many votes for the products of a [`PairBlock`].
+    /// Pairs, relative to the first one, with too many votes for the products of a [`PairBlock`].
     many_votes: Vec<u32>,
-    /// Working weights of the pairs. Seven digits suffice for a direction.
-    weights: Vec<f32>,
+    /// The pairs, with their working weights.
+    information: LaplacianChunk,
     /// The chunk's part of the sums over items.
     sums: Vec<ItemSums>,
-    product: Vec<f64>,
     totals: Totals,
 }
 
@@ -100,12 +94,8 @@ impl<'a> SidedVotes<'a> {
     /// The votes of a graph; ties have no side and are ignored.
     pub(in crate::select) fn new(graph: &'a ComparisonGraph) -> Self {
         let (items, pairs, groups) = (graph.items(), graph.pairs(), graph.groups());
-        let m = pairs.len();
-        // Sums over items take at most as much memory as pairs.
-        let chunks = (m / MIN_PAIRS_PER_CHUNK).min(m / items.max(1)).clamp(1, MAX_CHUNKS);
-        let bound = |c: usize| m * c / chunks;
-        let chunk = |c: usize| {
-            let range = bound(c)..bound(c + 1);
+        let chunk = |information: LaplacianChunk| {
+            let range = information.range();
             let (mut wins, mut losses) = (vec![0.0; range.len()], vec![0.0; range.len()]);
             let first_group = &pairs.first_group[range.start..=range.end];
             let mut pair = 0;
@@ -118,23 +108,16 @@ impl<'a> SidedVotes<'a> {
             }
             let has_many_votes =
                 |&k: &u32| !(fits_product(wins[k as usize]) && fits_product(losses[k as usize]));
-            let ends = pairs.left[range.clone()].chunk_by(|a, b| a == b).scan(0, |end, run| {
-                *end += run.len() as u32;
-                Some((run[0], *end))
-            });
             PairChunk {
-                first: range.start,
-                runs: ends.collect(),
                 many_votes: (0..range.len() as u32).filter(has_many_votes).collect(),
                 wins,
                 losses,
-                weights: vec![0.0; range.len()],
+                information,
                 sums: vec![ItemSums::default(); items],
-                product: vec![0.0; items],
                 totals: Totals::default(),
             }
         };
-        let chunks = (0..chunks).into_par_iter().map(chunk).collect();
+        let chunks = LaplacianChunk::split(graph).into_par_iter().map(chunk).collect();
         Self { items, pairs, chunks, communicator: graph.communicator() }
     }
 
@@ -149,7 +132,7 @@ impl<'a> SidedVotes<'a> {
         f: impl Fn(SidedPairs<'_>) -> T + Sync,
     ) -> Vec<T> {
         let of_chunk = |chunk: &PairChunk| {
-            let range = chunk.first..chunk.first + chunk.wins.len();
+            let range = chunk.information.range();
             let (left, right) = (&self.pairs.left[range.clone()], &self.pairs.right[range]);
             f(SidedPairs { left, right, wins: &chunk.wins, losses: &chunk.losses })
         };
@@ -212,15 +195,15 @@ impl<'a> SidedVotes<'a> {
     /// The θ–θ block of the information at the point of the last [`Self::slopes`], times `x`.
     pub(super) fn times_information(&mut self, x: &[f64], out: &mut [f64]) {
         let pairs = self.pairs;
-        self.chunks.par_iter_mut().for_each(|chunk| chunk.times_information(pairs, x));
-        add_parts(out, || self.chunks.iter().map(|chunk| (0, &chunk.product[..])));
+        self.chunks.par_iter_mut().for_each(|chunk| chunk.information.multiply(pairs, x));
+        add_parts(out, || self.chunks.iter().map(|chunk| (0, &chunk.information.product[..])));
         self.communicator.sum(out);
     }
 }
 
 impl PairChunk {
     fn slopes(&mut self, pairs: &Pairs, rate: f64, odds: impl Fn(usize, usize) -> f64) {
-        let range = self.first..self.first + self.wins.len();
+        let range = self.information.range();
         let (left, right) = (&pairs.left[range.clone()], &pairs.right[range]);
         self.sums.fill(ItemSums::default());
         let mut totals = LaneTotals::default();
@@ -249,29 +232,11 @@ impl PairChunk {
                 of_left.add(own);
                 self.sums[j as usize].add(own.mirrored());
             }
-            for (weight, v) in self.weights[here].iter_mut().zip(&block.degree) {
+            for (weight, v) in self.information.weights[here].iter_mut().zip(&block.degree) {
                 *weight = *v as f32;
             }
         }
         self.sums[last_left].add(of_left);
         self.totals = totals.add_up();
-    }
-
-    fn times_information(&mut self, pairs: &Pairs, x: &[f64]) {
-        let Self { first, runs, weights, product, .. } = self;
-        let right = &pairs.right[*first..*first + weights.len()];
-        product.fill(0.0);
-        let mut start = 0;
-        for &(left, end) in &*runs {
-            let (left, end) = (left as usize, end as usize);
-            let (x_left, mut sum) = (x[left], 0.0);
-            for (&j, &weight) in right[start..end].iter().zip(&weights[start..end]) {
-                let flow = f64::from(weight) * (x_left - x[j as usize]);
-                sum += flow;
-                product[j as usize] -= flow;
-            }
-            product[left] += sum;
-            start = end;
-        }
     }
 }

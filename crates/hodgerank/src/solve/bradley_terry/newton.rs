@@ -9,7 +9,7 @@ use super::prior::{GraphPrior, sum_ends};
 use crate::communicator::Communicator;
 use crate::error::Result;
 use crate::graph::ComparisonGraph;
-use crate::laplacian::{Backend, BackendChoice, LaplacianSystem, StoppingRule};
+use crate::laplacian::{Backend, BackendChoice, StepSystem};
 use crate::numeric::largest_magnitude;
 use crate::select::{self, ScoresWithLapses};
 
@@ -40,7 +40,7 @@ const MIN_WEIGHT: f64 = 1e-12;
 pub(super) struct Newton<'a> {
     graph: &'a ComparisonGraph,
     pub(super) prior: GraphPrior,
-    pub(super) system: LaplacianSystem,
+    pub(super) system: StepSystem<'a>,
     pub(super) scores: Vec<f64>,
     slopes: Vec<PairSlope>,
     weights: Vec<f64>,
@@ -66,7 +66,7 @@ impl<'a> Newton<'a> {
             graph,
             is_large: pairs > LARGE_PAIRS,
             prior: GraphPrior::new(graph),
-            system: LaplacianSystem::new(graph, 0.0, backend)?,
+            system: StepSystem::new(graph, backend)?,
             scores: vec![0.0; graph.items()],
             slopes: Vec::new(),
             weights: Vec::new(),
@@ -75,13 +75,7 @@ impl<'a> Newton<'a> {
     }
 
     pub(super) fn backends(&self) -> Vec<Backend> {
-        let mut backends = Vec::new();
-        for backend in self.system.backends() {
-            if !backends.contains(&backend) {
-                backends.push(backend);
-            }
-        }
-        backends
+        self.system.backends()
     }
 
     fn communicator(&self) -> &'a dyn Communicator {
@@ -225,11 +219,6 @@ impl<'a> Newton<'a> {
         );
         let mut gradient = self.gradient(prior);
         self.communicator().sum(&mut gradient);
-        let system = self.system.reweighted(self.graph, &self.weights)?;
-        let rule = match self.is_start {
-            true => system.rule_for_steps(SOLVE_TOLERANCE),
-            false => StoppingRule::at(SOLVE_TOLERANCE),
-        };
-        Ok(system.solve(&gradient, &rule)?.0)
+        self.system.solve(&self.weights, &gradient, SOLVE_TOLERANCE, self.is_start)
     }
 }

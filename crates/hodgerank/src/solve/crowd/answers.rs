@@ -4,8 +4,7 @@ use super::behaviour::Behaviour;
 use super::blocks::Blocks;
 use super::graded::GradedModel;
 use super::likelihood::{LikelihoodTable, Likelihoods, POINTS, ScoreModel};
-use super::slopes::{Lines, Slopes, slopes};
-use crate::solve::bradley_terry::HonestVote;
+use super::slopes::{Lines, MAX_SCORE, Slopes, slopes};
 
 /// The model of an honest answer and of all behaviours.
 #[derive(Debug)]
@@ -44,12 +43,14 @@ impl AnswerModel {
         }
     }
 
-    /// The information of an honest vote on items with this difference of scores.
-    #[inline]
-    pub(super) fn information(&self, difference: f64, tie_odds: f64) -> f64 {
+    /// The information of honest votes at these scores.
+    pub(super) fn information(&self, scores: &[f64], tie_odds: f64) -> Information {
         match self {
-            Self::Sided { .. } => HonestVote::new(difference, tie_odds).variance(),
-            Self::Graded(model) => 1.0 / model.noise,
+            Self::Sided { .. } => {
+                let half_odds = |score: &f64| (0.5 * score.clamp(-MAX_SCORE, MAX_SCORE)).exp();
+                Information::Sided { half_odds: scores.iter().map(half_odds).collect(), tie_odds }
+            }
+            Self::Graded(model) => Information::Graded(1.0 / model.noise),
         }
     }
 
@@ -57,6 +58,31 @@ impl AnswerModel {
         match self {
             Self::Sided { .. } => None,
             Self::Graded(model) => Some(model),
+        }
+    }
+}
+
+/// The information of an honest vote about the difference of the scores of its items.
+pub(super) enum Information {
+    /// By the square roots of the odds e^θ of the items: exponentials of pairs would take most of the
+    /// time of a step.
+    Sided { half_odds: Vec<f64>, tie_odds: f64 },
+    /// The same for all votes.
+    Graded(f64),
+}
+
+impl Information {
+    #[inline]
+    pub(super) fn of_vote(&self, left: usize, right: usize) -> f64 {
+        match self {
+            Self::Sided { half_odds, tie_odds } => {
+                let (a, b) = (half_odds[left], half_odds[right]);
+                let (win, loss, tie) = (a * a, b * b, tie_odds * a * b);
+                let total = win + loss + tie;
+                // Var s, s being 1, ½ or 0: P(win) P(loss) + ¼ P(tie) (1 − P(tie)).
+                (win * loss + 0.25 * tie * (win + loss)) / (total * total)
+            }
+            Self::Graded(information) => *information,
         }
     }
 }

@@ -30,11 +30,13 @@ pub enum AnnotatorClass {
     Right,
     /// Votes honestly, by a taste that is not that of the ranking.
     Taste,
+    /// Prefers one item, or rejects it, whatever it is compared with.
+    Fan,
 }
 
 impl AnnotatorClass {
     /// Every class, in the order of reports.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Careful,
         Self::Careless,
         Self::Coin,
@@ -42,6 +44,7 @@ impl AnnotatorClass {
         Self::Left,
         Self::Right,
         Self::Taste,
+        Self::Fan,
     ];
 
     /// Whether the annotator should not be trusted. A different taste is not a reason.
@@ -61,6 +64,7 @@ impl AnnotatorClass {
             Self::Left => "left",
             Self::Right => "right",
             Self::Taste => "taste",
+            Self::Fan => "fan",
         }
     }
 }

@@ -143,6 +143,12 @@ impl Blocks {
         (votes, block >= self.annotator.len())
     }
 
+    /// Votes of a block that do not count any more.
+    pub(super) fn remove(&mut self, block: usize, is_removed: impl Fn(&SidedVote) -> bool) {
+        let votes = &mut self.votes[self.start[block]..self.start[block + 1]];
+        votes.iter_mut().filter(|vote| is_removed(vote)).for_each(|vote| vote.count = 0);
+    }
+
     /// The outcomes of a block of graded votes.
     pub(super) fn outcomes(&self, block: usize) -> &[f32] {
         &self.outcomes[self.start[block]..self.start[block + 1]]

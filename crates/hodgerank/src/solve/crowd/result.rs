@@ -3,6 +3,7 @@
 use rayon::prelude::*;
 
 use super::behaviour::{AnnotatorClass, Behaviour};
+use super::fans::{Fan, Favourite};
 use super::flagged::{self, FlaggedVote};
 use super::graded;
 use super::likelihood::POINTS;
@@ -81,11 +82,34 @@ pub struct AnnotatorEstimate {
     pub honest_high: f64,
     /// The standard deviation of the annotator's honest outcomes, if votes are graded.
     pub noise: Option<f64>,
+    /// The item that the annotator prefers or rejects, whatever it is compared with.
+    pub favourite: Option<FavouriteItem>,
     /// The probability of each behaviour; they sum to one with that of another taste.
     #[cfg_attr(feature = "serde", serde(with = "sequence"))]
     behaviour: [f32; POINTS],
     /// The probability of another taste than that of the ranking.
     taste: f64,
+}
+
+/// An item that an annotator prefers or rejects, whatever it is compared with.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct FavouriteItem {
+    /// The item's index.
+    pub item: u32,
+    /// Whether the annotator prefers the item; otherwise the annotator rejects it.
+    pub is_preferred: bool,
+    /// The probability that the annotator votes so.
+    pub probability: f64,
+}
+
+impl FavouriteItem {
+    /// Whether a vote on items as they were shown is one that this annotator would cast anyway.
+    fn explains(&self, left: u32, right: u32, y: f64) -> bool {
+        let is_left = left == self.item;
+        let prefers_item = if is_left { y > 0.0 } else { y < 0.0 };
+        (is_left || right == self.item) && y != 0.0 && prefers_item == self.is_preferred
+    }
 }
 
 /// An array as a sequence: serde knows no arrays of this length.
@@ -116,10 +140,12 @@ impl Crowd {
     pub(super) fn new(
         search: Search<'_>,
         other: Option<&OtherTaste>,
+        favourites: &[Favourite],
         solution: impl FnOnce(Vec<f64>) -> Solution,
     ) -> Self {
         let mut estimates = estimates(&search, other);
-        let annotators = annotator_estimates(&search, other);
+        let mut annotators = annotator_estimates(&search, other);
+        favourites.iter().for_each(|favourite| name_fans(&mut annotators, favourite));
         estimates.class_counts = class_counts(&annotators, search.communicator());
         let unknown = unknown_behaviour(&search);
         let outcome_unit = search.answers.graded().map(|_| search.unit);
@@ -141,7 +167,11 @@ impl Crowd {
     ) -> f64 {
         let (behaviour, taste, noise) = match annotator {
             Some(a) => {
-                let AnnotatorEstimate { behaviour, taste, noise, .. } = &self.annotators[a];
+                let AnnotatorEstimate { behaviour, taste, noise, favourite, .. } =
+                    &self.annotators[a];
+                if let Some(favourite) = favourite.filter(|own| own.explains(left, right, y)) {
+                    return favourite.probability;
+                }
                 (behaviour, *taste, *noise)
             }
             None => (&self.unknown, 0.0, self.estimates.noise),
@@ -204,7 +234,10 @@ impl Crowd {
         let groups = graph.groups();
         // Single votes of careful people can be bad only if votes are graded.
         let can_skip = threshold >= 0.5 && self.outcome_unit.is_none();
-        let is_careful = |a: usize| self.annotators[a].behaviour[0] > CERTAINLY_CAREFUL;
+        let is_careful = |a: usize| {
+            let AnnotatorEstimate { behaviour, favourite, .. } = &self.annotators[a];
+            behaviour[0] > CERTAINLY_CAREFUL && favourite.is_none()
+        };
         let of_annotator = |annotator: usize| {
             let is_skipped = can_skip && self.position(annotator as u32).is_some_and(is_careful);
             let flagged = self.bad_probabilities(votes, annotator);
@@ -349,11 +382,36 @@ fn annotator_estimates(search: &Search<'_>, other: Option<&OtherTaste>) -> Vec<A
             honest_low,
             honest_high,
             noise: search.answers.graded().map(|model| model.own_noise[block].sqrt() * search.unit),
+            favourite: None,
             behaviour,
             taste,
         }
     })
     .collect()
+}
+
+/// Adds the fans of an item to what is known about annotators.
+fn name_fans(
+    annotators: &mut [AnnotatorEstimate],
+    Favourite { item, is_preferred, fans }: &Favourite,
+) {
+    for Fan { block, probability, vote_share } in fans {
+        let annotator = &mut annotators[*block];
+        let is_new = annotator.favourite.is_none_or(|known| known.probability < *probability);
+        if *probability < 0.5 || !is_new {
+            continue;
+        }
+        let (item, is_preferred, probability) = (*item, *is_preferred, *probability);
+        annotator.favourite = Some(FavouriteItem { item, is_preferred, probability });
+        let others = 1.0 - probability * vote_share;
+        annotator.honest *= others;
+        annotator.honest_low *= 1.0 - vote_share;
+        annotator.honest_high *= others;
+        // Someone who is random or contrary about all items is not called a fan.
+        if matches!(annotator.class, AnnotatorClass::Careful | AnnotatorClass::Careless) {
+            (annotator.class, annotator.probability) = (AnnotatorClass::Fan, probability);
+        }
+    }
 }
 
 /// The number of annotators of each class, of all processes.

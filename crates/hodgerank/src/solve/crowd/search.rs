@@ -15,7 +15,7 @@ use crate::annotator_votes::AnnotatorVotes;
 use crate::communicator::Communicator;
 use crate::error::Result;
 use crate::graph::ComparisonGraph;
-use crate::laplacian::{Backend, BackendChoice, LaplacianSystem};
+use crate::laplacian::{Backend, StepSystem};
 use crate::numeric::{dot, largest_magnitude, norm};
 use crate::select::lapse::vote_size;
 use crate::solve::bradley_terry::{GraphPrior, WarmStart, sum_ends};
@@ -42,8 +42,6 @@ const MIN_SIDE_GAIN: f64 = 4.8;
 const TIE_TOLERANCE: f64 = 1e-3;
 /// Relative residual of the linear systems: each step is repeated anyway.
 const SOLVE_TOLERANCE: f64 = 1e-4;
-/// Pairs per item above which conjugate gradients take few iterations.
-const WELL_CONNECTED: usize = 8;
 const MIN_WEIGHT: f64 = 1e-12;
 
 /// The state of a search.
@@ -66,7 +64,7 @@ pub(super) struct Search<'a> {
     pub(super) responsibility: Vec<[f32; POINTS]>,
     pub(super) answers: AnswerModel,
     prior: GraphPrior,
-    system: LaplacianSystem,
+    system: StepSystem<'a>,
     is_prior_free: bool,
     has_sides: bool,
     pub(super) has_advantage: bool,
@@ -109,18 +107,10 @@ impl<'a> Search<'a> {
         options: &super::CrowdOptions,
     ) -> Result<Self> {
         let points = behaviours(votes.has_sides());
-        let mut size = [graph.pairs().len() as f64];
-        graph.communicator().sum(&mut size);
-        let backend = match options.backend {
-            BackendChoice::Auto if size[0] >= (WELL_CONNECTED * graph.items()) as f64 => {
-                BackendChoice::Fixed(Backend::ConjugateGradient)
-            }
-            choice => choice,
-        };
         let is_graded = vote_size(graph).is_none();
         let unit = if is_graded { outcome_unit(graph) } else { 1.0 };
         let given_prior = options.prior.map(|prior| prior * unit * unit);
-        let mut start = WarmStart::new(graph, backend, given_prior, WARM_UP)?;
+        let mut start = WarmStart::new(graph, options.backend, given_prior, WARM_UP)?;
         let blocks = Blocks::new(votes, is_graded.then_some(unit), graph.communicator());
         let answers = if is_graded {
             let noise = start_graded(graph, unit, &mut start);
@@ -162,9 +152,7 @@ impl<'a> Search<'a> {
     }
 
     pub(super) fn backends(&self) -> Vec<Backend> {
-        let mut backends: Vec<Backend> = self.system.backends().collect();
-        backends.dedup();
-        backends
+        self.system.backends()
     }
 
     fn score_model(&self) -> ScoreModel<'_> {
@@ -209,10 +197,19 @@ impl<'a> Search<'a> {
     }
 
     /// Iterates until the scores do not change any more; `other` is the second taste, once it was found.
-    pub(super) fn run(
+    pub(super) fn run(&mut self, run: RunState, other: Option<&OtherTaste>) -> Result<SearchEnd> {
+        self.iterate(run, |search, run| checkpoint::save(search, run, other))
+    }
+
+    /// The same without checkpoints: what comes after the last one is repeated.
+    pub(super) fn run_unsaved(&mut self, run: RunState) -> Result<SearchEnd> {
+        self.iterate(run, |_, _| {})
+    }
+
+    fn iterate(
         &mut self,
         mut run: RunState,
-        other: Option<&OtherTaste>,
+        after_step: impl Fn(&Self, &RunState),
     ) -> Result<SearchEnd> {
         let mut status = Status::IterationLimit;
         while run.iteration < MAX_ITERATIONS {
@@ -236,7 +233,7 @@ impl<'a> Search<'a> {
             }
             run.change = self.step()?;
             run.iteration += 1;
-            checkpoint::save(self, &run, other);
+            after_step(self, &run);
         }
         if status != Status::Solved {
             self.update_behaviours();
@@ -311,13 +308,24 @@ impl<'a> Search<'a> {
     ///
     /// The information of a pair is that of honest votes, in proportion to how much of its items'
     /// information is left.
-    pub(super) fn newton_step(&self, scores: &[f64], slopes: &Slopes) -> Result<NewtonStep> {
+    pub(super) fn newton_step(&mut self, scores: &[f64], slopes: &Slopes) -> Result<NewtonStep> {
+        let (weights, gradient) = self.newton_system(scores, slopes);
+        let mut step = self.system.solve(&weights, &gradient, SOLVE_TOLERANCE, true)?;
+        let length = (MAX_CHANGE / largest_magnitude(&step).max(MAX_CHANGE)).min(1.0);
+        step.iter_mut().for_each(|step| *step *= length);
+        Ok(NewtonStep { gradient, step, is_shortened: length < 1.0 })
+    }
+
+    /// The weights of the pairs in the system of a Newton step, and its right-hand side.
+    fn newton_system(&self, scores: &[f64], slopes: &Slopes) -> (Vec<f64>, Vec<f64>) {
         let pairs = self.graph.pairs();
         let items = self.graph.items();
         let difference =
             |p: usize| scores[pairs.left[p] as usize] - scores[pairs.right[p] as usize];
-        let variance =
-            |p: usize| pairs.weight[p] * self.answers.information(difference(p), self.tie_odds);
+        let information = self.answers.information(scores, self.tie_odds);
+        let variance = |p: usize| {
+            pairs.weight[p] * information.of_vote(pairs.left[p] as usize, pairs.right[p] as usize)
+        };
         let variances: Vec<f64> = (0..pairs.len()).into_par_iter().map(variance).collect();
         let mut of_items = sum_ends(items, pairs, |p| (variances[p], variances[p]));
         self.communicator().sum(&mut of_items);
@@ -340,11 +348,7 @@ impl<'a> Search<'a> {
         });
         self.communicator().sum(&mut gradient);
         gradient.iter_mut().zip(&slopes.gradient).for_each(|(sum, own)| *sum += own);
-        let system = self.system.reweighted(self.graph, &weights)?;
-        let mut step = system.solve(&gradient, &system.rule_for_steps(SOLVE_TOLERANCE))?.0;
-        let length = (MAX_CHANGE / largest_magnitude(&step).max(MAX_CHANGE)).min(1.0);
-        step.iter_mut().for_each(|step| *step *= length);
-        Ok(NewtonStep { gradient, step })
+        (weights, gradient)
     }
 
     /// A step in the scores and the side advantage that does not decrease ℓ, and the next λ and ν.
@@ -353,7 +357,7 @@ impl<'a> Search<'a> {
         let slopes = self.slopes(&self.scores, &self.responsibility);
         self.update_tie_odds(&slopes);
         self.update_noise(&slopes);
-        let NewtonStep { gradient, step } = self.newton_step(&self.scores, &slopes)?;
+        let NewtonStep { gradient, step, .. } = self.newton_step(&self.scores.clone(), &slopes)?;
         let side_gain = slopes.side_gradient.powi(2) / (2.0 * slopes.side_information.max(1.0));
         self.has_advantage |= self.has_sides && side_gain > MIN_SIDE_GAIN;
         let (side_gradient, side_step) = self.side_step(&slopes);
@@ -425,10 +429,13 @@ impl<'a> Search<'a> {
 }
 
 /// A step of Newton's method.
+#[derive(Debug, Default)]
 pub(super) struct NewtonStep {
     /// The gradient of ℓ in the scores.
     pub(super) gradient: Vec<f64>,
     pub(super) step: Vec<f64>,
+    /// Whether the step would have been longer than [`MAX_CHANGE`].
+    pub(super) is_shortened: bool,
 }
 
 /// The root mean square of the outcomes.
@@ -442,7 +449,7 @@ fn outcome_unit(graph: &ComparisonGraph) -> f64 {
 
 /// Turns scores by the sides of the votes into those that predict the outcomes best. Returns the mean
 /// square of the residuals.
-fn start_graded(graph: &ComparisonGraph, unit: f64, start: &mut WarmStart) -> f64 {
+fn start_graded(graph: &ComparisonGraph, unit: f64, start: &mut WarmStart<'_>) -> f64 {
     let groups = graph.groups();
     let mut sums = [0.0; 3];
     for g in 0..groups.len() {

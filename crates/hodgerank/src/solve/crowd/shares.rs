@@ -13,9 +13,12 @@ const BLOCKS_PER_TASK: usize = 1 << 10;
 /// Pseudo-counts of annotators: of careful ones, and of each other group of points.
 const CAREFUL_COUNT: f64 = 2.5;
 const OTHER_COUNT: f64 = 0.5;
-/// Steps of EM after a pass, and to compare models.
+/// Most steps of EM after a pass, and to compare models.
 const STEPS: usize = 30;
 const STEPS_TO_COMPARE: usize = 60;
+/// Change of every share in a step at which EM stops: the gain of further steps is far below
+/// [`MIN_GAIN`].
+const SHARE_TOLERANCE: f64 = 1e-6;
 /// To compare models, pseudo-counts are multiplied by this.
 const COUNTS_TO_COMPARE: f64 = 1e-3;
 /// A group of points stays if the log-likelihood would fall by at least this without it.
@@ -125,11 +128,11 @@ impl Shares {
         sum_of_points(&std::array::from_fn::<f64, POINTS, _>(of))
     }
 
-    /// Some steps of EM.
-    fn improved(&self, evidence: &Evidence<'_>, count_factor: f64, steps: usize) -> Self {
+    /// Steps of EM until the shares do not change any more.
+    fn improved(&self, evidence: &Evidence<'_>, count_factor: f64, max_steps: usize) -> Self {
         let counts = pseudo_counts(evidence.points, count_factor);
         let mut shares = self.clone();
-        for _ in 0..steps {
+        for _ in 0..max_steps {
             let table = shares.tables(evidence.points)[0];
             let sums = evidence.sum(|block, sums: &mut [f64; POINTS]| {
                 if block < evidence.annotators {
@@ -138,9 +141,14 @@ impl Shares {
                 }
             });
             let with_prior = |k: usize| if shares.is_in[k] { counts[k] + sums[k] } else { 0.0 };
+            let before = shares.of;
             shares.of = std::array::from_fn(with_prior);
             let all = sum_of_points(&shares.of);
             shares.of.iter_mut().for_each(|share| *share /= all);
+            let is_same = |(after, before): (&f64, &f64)| (after - before).abs() < SHARE_TOLERANCE;
+            if shares.of.iter().zip(&before).all(is_same) {
+                break;
+            }
         }
         shares
     }

@@ -26,7 +26,7 @@ const TASKS_PER_THREAD: usize = 4;
 /// With more items, one task per thread: each has sums for all items.
 const MANY_ITEMS: usize = 100_000;
 /// Largest magnitude of a score whose exponential is taken.
-const MAX_SCORE: f64 = 300.0;
+pub(super) const MAX_SCORE: f64 = 300.0;
 
 /// P(answer) = slope · p + offset of each behaviour, p the probability that an honest answer is the
 /// same.

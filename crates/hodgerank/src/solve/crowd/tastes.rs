@@ -12,7 +12,7 @@
 use rayon::prelude::*;
 
 use super::likelihood::POINTS;
-use super::search::Search;
+use super::search::{NewtonStep, Search};
 use crate::error::Result;
 use crate::numeric;
 
@@ -45,6 +45,10 @@ pub(super) fn find(search: &mut Search<'_>) -> Result<Option<OtherTaste>> {
         return Ok(None);
     }
     let mut other = OtherTaste { scores: vec![0.0; search.scores.len()], probability: candidates };
+    let first = follow(search, &mut other, 1)?;
+    if !can_be_supported(search, &other, &first) {
+        return Ok(None);
+    }
     follow(search, &mut other, FIRST_STEPS)?;
     if !is_supported(search, &other) {
         return Ok(None);
@@ -86,37 +90,65 @@ fn honest(search: &Search<'_>) -> f64 {
     search.communicator().sum_scalar((0..search.annotators()).map(of).sum())
 }
 
-/// Newton steps in the other scores, with votes weighted by t.
-fn follow(search: &Search<'_>, other: &mut OtherTaste, steps: usize) -> Result<()> {
+/// Newton steps in the other scores, with votes weighted by t. Returns the last one.
+fn follow(search: &mut Search<'_>, other: &mut OtherTaste, steps: usize) -> Result<NewtonStep> {
     let row = |&t: &f64| {
         let mut row = [0.0; POINTS];
         row[0] = t as f32;
         row
     };
     let responsibility: Vec<[f32; POINTS]> = other.probability.iter().map(row).collect();
+    let mut last = NewtonStep::default();
     for _ in 0..steps {
         let slopes = search.slopes(&other.scores, &responsibility);
-        let step = search.newton_step(&other.scores, &slopes)?.step;
-        other.scores.iter_mut().zip(&step).for_each(|(score, step)| *score += step);
+        last = search.newton_step(&other.scores, &slopes)?;
+        other.scores.iter_mut().zip(&last.step).for_each(|(score, step)| *score += step);
     }
-    Ok(())
+    Ok(last)
+}
+
+/// Whether further steps may show a second taste, after the first one from scores of zero.
+///
+/// There, half of the votes would agree by chance, and the step predicts by how much the best scores
+/// explain more. The log-likelihood is concave, and less curved farther away: even of votes that never
+/// contradict each other it rises by less than [`MAX_RISE`] times as much.
+fn can_be_supported(search: &Search<'_>, other: &OtherTaste, first: &NewtonStep) -> bool {
+    const MAX_RISE: f64 = 2.0;
+    if search.answers.graded().is_some() || first.is_shortened {
+        return true;
+    }
+    let decided = |block: usize| -> f64 {
+        let votes = search.blocks.block(block).0.iter().filter(|vote| vote.side().is_some());
+        votes.map(|vote| f64::from(vote.count)).sum()
+    };
+    let log_likelihood = |block: usize| -std::f64::consts::LN_2 * decided(block);
+    let rise = MAX_RISE * 0.5 * numeric::dot(&first.gradient, &first.step);
+    gain(search, other, log_likelihood) + rise > min_gain(search)
 }
 
 /// Whether the other scores explain the votes of those who follow them much better than their
 /// behaviours do.
 fn is_supported(search: &Search<'_>, other: &OtherTaste) -> bool {
     let at_other = search.likelihoods_at(&other.scores);
+    gain(search, other, |block| at_other.log_careful[block]) > min_gain(search)
+}
+
+/// By how much the log-likelihood rises if annotators follow the other scores, at which their votes have
+/// these log-likelihoods, instead of their behaviours.
+fn gain(search: &Search<'_>, other: &OtherTaste, log_likelihood: impl Fn(usize) -> f64) -> f64 {
     let values = search.shares.log_likelihoods(&search.evidence());
     // Behaviours have their shares, and so has the taste: without it, random people would have one.
     let all = search.communicator().sum_scalar(search.annotators() as f64);
     let log_share = (size(search, &other.probability) / all.max(1.0)).ln();
-    let mut gain = 0.0;
-    for (block, (&t, value)) in other.probability.iter().zip(values).enumerate() {
-        gain += t * (log_share + at_other.log_careful[block] - value);
-    }
-    let gain = search.communicator().sum_scalar(gain);
+    let blocks = other.probability.iter().zip(values).enumerate().filter(|(_, (t, _))| **t > 0.0);
+    let gains = blocks.map(|(block, (&t, value))| t * (log_share + log_likelihood(block) - value));
+    search.communicator().sum_scalar(gains.sum())
+}
+
+/// The gain from which a second taste is no coincidence: it has a score for every item.
+fn min_gain(search: &Search<'_>) -> f64 {
     let by_chance = 0.5 * (search.scores.len() as f64 - 1.0);
-    gain > by_chance + MIN_DEVIATIONS * by_chance.sqrt()
+    by_chance + MIN_DEVIATIONS * by_chance.sqrt()
 }
 
 /// Estimates τ and t; annotators count by 1 − t.

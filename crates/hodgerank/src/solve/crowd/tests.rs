@@ -14,6 +14,10 @@ enum Kind {
     Left,
     Right,
     Coin,
+    /// Prefers this item, and is honest otherwise.
+    FanOf(u32),
+    /// Rejects this item, and is honest otherwise.
+    Against(u32),
 }
 
 struct TestCrowd {
@@ -40,6 +44,11 @@ fn crowd(items: usize, kinds: &[Kind], votes: usize, seed: u64) -> TestCrowd {
                 Kind::Left => 1.0,
                 Kind::Right => 0.0,
                 Kind::Coin => 0.5,
+                Kind::FanOf(item) if left == item => 1.0,
+                Kind::FanOf(item) if right == item => 0.0,
+                Kind::Against(item) if left == item => 0.0,
+                Kind::Against(item) if right == item => 1.0,
+                Kind::FanOf(_) | Kind::Against(_) => p,
             };
             let outcome = u32::from(random.random::<f64>() < p);
             rows.push((annotator as u32, AnnotatorVote { left, right, outcome, count: 1 }));
@@ -100,6 +109,7 @@ fn bad_annotators_are_recognised_and_do_not_tilt_the_ranking() {
             Kind::Right => &[AnnotatorClass::Right],
             Kind::Coin => &[AnnotatorClass::Coin, AnnotatorClass::Careless],
             Kind::Careless(_) => &[AnnotatorClass::Careless, AnnotatorClass::Coin],
+            Kind::FanOf(_) | Kind::Against(_) => &[AnnotatorClass::Fan],
         };
         assert!(expected.contains(&estimate.class), "{kind:?}: {estimate:?}");
         assert!(estimate.honest_low <= estimate.honest && estimate.honest <= estimate.honest_high);
@@ -236,7 +246,7 @@ fn no_step_decreases_the_objective() {
         }
         // The gradient vanishes at the end.
         let slopes = search.slopes(&search.scores, &search.responsibility);
-        let gradient = search.newton_step(&search.scores, &slopes).unwrap().gradient;
+        let gradient = search.newton_step(&search.scores.clone(), &slopes).unwrap().gradient;
         let largest = gradient.iter().fold(0.0_f64, |a, g| a.max(g.abs()));
         assert!(largest < 2e-3 * study.rows.len() as f64 / 12.0, "{largest}");
     }
@@ -310,4 +320,57 @@ fn flagged_votes_are_counted_in_their_groups() {
     let threshold = found.threshold_of(&graph, &votes, 300.0);
     let some: f64 = found.flagged(&graph, &votes, threshold).iter().sum();
     assert!((300.0..total).contains(&some), "{some} of {total}");
+}
+
+/// The rank of an item, 1 for the best.
+fn rank(scores: &[f64], item: usize) -> usize {
+    1 + scores.iter().filter(|score| **score > scores[item]).count()
+}
+
+#[test]
+fn fans_do_not_move_their_favourite() {
+    // Twelve of forty people always prefer item 3, the 13th of 16.
+    let mut kinds = vec![Kind::Careful; 28];
+    kinds.extend([Kind::FanOf(3); 12]);
+    let study = crowd(16, &kinds, 80, 21);
+    let plain = crate::solve::bradley_terry::solve(&study.graph(), &Default::default()).unwrap();
+    let moved = rank(&plain.solution.scores, 3);
+    assert!(moved <= 10, "without a model of fans, rank {moved}");
+    let found = study.solve();
+    let place = rank(&found.solution.scores, 3);
+    assert!((12..=14).contains(&place), "rank {place}");
+    for (kind, estimate) in kinds.iter().zip(&found.annotators) {
+        let is_fan = *kind == Kind::FanOf(3);
+        assert_eq!(estimate.class == AnnotatorClass::Fan, is_fan, "{kind:?}: {estimate:?}");
+        assert_eq!(
+            estimate.favourite.map(|own| (own.item, own.is_preferred)),
+            is_fan.then_some((3, true))
+        );
+    }
+    // Votes for the favourite are bad, votes on other items are not.
+    let bad = |pair, y| found.bad_probability(Some(30), pair, y);
+    assert!(bad((3, 15), 1.0) > 0.9 && bad((15, 3), -1.0) > 0.9);
+    assert!(bad((15, 4), 1.0) < 0.1 && bad((3, 15), -1.0) < 0.1);
+}
+
+#[test]
+fn rejected_items_are_recognised_too() {
+    let mut kinds = vec![Kind::Careful; 30];
+    kinds.extend([Kind::Against(12); 10]);
+    let study = crowd(16, &kinds, 80, 22);
+    let found = study.solve();
+    let place = rank(&found.solution.scores, 12);
+    assert!((3..=5).contains(&place), "rank {place}");
+    let fans = found.annotators.iter().filter(|own| own.class == AnnotatorClass::Fan);
+    assert_eq!(fans.map(|own| own.annotator).collect::<Vec<_>>(), (30..40).collect::<Vec<u32>>());
+}
+
+#[test]
+fn honest_people_are_not_called_fans() {
+    for seed in 0..20 {
+        let found = crowd(16, &[Kind::Careful; 30], 60, 100 + seed).solve();
+        assert!(found.annotators.iter().all(|own| own.favourite.is_none()), "seed {seed}");
+        let found = crowd(16, &mixed(), 60, 200 + seed).solve();
+        assert!(found.annotators.iter().all(|own| own.favourite.is_none()), "seed {seed}");
+    }
 }
