@@ -1,13 +1,16 @@
 #!/usr/bin/env python3
-"""Compares `crowd`, which models each annotator, with evalica and crowd-kit on the same votes.
+"""Compares `crowd`, which models each annotator, with other methods and programs on the same votes.
 
     .venv-bench/bin/python benches/crowd.py --crowd-kit PYTHON [--votes N] [--items N] [--annotators N]
 
-PYTHON is an interpreter with crowd-kit. `hodgerank.rank` gets a pandas table with text labels. evalica gets
-lists, which its interface requires, and computes plain Bradley-Terry scores: it knows no annotators.
-crowd-kit's NoisyBradleyTerry models the skill and bias of each worker; it gets a pandas table too. It computes
-its gradient in a Python loop, so it gets fewer votes; the time of each call is proportional to their number.
-Seconds are medians; those of crowd-kit are from one run. Kendall's tau is that with the true scores.
+1. From a pandas table with text labels: evalica gets lists, which its interface requires, and computes plain
+   Bradley-Terry scores: it knows no annotators. PYTHON is an interpreter with crowd-kit, whose
+   NoisyBradleyTerry models the skill and bias of each worker. It computes its gradient in a Python loop, so
+   it gets fewer votes; the time of each call is proportional to their number.
+2. From a CSV file with the command line: `--method crowd` and `--method l2`.
+
+The programs take turns; seconds are medians, those of crowd-kit are from one run. Kendall's tau is that with
+the true scores.
 """
 
 import argparse
@@ -16,7 +19,6 @@ import statistics
 import subprocess
 import sys
 import tempfile
-import time
 import warnings
 from pathlib import Path
 
@@ -24,18 +26,16 @@ import evalica
 import pandas
 
 import hodgerank
+from ingest import DATA, TARGET, median_seconds, peak, run_child, spread, verdict
+from timing import in_turns
+
+# The targets: crowd from CSV in at most so many times the time of l2, and so much memory; evalica takes at
+# least so many times the time of crowd.
+MAX_RATIO = 3.0
+MAX_MEGABYTES = 600
+MIN_PEER_RATIO = 3.0
 
 PEER = Path(__file__).with_name("crowd_kit.py")
-
-
-def seconds(task, rounds):
-    """Returns the median time of a call, and its last result."""
-    times = []
-    for _ in range(rounds):
-        started = time.perf_counter()
-        result = task()
-        times.append(time.perf_counter() - started)
-    return statistics.median(times), result
 
 
 def run_crowd_kit(python, table, iterations):
@@ -55,7 +55,8 @@ def main():
     parser.add_argument("--votes", type=int, default=1_000_000)
     parser.add_argument("--items", type=int, default=1000)
     parser.add_argument("--annotators", type=int, default=2000)
-    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--csv-votes", type=int, default=10_000_000, help="0 leaves this part out")
     parser.add_argument("--crowd-kit-votes", type=int, default=20_000)
     parser.add_argument("--crowd-kit-iterations", type=int, default=100, help="its default is 100")
     given = parser.parse_args()
@@ -88,24 +89,62 @@ def main():
     workers = pandas.DataFrame(
         {"worker": part["annotator"], "left": part["left"], "right": part["right"], "label": labels}
     )
-    crowd = seconds(lambda: rank(table), given.rounds)
-    plain = seconds(lambda: evalica.bradley_terry(left, right, winners).scores, given.rounds)
-    crowd_part = seconds(lambda: rank(part), given.rounds)
-    peer = run_crowd_kit(given.crowd_kit, workers, given.crowd_kit_iterations)
+    tasks = {
+        "crowd": lambda: rank(table),
+        "evalica": lambda: evalica.bradley_terry(left, right, winners).scores,
+        "part": lambda: rank(part),
+    }
+    times, scores = in_turns(tasks, given.rounds)
+    median = {name: statistics.median(values) for name, values in times.items()}
+    median["crowd-kit"], scores["crowd-kit"] = run_crowd_kit(
+        given.crowd_kit, workers, given.crowd_kit_iterations
+    )
 
     print(f"{given.votes:,} votes by {given.annotators:,} annotators on {given.items:,} items")
     print("\n| task | votes | seconds | tau with the truth |\n|---|---:|---:|---:|")
-    for text, votes, (took, scores) in [
-        ('`hodgerank.rank(table, method="crowd")`', given.votes, crowd),
-        (f"`evalica.bradley_terry`, lists ({evalica.__version__})", given.votes, plain),
-        ('`hodgerank.rank(table, method="crowd")`', len(part), crowd_part),
-        ("`NoisyBradleyTerry` of crowd-kit", len(part), peer),
+    for name, text, votes in [
+        ("crowd", '`hodgerank.rank(table, method="crowd")`', given.votes),
+        ("evalica", f"`evalica.bradley_terry`, lists ({evalica.__version__})", given.votes),
+        ("part", '`hodgerank.rank(table, method="crowd")`', len(part)),
+        ("crowd-kit", "`NoisyBradleyTerry` of crowd-kit", len(part)),
     ]:
-        print(f"| {text} | {votes:,} | {took:.3f} | {tau(scores):.3f} |")
-    print()
-    print(f"- evalica takes {plain[0] / crowd[0]:.2f} times as long as crowd, on all votes")
-    print(f"- crowd-kit takes {peer[0] / crowd_part[0]:.0f} times as long as crowd, on {len(part):,} votes")
+        print(f"| {text} | {votes:,} | {median[name]:.3f} | {tau(scores[name]):.3f} |")
+    ratio = median["evalica"] / median["crowd"]
+    fastest = min(times["evalica"]) / min(times["crowd"])
+    print(
+        f"\n- evalica takes {ratio:.2f} times as long as crowd ({fastest:.2f} by the fastest rounds); "
+        f"target: at least {MIN_PEER_RATIO:.0f}: {verdict(ratio >= MIN_PEER_RATIO)}"
+    )
+    ratio = median["crowd-kit"] / median["part"]
+    print(f"- crowd-kit takes {ratio:.0f} times as long as crowd, on {len(part):,} votes")
+    if given.csv_votes > 0:
+        from_csv(given.csv_votes, given.rounds)
     return 0
+
+
+def from_csv(votes, rounds):
+    """Prints time and memory of the command line with and without a model of the annotators."""
+    program, file = TARGET / "release" / "hodgerank", DATA / f"crowd-{votes}.csv"
+    DATA.mkdir(exist_ok=True)
+    if not file.exists():
+        people = "careful=8000,careless=700,malicious=600,always-left=700"
+        simulate = [program, "simulate", "--items", "1000", "--votes", str(votes), "--annotators", people]
+        run_child([*simulate, "--noise", "bradley-terry", "--seed", "1", "-o", file])
+    runs = {"l2": [], "crowd": []}
+    for _ in range(rounds):
+        for method, own in runs.items():
+            command = [program, "rank", file, "--method", method, "--format", "csv", "--quiet"]
+            own.append(run_child(command)[0])
+    print(f"\n{votes:,} votes by 10,000 annotators on 1,000 items, CSV of {file.stat().st_size / 1e6:.0f} MB")
+    print("\n| method | seconds | MB |\n|---|---:|---:|")
+    for method, own in runs.items():
+        print(f"| `{method}` | {spread(own)} | {peak(own):.0f} |")
+    ratio = median_seconds(runs["crowd"]) / median_seconds(runs["l2"])
+    memory = peak(runs["crowd"])
+    print(
+        f"\n- crowd takes {ratio:.2f} times as long as l2; target: at most {MAX_RATIO:.0f}: "
+        f"{verdict(ratio <= MAX_RATIO)}; at most {MAX_MEGABYTES} MB: {verdict(memory <= MAX_MEGABYTES)}"
+    )
 
 
 if __name__ == "__main__":

@@ -12,10 +12,8 @@ the table to Arrow is counted for hodgerank.
 """
 
 import argparse
-import gc
 import statistics
 import sys
-import time
 
 import choix
 import evalica
@@ -24,17 +22,7 @@ import pandas
 
 import hodgerank
 from hodgerank._votes import as_votes
-
-
-def seconds(task):
-    """Times a call without garbage collection, as timeit does: a collection would scan the long lists."""
-    gc.collect()
-    gc.disable()
-    started = time.perf_counter()
-    result = task()
-    took = time.perf_counter() - started
-    gc.enable()
-    return took, result
+from timing import in_turns, seconds
 
 
 def main():
@@ -68,16 +56,9 @@ def main():
         "l2": lambda: hodgerank.rank(table, method="l2"),
         "evalica": lambda: evalica.bradley_terry(left, right, winners),
     }
-    times = {name: [] for name in [*tasks, "choix"]}
-    answers = {}
-    for turn in range(given.rounds):
-        # Each round starts with a different program: one that runs after evalica finds a cold cache.
-        order = [*tasks][turn % len(tasks) :] + [*tasks][: turn % len(tasks)]
-        for name in order:
-            took, answers[name] = seconds(tasks[name])
-            times[name].append(took)
+    times, answers = in_turns(tasks, given.rounds)
     ranking, peer = answers["auto"], answers["evalica"]
-    times["choix"].append(seconds(lambda: choix.ilsr_pairwise(given.items, pairs, alpha=0.01))[0])
+    times["choix"] = [seconds(lambda: choix.ilsr_pairwise(given.items, pairs, alpha=0.01))[0]]
 
     median = {name: statistics.median(values) for name, values in times.items()}
     ours = dict(zip(ranking.items, ranking.scores))

@@ -20,12 +20,15 @@ pub struct Table {
     metadata: Vec<(String, String)>,
 }
 
+/// Smaller numbers are written with an exponent.
+const MIN_DECIMAL: f64 = 1e-6;
+
 /// The values of a column. A missing value is an empty cell.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Column {
     /// Text.
     Text(Vec<Option<String>>),
-    /// Numbers; whole numbers are written without a decimal point.
+    /// Numbers; whole numbers are written without a decimal point, tiny ones with an exponent.
     Number(Vec<Option<f64>>),
     /// Numbers without gaps, always written with a decimal point or an exponent.
     Real(Vec<f64>),
@@ -59,7 +62,11 @@ impl Column {
                 out.push_str(&labels.cell(values[row].as_deref().unwrap_or_default()));
                 Ok(())
             }
-            Self::Number(values) => values[row].map_or(Ok(()), |value| write!(out, "{value}")),
+            Self::Number(values) => values[row].map_or(Ok(()), |value| match value.abs() {
+                // A p-value of a hundred zeros is hard to read.
+                size if size > 0.0 && size < MIN_DECIMAL => write!(out, "{value:e}"),
+                _ => write!(out, "{value}"),
+            }),
             Self::Real(values) => {
                 out.push_str(ryu::Buffer::new().format(values[row]));
                 Ok(())
@@ -169,11 +176,12 @@ mod tests {
         let mut table = Table::default();
         table.push("item", Column::Text(vec![Some("a,b".to_owned()), None]));
         table.push("score", Column::Number(vec![Some(0.5), None]));
+        table.push("p", Column::Number(vec![Some(2.5e-42), Some(0.0)]));
         table.push("real", Column::Real(vec![1.0, 1e-20]));
         table.push("flagged", Column::Truth(vec![true, false]));
         let mut out = Vec::new();
         table.write_csv(LabelStyle::Exact, &mut out).unwrap();
-        let expected = "item,score,real,flagged\n\"a,b\",0.5,1.0,true\n,,1e-20,false\n";
+        let expected = "item,score,p,real,flagged\n\"a,b\",0.5,2.5e-42,1.0,true\n,,0,1e-20,false\n";
         assert_eq!(String::from_utf8(out).unwrap(), expected);
         let mut out = Vec::new();
         table.write_parquet(&mut out).unwrap();
