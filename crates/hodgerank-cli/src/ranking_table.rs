@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use comfy_table::{Attribute, Cell, CellAlignment, Color, ColumnConstraint, Table};
+use hodgerank::ranking::with_decimals;
 use hodgerank::{RankedItem, RankedStudy};
 
 pub(crate) use hodgerank_commands::visible;
@@ -96,7 +97,7 @@ impl ScoreFormat {
     }
 
     pub(crate) fn score(self, score: f64) -> String {
-        format!("{score:.*}", self.decimals)
+        with_decimals(score, self.decimals)
     }
 
     /// A difference of scores, with its sign.

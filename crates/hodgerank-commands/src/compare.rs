@@ -13,7 +13,7 @@ use serde::Serialize;
 use crate::certificate::CertificateSummary;
 use crate::document::{Document, ExcludedSummary, write_json};
 use crate::failure::Failure;
-use crate::input::{InputOptions, ReadsVotes, VoteSource};
+use crate::input::{InputOptions, Kept, ReadsVotes, VoteSource};
 use crate::observer::{Observer, Task};
 use crate::scale::{ScaleOptions, ScaleSummary};
 
@@ -118,8 +118,10 @@ pub fn compare(
     }
     fit_options.validate_values()?;
     options.scale.validate()?;
-    let compares_crowd = options.methods.is_empty() || options.methods.contains(&Method::Crowd);
-    let input = votes.read(&options.input, compares_crowd, threads, observer)?;
+    let compares = |method| options.methods.is_empty() || options.methods.contains(&method);
+    let kept =
+        Kept { annotator_votes: compares(Method::Crowd), sides: compares(Method::BradleyTerry) };
+    let input = votes.read(&options.input, kept, threads, observer)?;
     for study in &input.studies {
         options.scale.check_items(&study.items, study.by.as_deref())?;
     }
@@ -135,7 +137,7 @@ fn compare_study(
     fit_options: &FitOptions,
     observer: &dyn Observer,
 ) -> Result<MethodComparison, Failure> {
-    let graph = ComparisonGraph::new(study.items.len(), study.groups)?;
+    let graph = ComparisonGraph::new(study.items.len(), study.groups)?.with_sides(study.sides);
     let votes = study.annotator_votes.as_ref();
     let has_annotators = !study.annotators.is_empty();
     let mut methods = Vec::new();

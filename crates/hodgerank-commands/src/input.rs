@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use clap::Args;
-use hodgerank::Study;
+use hodgerank::{FitOptions, Study};
 use hodgerank_io::memory;
 use hodgerank_io::read::{MemoryTable, Progress};
 use hodgerank_io::{ColumnNames, Format, Input, OnError, OutcomeAs, ReadOptions, Sources};
@@ -21,6 +21,30 @@ pub enum VoteSource {
     Files(Vec<String>),
     /// A table in memory.
     Table(Arc<MemoryTable>),
+}
+
+/// What is kept of the rows besides distinct votes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Kept {
+    /// Every vote with its annotator.
+    pub annotator_votes: bool,
+    /// The number of votes by side.
+    pub sides: bool,
+}
+
+impl Kept {
+    /// What the method needs, or may need once the votes are known.
+    #[must_use]
+    pub fn needed_by(fit: &FitOptions) -> Self {
+        Self { annotator_votes: fit.uses_annotators(), sides: fit.uses_sides() }
+    }
+
+    /// The same options of the reader, with this kept.
+    #[must_use]
+    pub fn apply(self, options: ReadOptions) -> ReadOptions {
+        let Self { annotator_votes, sides } = self;
+        ReadOptions { annotator_votes, sides, ..options }
+    }
 }
 
 impl VoteSource {
@@ -61,7 +85,7 @@ impl VoteSource {
     pub(crate) fn read(
         &self,
         options: &InputOptions,
-        annotator_votes: bool,
+        kept: Kept,
         threads: usize,
         observer: &dyn Observer,
     ) -> Result<Input, Failure> {
@@ -70,7 +94,7 @@ impl VoteSource {
             Some(Exclusion::Suspicious) => self.again(observer)?,
             _ => self.once(observer)?,
         };
-        let mut options = ReadOptions { annotator_votes, ..options.read_options(threads) };
+        let mut options = kept.apply(options.read_options(threads));
         read(&sources, &mut options, exclusion.as_ref(), self.bytes(), observer)
     }
 }
@@ -202,6 +226,7 @@ impl InputOptions {
             delimiter: self.delimiter,
             on_error: self.on_error,
             annotator_votes: false,
+            sides: false,
             excluded: None,
             threads,
         }

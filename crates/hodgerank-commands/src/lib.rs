@@ -40,7 +40,7 @@ pub use document::{
     write_json, write_studies,
 };
 pub use failure::Failure;
-pub use input::{InputOptions, ReadsVotes, VoteSource};
+pub use input::{InputOptions, Kept, ReadsVotes, VoteSource};
 pub use labels::LabelOptions;
 pub use observer::{Observer, Task};
 pub use ranked::{MethodSummary, announce, rank_study, warnings};

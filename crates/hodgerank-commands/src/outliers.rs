@@ -14,7 +14,7 @@ use hodgerank_io::write::{Column, Table};
 
 use crate::document::{Document, UncountedRows};
 use crate::failure::Failure;
-use crate::input::{InputOptions, ReadsVotes, VoteSource};
+use crate::input::{InputOptions, Kept, ReadsVotes, VoteSource};
 use crate::listing::{Listings, SuspectVote};
 use crate::observer::Observer;
 use crate::ranked::rank_study;
@@ -69,7 +69,7 @@ pub fn outliers(
     let options = args.method;
     options.validate()?;
     if args.per_group {
-        let input = source.read(&args.input, options.uses_annotators(), threads, observer)?;
+        let input = source.read(&args.input, Kept::needed_by(&options), threads, observer)?;
         let uncounted = UncountedRows::from(&input);
         let list = |study| -> Result<_, Failure> {
             let ranked = rank_study(study, uncounted.rejected.rows, &options, observer)?;

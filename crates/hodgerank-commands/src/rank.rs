@@ -25,7 +25,7 @@ use crate::annotators::{self, judged_annotators};
 use crate::certificate::CertificateSummary;
 use crate::document::{Document, StudyDocument, UncountedRows, table_by, write_studies};
 use crate::failure::Failure;
-use crate::input::{InputOptions, ReadsVotes, VoteSource};
+use crate::input::{InputOptions, Kept, ReadsVotes, VoteSource};
 use crate::observer::Observer;
 use crate::ranked::{MethodSummary, rank_study, warnings};
 use crate::scale::{ScaleOptions, ScaleSummary};
@@ -217,7 +217,7 @@ pub fn rank(
         let uncounted = pass.uncounted();
         return Ok(RankDocument { annotators, ..document(pass.studies, uncounted)? });
     }
-    let input = votes.read(&args.input, options.uses_annotators(), threads, observer)?;
+    let input = votes.read(&args.input, Kept::needed_by(&options), threads, observer)?;
     check(&input)?;
     let uncounted = UncountedRows::from(&input);
     let has_annotator_column = input.tables.iter().any(|table| table.has_annotator);
@@ -228,7 +228,8 @@ pub fn rank(
     let rank = |study| rank_study(study, uncounted.rejected.rows, &options, observer);
     let studies = input.studies.into_iter().map(rank).collect::<Result<Vec<_>, Failure>>()?;
     check_ranked(&studies)?;
-    let annotators = match with_annotators && has_annotator_column {
+    let has_annotators = studies.iter().any(|study| !study.annotators.is_empty());
+    let annotators = match with_annotators && has_annotators {
         true => AnnotatorLists::Judged(OnceLock::new()),
         false => AnnotatorLists::None,
     };

@@ -173,6 +173,8 @@ pub enum ModelSummary {
         prior: f64,
         /// Odds of a tie between equal items.
         tie_odds: f64,
+        /// Advantage of the left side in log-odds.
+        side_advantage: f64,
         /// Factor by which the scores were stretched to make up for lapses.
         stretch: f64,
         /// Log-likelihood of the votes.
@@ -221,6 +223,7 @@ impl ModelSummary {
                 lapse_rate: found.lapse_rate,
                 prior: found.prior,
                 tie_odds: found.tie_odds,
+                side_advantage: found.side_advantage,
                 stretch: found.stretch,
                 log_likelihood: found.log_likelihood,
                 lapse_gain: found.lapse_gain,

@@ -13,7 +13,7 @@ use hodgerank_report::study::{Limits, figures as charts, page};
 
 use crate::exclude;
 use crate::failure::Failure;
-use crate::input::{InputOptions, VoteSource};
+use crate::input::{InputOptions, Kept, VoteSource};
 use crate::observer::{Observer, Task};
 use crate::ranked::{rank_study, warnings};
 
@@ -65,7 +65,9 @@ pub fn report(
     }
     let output = page.open()?;
 
-    let input = votes.read(&options.input, true, threads, observer)?;
+    // The report compares all methods.
+    let kept = Kept { annotator_votes: true, sides: true };
+    let input = votes.read(&options.input, kept, threads, observer)?;
     if input.studies.len() > MAX_STUDIES {
         let studies = input.studies.len();
         return Err(Failure::usage(

@@ -12,7 +12,7 @@ use hodgerank_io::{ExcludedVotes, Input, ReadOptions, Rejected, Sources};
 
 use crate::document::UncountedRows;
 use crate::failure::Failure;
-use crate::input::{self, InputOptions, VoteSource};
+use crate::input::{self, InputOptions, Kept, VoteSource};
 use crate::observer::{Observer, Task};
 use crate::ranked::rank_study;
 
@@ -56,8 +56,7 @@ impl TwoPass {
         let exclusion = input_options.exclusion()?;
         let sources = votes.again(observer)?;
         let bytes = votes.bytes();
-        let annotator_votes = fit.uses_annotators();
-        let mut options = ReadOptions { annotator_votes, ..input_options.read_options(threads) };
+        let mut options = Kept::needed_by(fit).apply(input_options.read_options(threads));
         let read = input::read(&sources, &mut options, exclusion.as_ref(), bytes, observer)?;
         check(&read)?;
         let Input { studies, rejected, excluded, tables, .. } = read;

@@ -48,5 +48,7 @@ pub(crate) fn read_options(choices: &mut Choices<'_>, format: Option<Format>) ->
         ..columns
     };
     let on_error = if given >> 6 & 1 == 1 { OnError::Skip } else { OnError::Stop };
-    ReadOptions { columns, format, delimiter, on_error, threads: 1, ..ReadOptions::default() }
+    let sides = given >> 7 == 1;
+    let (threads, default) = (1, ReadOptions::default());
+    ReadOptions { columns, format, delimiter, on_error, sides, threads, ..default }
 }

@@ -4,7 +4,7 @@ mod annotated;
 
 use std::sync::Arc;
 
-use hodgerank::{Labels, Study, Tally, natural_order};
+use hodgerank::{Labels, SideTally, Study, Tally, natural_order};
 
 use annotated::AnnotatedVotes;
 pub(crate) use annotated::NO_ANNOTATOR;
@@ -29,6 +29,8 @@ pub(crate) struct Counter {
     outcome_like_items: usize,
     /// Whether to keep every vote with its annotator.
     keeps_votes: bool,
+    /// Whether to count votes by side.
+    counts_sides: bool,
     /// Whose votes are not counted.
     excluded: Option<ExclusionCounter>,
 }
@@ -45,12 +47,19 @@ struct StudyCounts {
     /// If they are kept, the votes of tables without annotators: they are counted only, because most
     /// inputs have such tables alone, and keeping every vote would take memory for nothing.
     unannotated: Tally,
+    /// The votes by side, if they are counted: of tables with sides, and without annotators if all other
+    /// votes are kept.
+    sides: Option<SideTally>,
 }
 
 impl Counter {
-    pub(crate) fn new(keeps_votes: bool, excluded: Option<&Arc<ExcludedAnnotators>>) -> Self {
+    pub(crate) fn new(
+        keeps_votes: bool,
+        counts_sides: bool,
+        excluded: Option<&Arc<ExcludedAnnotators>>,
+    ) -> Self {
         let excluded = excluded.map(ExclusionCounter::new);
-        Self { keeps_votes, excluded, ..Self::default() }
+        Self { keeps_votes, counts_sides, excluded, ..Self::default() }
     }
 
     /// Counts a row, or returns the role of a bad cell and its problem.
@@ -79,7 +88,8 @@ impl Counter {
         let left = self.item(study, row.left);
         let right = self.item(study, row.right);
         let annotator = layout.has(Role::Annotator).then(|| cell(Role::Annotator));
-        self.studies[study].add(left, right, row.y, row.count, annotator);
+        let has_sides = layout.has(Role::Outcome);
+        self.studies[study].add(left, right, row.y, row.count, annotator, has_sides);
         Ok(())
     }
 
@@ -93,7 +103,8 @@ impl Counter {
         let study = intern(&mut self.by, by) as usize;
         if study == self.studies.len() {
             let votes = self.keeps_votes.then(AnnotatedVotes::default);
-            self.studies.push(StudyCounts { votes, ..StudyCounts::default() });
+            let sides = self.counts_sides.then(SideTally::new);
+            self.studies.push(StudyCounts { votes, sides, ..StudyCounts::default() });
         }
         if by.is_empty() {
             self.unnamed = Some(study);
@@ -154,12 +165,17 @@ impl Counter {
     }
 
     /// Counts one vote on known items by a known annotator, none if the table has no annotators; only
-    /// for input without a `by` column.
+    /// for input without a `by` column. `has_sides` says whether items of the table have sides.
     #[inline]
-    pub(crate) fn count_by_id(&mut self, left: u32, right: u32, y: f64, annotator: Option<u32>) {
+    pub(crate) fn count_by_id(
+        &mut self,
+        (left, right, y): (u32, u32, f64),
+        annotator: Option<u32>,
+        has_sides: bool,
+    ) {
         let study = &mut self.studies[0];
         study.rows += 1;
-        study.add_vote(left, right, y, 1, annotator);
+        study.add_vote(left, right, y, 1, annotator, has_sides);
     }
 
     /// Bytes of memory that the counts take, approximately.
@@ -169,6 +185,7 @@ impl Counter {
                 + study.annotators.memory_bytes()
                 + study.tally.memory_bytes()
                 + study.unannotated.memory_bytes()
+                + study.sides.as_ref().map_or(0, SideTally::memory_bytes)
                 + study.votes.as_ref().map_or(0, AnnotatedVotes::memory_bytes)
         };
         self.studies.iter().map(study).sum::<usize>() as u64
@@ -215,24 +232,53 @@ impl Counter {
 
 impl StudyCounts {
     #[inline]
-    fn add(&mut self, left: u32, right: u32, y: f64, count: u64, annotator: Option<&[u8]>) {
+    fn add(
+        &mut self,
+        left: u32,
+        right: u32,
+        y: f64,
+        count: u64,
+        annotator: Option<&[u8]>,
+        has_sides: bool,
+    ) {
         self.rows += 1;
         let annotator = annotator.map(|name| match name.is_empty() {
             true => NO_ANNOTATOR,
             false => intern(&mut self.annotators, name),
         });
-        self.add_vote(left, right, y, count, annotator);
+        self.add_vote(left, right, y, count, annotator, has_sides);
     }
 
     #[inline]
-    fn add_vote(&mut self, left: u32, right: u32, y: f64, count: u64, annotator: Option<u32>) {
+    fn add_vote(
+        &mut self,
+        left: u32,
+        right: u32,
+        y: f64,
+        count: u64,
+        annotator: Option<u32>,
+        has_sides: bool,
+    ) {
         match (&mut self.votes, annotator) {
             (None, _) => self.tally.add(left, right, y, count),
             (Some(_), None) => self.unannotated.add(left, right, y, count),
             (Some(votes), Some(annotator)) => {
                 self.tally.add(left, right, y, count);
                 votes.add(annotator, left, right, y, count);
+                // Their sides are kept with them.
+                return;
             }
+        }
+        if self.sides.is_some() && has_sides {
+            self.add_side(left, right, y, count);
+        }
+    }
+
+    /// Not inlined: methods that do not use sides would read more slowly.
+    #[inline(never)]
+    fn add_side(&mut self, left: u32, right: u32, y: f64, count: u64) {
+        if let Some(sides) = &mut self.sides {
+            sides.add(left, right, y, count);
         }
     }
 
@@ -256,6 +302,10 @@ impl StudyCounts {
             let mut votes: Vec<AnnotatedVotes> =
                 parts.iter_mut().map(|part| part.votes.take().unwrap_or_default()).collect();
             if parts.iter().any(|part| part.unannotated.votes() > 0) {
+                // The votes that were kept are counted with the others.
+                for (part, votes) in parts.iter_mut().zip(&votes) {
+                    part.sides.iter_mut().for_each(|sides| votes.count_sides(sides));
+                }
                 let unannotated =
                     parts.iter_mut().map(|part| std::mem::take(&mut part.unannotated)).collect();
                 let groups = Tally::finish(unannotated, &new_ids);
@@ -264,17 +314,24 @@ impl StudyCounts {
                 new_annotators.push(Vec::new());
                 votes.push(AnnotatedVotes::unknown(&groups));
                 parts.push(Self { tally: Tally::from(&groups), ..Self::default() });
+            } else {
+                parts.iter_mut().for_each(|part| part.sides = None);
             }
             let number = annotators.len();
             let merged = AnnotatedVotes::merge(votes, &new_ids, &new_annotators, number, has_sides);
             annotator_votes = Some(merged);
         }
+        let sides = parts.iter_mut().map(|part| part.sides.take()).zip(&new_ids);
+        let (sides, side_ids): (Vec<SideTally>, Vec<Vec<u32>>) =
+            sides.filter_map(|(sides, ids)| Some((sides?, ids.clone()))).unzip();
+        let has_sides = has_sides && !sides.is_empty();
+        let sides = has_sides.then(|| SideTally::finish(sides, &side_ids));
         let tallies = parts.into_iter().flat_map(|part| [part.tally, part.unannotated]);
         let ids = new_ids.into_iter().flat_map(|ids| [ids.clone(), ids]);
         let (tallies, new_ids): (Vec<Tally>, Vec<Vec<u32>>) =
             tallies.zip(ids).filter(|(tally, _)| tally.votes() > 0).unzip();
         let groups = Tally::finish(tallies, &new_ids);
-        Study { by, items, groups, rows, comparisons, annotators, annotator_votes }
+        Study { by, items, groups, rows, comparisons, annotators, annotator_votes, sides }
     }
 }
 

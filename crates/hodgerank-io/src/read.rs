@@ -74,7 +74,8 @@ impl Sources {
             0 => std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
             threads => threads,
         };
-        let counter = || Counter::new(options.annotator_votes, options.excluded.as_ref());
+        let ReadOptions { annotator_votes, sides, excluded, .. } = options;
+        let counter = || Counter::new(*annotator_votes, *sides, excluded.as_ref());
         let mut counters: Vec<Counter> = (0..threads).map(|_| counter()).collect();
         let (rejected, tables) = self.read_rows(options, progress, &mut counters)?;
         let counted: u64 = counters.iter().map(Counter::memory_bytes).sum();

@@ -10,4 +10,4 @@ pub mod votes;
 
 pub(crate) use local_votes::LocalVotes;
 pub use shard_plan::ShardPlan;
-pub use studies::{AnnotatorColumns, DistributedStudy};
+pub use studies::{DistributedStudy, KeptColumns};

@@ -11,7 +11,7 @@ use std::sync::OnceLock;
 use rayon::prelude::*;
 
 use crate::comparison::{Comparison, positive_zero};
-use crate::graph::Groups;
+use crate::graph::{Groups, SideCounts, SideTally};
 
 /// A vote of an annotator, with the items as they were shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -170,6 +170,18 @@ impl AnnotatorVotes {
         };
         let votes: Vec<Comparison> = (0..groups.len()).map(vote).collect();
         Self::from_comparisons(0, &votes, has_sides)
+    }
+
+    /// The votes of each pair of `items` items by side; none if sides are unknown.
+    #[must_use]
+    pub fn side_counts(&self, items: usize) -> Option<SideCounts> {
+        self.has_sides.then(|| {
+            let mut tally = SideTally::new();
+            for vote in &self.unsorted.votes {
+                tally.add(vote.left, vote.right, self.y(vote), u64::from(vote.count));
+            }
+            SideTally::finish(vec![tally], &[(0..items as u32).collect()])
+        })
     }
 
     fn sorted(&self) -> &Blocks {
@@ -335,7 +347,9 @@ mod tests {
             vote(Some(0), 1, 2, -0.0, large),
             vote(Some(0), 0, 2, 0.0, 0),
         ];
+        let sides = SideCounts::of_comparisons(4, &votes);
         let votes = AnnotatorVotes::from_comparisons(2, &votes, true);
+        assert_eq!(votes.side_counts(4), Some(sides));
         assert_eq!(votes.outcomes(), [-1.0, 0.0, 1.0]);
         assert_eq!(votes.of(1), [AnnotatorVote { left: 3, right: 2, outcome: 0, count: 2 }]);
         assert_eq!(votes.unknown(), [AnnotatorVote { left: 0, right: 1, outcome: 2, count: 1 }]);

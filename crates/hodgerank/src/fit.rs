@@ -19,7 +19,7 @@ use std::time::Instant;
 use crate::annotator_votes::AnnotatorVotes;
 use crate::certificate::{self, Asked, Certificate, Influence};
 use crate::error::{Error, Result};
-use crate::graph::{ComparisonGraph, Components};
+use crate::graph::{ComparisonGraph, Components, SideCounts};
 use crate::numeric;
 use crate::options::FitOptions;
 use crate::path::{Change, Entry, Parameter, Path, StopAt};
@@ -154,7 +154,8 @@ pub fn fit(graph: &ComparisonGraph, options: &FitOptions) -> Result<Fit> {
 
 /// [`fit`] for methods that judge people too: `votes` are the votes of the graph with their
 /// annotators. Where several processes share the votes, each has all votes of some annotators, whichever
-/// process owns their pairs; either all processes have `votes` or none.
+/// process owns their pairs; either all processes have `votes` or none. `bt` takes sides from `votes` if the
+/// graph has none and there is a single process.
 ///
 /// # Errors
 /// As [`fit`], and [`Error::NoAnnotators`] if the method needs them.
@@ -177,7 +178,13 @@ pub fn fit_with_annotators(
             let found = pc_lasso::solve(graph, &options.pc_lasso_options())?;
             unflagged(graph, Method::PcLasso, found.solution)
         }
-        Some(Method::BradleyTerry) => bradley_terry(graph, options)?,
+        Some(Method::BradleyTerry) => {
+            // Several processes have the votes of annotators elsewhere than those of pairs.
+            let is_single = graph.communicator().is_single_process();
+            let votes = votes.filter(|_| graph.sides().is_none() && is_single);
+            let sides = votes.and_then(|votes| votes.side_counts(graph.items()));
+            bradley_terry(graph, graph.sides().or(sides.as_ref()), options)?
+        }
         Some(Method::Crowd) => {
             // Of all processes: a single one may have none.
             let annotators = votes.map_or(0, AnnotatorVotes::annotators) as f64;
@@ -398,13 +405,18 @@ fn flag(
 }
 
 /// Flags the votes that are more likely lapses than honest, or as many as the rule asks for.
-fn bradley_terry(graph: &ComparisonGraph, options: &FitOptions) -> Result<Fit> {
+fn bradley_terry(
+    graph: &ComparisonGraph,
+    sides: Option<&SideCounts>,
+    options: &FitOptions,
+) -> Result<Fit> {
     let method = Method::BradleyTerry;
     if options.rule() != OutlierRule::Auto && !graph.communicator().is_single_process() {
         let (value, expected) = (method.as_str().to_owned(), "hlasso or lbi with this rule");
         return Err(Error::BadOption { option: "method", value, expected });
     }
-    let found = bradley_terry::solve(graph, &options.bradley_terry_options())?;
+    let model = options.bradley_terry_options();
+    let found = bradley_terry::solve_with_sides(graph, sides, &model)?;
     let asked = match options.rule() {
         OutlierRule::Auto => None,
         _ => Some(target(graph, Some(method), options)?),

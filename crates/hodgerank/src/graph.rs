@@ -4,12 +4,15 @@ mod chunks;
 mod components;
 mod groups;
 mod item_pair;
+mod sides;
 mod tally;
 
 pub(crate) use chunks::{Chunk, Chunks, sums_of_items};
 pub use components::Components;
 pub use groups::{Groups, Merged};
 pub use item_pair::ItemPair;
+pub(crate) use sides::PairSides;
+pub use sides::{SideCounts, SideTally};
 pub use tally::Tally;
 
 use std::ops::Range;
@@ -32,6 +35,7 @@ pub struct ComparisonGraph {
     pairs: Pairs,
     components: Components,
     votes: f64,
+    sides: Option<SideCounts>,
     communicator: Arc<dyn Communicator>,
 }
 
@@ -179,7 +183,14 @@ impl ComparisonGraph {
         let ends = pairs.left.iter().copied().zip(pairs.right.iter().copied());
         let components = Components::of(items, ends, &*communicator);
         let votes = communicator.sum_scalar(groups.votes());
-        Ok(Self { items, groups, pairs, components, votes, communicator })
+        Ok(Self { items, groups, pairs, components, votes, sides: None, communicator })
+    }
+
+    /// The same graph with the sides on which items were shown, if they are known. Where several
+    /// processes share the votes, each has the sides of its own pairs, or none has any.
+    #[must_use]
+    pub fn with_sides(self, sides: Option<SideCounts>) -> Self {
+        Self { sides, ..self }
     }
 
     /// Number of items, compared or not.
@@ -192,6 +203,12 @@ impl ComparisonGraph {
     #[must_use]
     pub fn groups(&self) -> &Groups {
         &self.groups
+    }
+
+    /// The votes of each pair by side, if sides are known.
+    #[must_use]
+    pub fn sides(&self) -> Option<&SideCounts> {
+        self.sides.as_ref()
     }
 
     /// Number of votes, on all processes.

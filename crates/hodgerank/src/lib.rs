@@ -97,7 +97,7 @@ pub use comparison::Comparison;
 pub use error::{Error, Result};
 pub use fit::{Fit, Model, fit};
 pub use flag_reason::FlagReason;
-pub use graph::{ComparisonGraph, Components, Groups, Merged, Pairs, Tally};
+pub use graph::{ComparisonGraph, Components, Groups, Merged, Pairs, SideCounts, SideTally, Tally};
 pub use labels::{Labels, natural_order};
 pub use options::{FitOptions, Ranker};
 pub use path::Path;

@@ -271,6 +271,14 @@ impl FitOptions {
         self.method.map_or_else(|| fit::prefers_model(self.rule()), Method::needs_annotators)
     }
 
+    /// Whether the method uses the sides on which items were shown, where they are known: votes are to
+    /// be counted by side.
+    #[must_use]
+    pub fn uses_sides(&self) -> bool {
+        let is_model = || fit::prefers_model(self.rule());
+        self.method.map_or_else(is_model, |method| method == Method::BradleyTerry)
+    }
+
     pub(crate) fn bregman_options(&self) -> BregmanOptions {
         let Self { algorithm, kappa, dt, backend, .. } = *self;
         BregmanOptions { algorithm, kappa, dt, backend, ..BregmanOptions::default() }

@@ -48,9 +48,10 @@ impl RankedStudy {
     /// # Errors
     /// If an option is invalid for the votes, or a solver fails.
     pub fn new(study: Study, rejected: u64, options: &FitOptions) -> Result<Self> {
-        let Study { by, items, groups, annotators, annotator_votes, rows, comparisons } = study;
+        let Study { by, items, groups, annotators, annotator_votes, sides, rows, comparisons } =
+            study;
         let distinct = groups.len();
-        let graph = ComparisonGraph::new(items.len(), groups)?;
+        let graph = ComparisonGraph::new(items.len(), groups)?.with_sides(sides);
         let input = InputSummary {
             rows,
             rejected,

@@ -87,10 +87,20 @@ impl RankedItem {
     }
 }
 
+/// A number with so many decimals. What rounds to zero has no sign.
+#[must_use]
+pub fn with_decimals(value: f64, decimals: usize) -> String {
+    let text = format!("{value:.decimals$}");
+    match text.strip_prefix('-') {
+        Some(size) if size.bytes().all(|byte| matches!(byte, b'0' | b'.')) => size.to_owned(),
+        _ => text,
+    }
+}
+
 impl<I: fmt::Display> fmt::Display for RankedItem<I> {
     /// `1. cat (0.6667)`
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}. {} ({:.4})", self.rank, self.item, self.score + 0.0)
+        write!(f, "{}. {} ({})", self.rank, self.item, with_decimals(self.score, 4))
     }
 }
 
@@ -206,6 +216,13 @@ fn records(graph: &ComparisonGraph, components: &Components, scores: &[f64]) -> 
 mod tests {
     use super::*;
     use crate::{Comparison, Groups};
+
+    #[test]
+    fn zero_has_no_sign() {
+        let texts = [-1e-17, -0.00004, -0.00006, 0.5, -1.0].map(|value| with_decimals(value, 4));
+        assert_eq!(texts, ["0.0000", "0.0000", "-0.0001", "0.5000", "-1.0000"]);
+        assert_eq!((with_decimals(-0.4, 0), with_decimals(-0.6, 0)), ("0".into(), "-1".into()));
+    }
 
     #[test]
     fn ranks_restart_in_each_component_and_are_shared_by_equals() {

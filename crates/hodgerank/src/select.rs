@@ -14,13 +14,15 @@ pub mod lapse;
 mod likelihood;
 mod rule;
 
+use crate::communicator::Communicator;
 use crate::error::{Error, Result};
 use crate::graph::ComparisonGraph;
 use crate::solve::{L2Options, l2};
 
 use cross_validation::CrossValidationOptions;
 use lapse::{Lapse, SidedEstimate};
-use likelihood::{MaximumLikelihood, Rate, SidedVotes, maximise, negligible_gain};
+pub(crate) use likelihood::negligible_gain;
+use likelihood::{MaximumLikelihood, Rate, SidedVotes, maximise};
 
 pub use rule::share;
 
@@ -203,6 +205,16 @@ pub(crate) fn scores_with_lapses(graph: &ComparisonGraph, rate: Option<f64>) -> 
 /// them agree with them too well, and the likelihood alone would stretch them without end.
 pub(crate) fn agreement_curve(graph: &ComparisonGraph, scores: &[f64], penalty: f64) -> Lapse {
     lapse::estimate_with_prior(&SidedVotes::new(graph), scores, penalty)
+}
+
+/// The same where distances depend on the side on which an item was shown: `list` has each distance with
+/// the votes that agree with the favoured item and those against, in this process.
+pub(crate) fn agreement_curve_of_list(
+    list: &[(f64, f64, f64)],
+    communicator: &dyn Communicator,
+    penalty: f64,
+) -> Lapse {
+    lapse::estimate_of_list(list, communicator, penalty)
 }
 
 /// Returns the optimum, the binned estimate, and whether the search was restarted.

@@ -2,7 +2,7 @@
 
 use crate::annotator_votes::AnnotatorVotes;
 use crate::error::{Error, Result};
-use crate::graph::{ComparisonGraph, Groups};
+use crate::graph::{ComparisonGraph, Groups, SideCounts};
 use crate::labels::Labels;
 
 /// Maximum number of votes of a study: 2⁵³. Weights are `f64`, and up to this number every sum of
@@ -22,6 +22,9 @@ pub struct Study {
     pub annotators: Labels,
     /// Every vote with its annotator, if it was kept; an annotator's index is that of `annotators`.
     pub annotator_votes: Option<AnnotatorVotes>,
+    /// The votes of each pair by side, if they were counted and all sides are known. They also follow
+    /// from `annotator_votes`, so that there are none where all votes were kept.
+    pub sides: Option<SideCounts>,
     /// Rows counted.
     pub rows: u64,
     /// Votes counted: rows times their counts.
@@ -34,7 +37,7 @@ impl Study {
     /// # Errors
     /// If a vote refers to an item that does not exist, or there are too many items or votes.
     pub fn into_graph(self) -> Result<ComparisonGraph> {
-        ComparisonGraph::new(self.items.len(), self.groups)
+        Ok(ComparisonGraph::new(self.items.len(), self.groups)?.with_sides(self.sides))
     }
 
     /// Checks that there are no more votes than can be counted exactly.

@@ -3,7 +3,7 @@
 use crate::annotator_votes::AnnotatorVotes;
 use crate::comparison::Comparison;
 use crate::error::{Error, Result};
-use crate::graph::Groups;
+use crate::graph::{Groups, SideCounts};
 use crate::labels::Labels;
 use crate::study::{Study, check_votes};
 
@@ -156,12 +156,15 @@ impl Votes {
         let number = annotators.len();
         let annotator_votes = (number > 0)
             .then(|| AnnotatorVotes::from_comparisons(number, &votes, self.has_sides()));
+        let sides = (number == 0 && self.has_sides())
+            .then(|| SideCounts::of_comparisons(items.len(), &votes));
         let study = Study {
             by: None,
             items,
             groups: merged.groups,
             annotators,
             annotator_votes,
+            sides,
             rows: votes.len() as u64,
             comparisons,
         };

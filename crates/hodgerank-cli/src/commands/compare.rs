@@ -2,6 +2,7 @@
 
 use std::io;
 
+use hodgerank::ranking::with_decimals;
 use hodgerank_commands::compare::{CompareDocument, MethodComparison, MethodRanking};
 
 use crate::output::{FormattedText, Style};
@@ -36,7 +37,7 @@ fn draw(comparison: &MethodComparison, style: Style, out: &mut dyn io::Write) ->
             let star = if differs { "*" } else { "" };
             let decimals = if method.scale.is_some() { 0 } else { 3 };
             let score = match with_scores {
-                true => format!(" ({:.decimals$})", method.scores[i]),
+                true => format!(" ({})", with_decimals(method.scores[i], decimals)),
                 false => String::new(),
             };
             format!("{}{star}{score}", method.ranks[i])

@@ -81,6 +81,7 @@ pub(crate) fn run(args: &DemoArgs, terminal: &Terminal) -> Result<(), RunFailure
         groups: Groups::merge(COFFEES.len(), &comparisons)?.groups,
         annotators: names.iter().map(String::as_str).collect(),
         annotator_votes: Some(AnnotatorVotes::from_comparisons(names.len(), &comparisons, true)),
+        sides: None,
         rows: votes.len() as u64,
         comparisons: votes.len() as u64,
     };

@@ -42,10 +42,11 @@ fn settings() -> Vec<(&'static str, FitOptions)> {
 fn program_and_library_agree_bit_by_bit() {
     for file in ["complete.csv", "annotators.csv"] {
         let file = hodgerank_testdata::file(file).to_str().unwrap().to_owned();
-        let with_annotators = ReadOptions { annotator_votes: true, ..Default::default() };
-        let input = read(std::slice::from_ref(&file), &with_annotators, &Arc::default()).unwrap();
+        let kept = ReadOptions { annotator_votes: true, sides: true, ..Default::default() };
+        let input = read(std::slice::from_ref(&file), &kept, &Arc::default()).unwrap();
         let study = &input.studies[0];
         let graph = ComparisonGraph::new(study.items.len(), study.groups.clone()).unwrap();
+        let graph = graph.with_sides(study.sides.clone());
         for (flags, options) in settings() {
             let votes = study.annotator_votes.as_ref();
             let scores = fit_with_annotators(&graph, votes, &options).unwrap().scores;

@@ -35,6 +35,7 @@ mod output;
 mod permissions;
 mod rank;
 mod report;
+mod sides;
 mod simulate_demo;
 mod spreadsheet_safe;
 mod studies;

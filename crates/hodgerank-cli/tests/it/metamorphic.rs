@@ -368,6 +368,7 @@ fn sides() {
     let excluded = [
         "report",
         "rank",
+        "rank bt",
         "rank share",
         "outliers",
         "outliers all",

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use hodgerank::{AnnotatorVote, AnnotatorVotes, Groups};
+use hodgerank::{AnnotatorVote, AnnotatorVotes, Groups, SideTally};
 
 /// The index of an annotator who is not known.
 pub(crate) const NO_ANNOTATOR: u32 = u32::MAX;
@@ -50,6 +50,13 @@ impl AnnotatedVotes {
 
     pub(super) fn memory_bytes(&self) -> usize {
         self.votes.capacity() * size_of::<(u32, AnnotatorVote)>()
+    }
+
+    /// Counts the votes by side, with the indices of this thread.
+    pub(super) fn count_sides(&self, sides: &mut SideTally) {
+        for (_, AnnotatorVote { left, right, outcome, count }) in &self.votes {
+            sides.add(*left, *right, self.outcomes[*outcome as usize], u64::from(*count));
+        }
     }
 
     /// The votes of unknown people, from groups.

@@ -107,7 +107,8 @@ impl BatchParser {
                     && !counter.watches_codes(&self.layout)
                     && let Some((left, right, y, annotator)) = fast_path.vote(row - start)
                 {
-                    counter.count_by_id(left, right, y, annotator);
+                    let has_sides = self.layout.has(Role::Outcome);
+                    counter.count_by_id((left, right, y), annotator, has_sides);
                 } else {
                     let parsed = self.parse_row(batch, &columns, row, &mut scratch, counter);
                     if let Err(fault) = parsed {

@@ -26,6 +26,7 @@ pub enum OnError {
 /// | `delimiter` | `,` (`;` or tab if the header has no comma) | field separator of CSV |
 /// | `on_error` | stop | what to do with a bad row |
 /// | `annotator_votes` | no | whether to keep every vote with its annotator |
+/// | `sides` | no | whether to count votes by the side of the preferred item |
 /// | `excluded` | nobody | annotators whose votes are not counted |
 /// | `threads` | all cores | number of reading threads; never changes the result |
 #[derive(Debug, Clone, Default)]
@@ -41,6 +42,9 @@ pub struct ReadOptions {
     /// Whether to keep every vote with its annotator, for methods that judge people: 36 bytes of
     /// memory per vote.
     pub annotator_votes: bool,
+    /// Whether to count votes by the side of the preferred item too, where sides are known and votes are
+    /// not kept anyway: for methods that estimate an advantage of the left side.
+    pub sides: bool,
     /// Annotators whose votes are not counted.
     pub excluded: Option<Arc<ExcludedAnnotators>>,
     /// Number of reading threads; 0 for all cores.

@@ -72,6 +72,7 @@ mod tests {
             comparisons: 6,
             annotators: Labels::new(),
             annotator_votes: None,
+            sides: None,
         };
         let all_items: Labels = ["a", "b", "c", "d", "e"].into_iter().collect();
         let mut local = LocalVotes::copy_of(&[study(Some("x")), study(Some("y"))]);

@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use hodgerank::{
-    AnnotatorVotes, Communicator, ComparisonGraph, Error, Groups, InputSummary, Labels, Study,
-    check_votes,
+    AnnotatorVotes, Communicator, ComparisonGraph, Error, Groups, InputSummary, Labels, SideCounts,
+    Study, check_votes,
 };
 
+use hodgerank_commands::Kept;
 use hodgerank_io::read::TableHead;
 
 use super::annotators::send_to_annotator_owners;
@@ -31,20 +32,20 @@ pub struct DistributedStudy {
     pub annotator_votes: Option<AnnotatorVotes>,
 }
 
-/// What was kept about annotators while reading.
+/// What was kept about annotators and sides while reading.
 #[derive(Debug, Clone, Copy)]
-pub struct AnnotatorColumns {
-    /// Whether every vote was kept with its annotator; the same on all processes.
-    pub are_kept: bool,
+pub struct KeptColumns {
+    /// What was kept; the same on all processes.
+    pub kept: Kept,
     /// Whether items have sides in all files read here.
     pub has_sides: bool,
 }
 
-impl AnnotatorColumns {
+impl KeptColumns {
     /// What is known about the files read here.
     #[must_use]
-    pub fn new(are_kept: bool, tables: &[TableHead]) -> Self {
-        Self { are_kept, has_sides: tables.iter().all(|table| table.has_sides) }
+    pub fn new(kept: Kept, tables: &[TableHead]) -> Self {
+        Self { kept, has_sides: tables.iter().all(|table| table.has_sides) }
     }
 }
 
@@ -57,11 +58,11 @@ pub fn distribute(
     world: &World,
     communicator: &Arc<dyn Communicator>,
     mut local: Vec<Study>,
-    columns: AnnotatorColumns,
+    columns: KeptColumns,
 ) -> Result<Vec<DistributedStudy>, CollectiveError> {
     let mut without_sides = [u64::from(!columns.has_sides)];
     world.sum_counts(&mut without_sides);
-    let columns = AnnotatorColumns { has_sides: without_sides == [0], ..columns };
+    let columns = KeptColumns { has_sides: without_sides == [0], ..columns };
     // Without `--by` the only study has an empty name here; values of `--by` are never empty.
     let name = |study: &Study| study.by.clone().unwrap_or_default();
     let names: Vec<String> = local.iter().map(name).collect();
@@ -85,6 +86,7 @@ fn empty(by: Option<String>) -> Study {
         comparisons: 0,
         annotators: Labels::new(),
         annotator_votes: None,
+        sides: None,
     }
 }
 
@@ -92,18 +94,24 @@ fn distribute_one(
     world: &World,
     communicator: &Arc<dyn Communicator>,
     part: Study,
-    columns: AnnotatorColumns,
+    columns: KeptColumns,
 ) -> Result<DistributedStudy, CollectiveError> {
     let Study { by, items: local_items, groups, rows, comparisons, .. } = part;
-    let Study { annotators: read_annotators, annotator_votes, .. } = part;
+    let Study { annotators: read_annotators, annotator_votes, sides, .. } = part;
     let annotators = labels::owned(world, read_annotators.iter());
     let mut all_annotators = [annotators.len() as u64];
     world.sum_counts(&mut all_annotators);
     let items = labels::merge(world, local_items.iter());
     let global_index: Vec<u32> =
         local_items.iter().filter_map(|label| items.get(label.as_bytes())).collect();
+    let local_number = local_items.len();
     drop(local_items);
-    let annotator_votes = (columns.are_kept && all_annotators != [0]).then(|| {
+    // Where annotators are known, the method is not `bt`, which alone uses counts by side.
+    let has_kept_votes = columns.kept.annotator_votes && all_annotators != [0];
+    let has_sides = columns.kept.sides && columns.has_sides && !has_kept_votes;
+    let of_kept = || annotator_votes.as_ref().and_then(|votes| votes.side_counts(local_number));
+    let sides = if has_sides { sides.or_else(of_kept) } else { None };
+    let annotator_votes = has_kept_votes.then(|| {
         let has_sides = columns.has_sides;
         // Files without annotators were counted only.
         let votes =
@@ -112,6 +120,11 @@ fn distribute_one(
         send_to_annotator_owners(world, read, &global_index, &annotators, has_sides)
     });
     let groups = votes::send_to_pair_owners(world, groups, &global_index, items.len());
+    let sides = has_sides.then(|| {
+        let codes = sides.unwrap_or_default().into_codes();
+        let owned = votes::send_to_pair_owners(world, codes, &global_index, items.len());
+        SideCounts::from_codes(owned)
+    });
     // Checked before the graph is built, because building it is collective.
     let max = u32::MAX as usize;
     let owned = groups.len();
@@ -126,11 +139,9 @@ fn distribute_one(
     let [rows, comparisons, groups_of_all] = counts;
     // The same sum on all processes.
     world.all_ok(check_votes(comparisons))?;
-    let graph = world.all_ok(ComparisonGraph::distributed(
-        items.len(),
-        groups,
-        Arc::clone(communicator),
-    ))?;
+    let graph = world
+        .all_ok(ComparisonGraph::distributed(items.len(), groups, Arc::clone(communicator)))?
+        .with_sides(sides);
     let input = InputSummary {
         rows,
         rejected: 0,

@@ -6,12 +6,12 @@ use hodgerank::annotators::{StudyVotes, judge_shared};
 use hodgerank::communicator::Communicator;
 use hodgerank::{FitOptions, Method, RankedStudy};
 use hodgerank_commands::exclude::{Exclusion, named, suspicious_of};
-use hodgerank_commands::{InputOptions, annotators};
-use hodgerank_io::{ExcludedAnnotators, ReadOptions};
+use hodgerank_commands::{InputOptions, Kept, annotators};
+use hodgerank_io::ExcludedAnnotators;
 
 use super::first_pass::solve;
 use crate::comm::{CollectiveError, Exchange as _, MpiCommunicator};
-use crate::input::{AnnotatorColumns, ShardPlan, read, studies};
+use crate::input::{KeptColumns, ShardPlan, read, studies};
 use crate::session::Session;
 
 /// Returns whose votes are left out, if anybody's are. Collective.
@@ -42,10 +42,11 @@ fn suspicious(
     // Checkpoints are those of the ranking.
     let communicator: Arc<dyn Communicator> =
         Arc::new(MpiCommunicator::new(Arc::clone(world), None));
-    let options = ReadOptions { annotator_votes: true, ..input.read_options(*threads) };
+    let kept = Kept { annotator_votes: true, sides: false };
+    let options = kept.apply(input.read_options(*threads));
     let (read, _) = read::read(world, plan, &options, &**terminal)?;
     world.all_ok(annotators::check(&read.tables))?;
-    let columns = AnnotatorColumns::new(true, &read.tables);
+    let columns = KeptColumns::new(kept, &read.tables);
     let fit = FitOptions::new().method(Method::Crowd);
     let mut ranked: Vec<RankedStudy> = Vec::new();
     for study in studies::distribute(world, &communicator, read.studies, columns)? {

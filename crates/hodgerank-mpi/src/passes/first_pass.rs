@@ -5,7 +5,9 @@ use std::sync::Arc;
 use hodgerank::communicator::{Checkpoint, Communicator};
 use hodgerank::{FitOptions, InputSummary, RankedStudy};
 use hodgerank_cli::RunFailure;
-use hodgerank_commands::{InputOptions, Observer, Task, TwoPass, annotators, announce, places};
+use hodgerank_commands::{
+    InputOptions, Kept, Observer, Task, TwoPass, annotators, announce, places,
+};
 use hodgerank_io::read::TableHead;
 use hodgerank_io::{ExcludedVotes, ReadOptions, Rejected, Sources};
 
@@ -13,7 +15,7 @@ use super::exclusion;
 use super::owner_results::with_local_votes;
 use crate::checkpoint::{CheckpointFolder, CheckpointOptions, Fingerprint};
 use crate::comm::{CollectiveError, MpiCommunicator, owner_of_pair};
-use crate::input::{AnnotatorColumns, DistributedStudy, LocalVotes, ShardPlan, read, studies};
+use crate::input::{DistributedStudy, KeptColumns, LocalVotes, ShardPlan, read, studies};
 use crate::session::Session;
 
 /// What to rank, and how.
@@ -71,12 +73,10 @@ impl Session {
         let communicator: Arc<dyn Communicator> =
             Arc::new(MpiCommunicator::new(Arc::clone(world), saved_to));
 
-        // Needed where the method judges annotators, or may do so once they are known.
-        let annotator_votes = job.fit.uses_annotators();
+        let kept = Kept::needed_by(job.fit);
         let options = ReadOptions {
-            annotator_votes,
             excluded: excluded.cloned(),
-            ..job.input.read_options(*threads)
+            ..kept.apply(job.input.read_options(*threads))
         };
         let (input, sources) = read::read(world, &plan, &options, terminal)?;
         terminal.list_rejected(&input.rejected);
@@ -89,7 +89,7 @@ impl Session {
             true => LocalVotes::copy_of(&input.studies),
             false => LocalVotes::default(),
         };
-        let columns = AnnotatorColumns::new(annotator_votes, &input.tables);
+        let columns = KeptColumns::new(kept, &input.tables);
         let distributed = studies::distribute(world, &communicator, input.studies, columns)?;
         for study in &distributed {
             world.all_ok(check_study(study))?;

@@ -128,6 +128,34 @@ fn winners_and_losers_have_no_sides() {
 }
 
 #[test]
+fn the_advantage_of_the_left_side_without_judging_annotators() {
+    let folder = TestFolder::new();
+    // Many people always choose the left side.
+    let mut rows = crowd_rows(24, 40, 60);
+    rows.retain(|(_, _, _, annotator)| !annotator.ends_with('0'));
+    let advantage = |one: &serde_json::Value| one["method"]["side_advantage"].as_f64().unwrap();
+    let sides = sided_files(&folder, &rows);
+    let one = compare(&folder, &sides, &["--method=bt"]);
+    assert!(advantage(&one) > 0.1, "{:#}", one["method"]);
+    compare(&folder, &sides, &["--method=bt", "--lapse-rate=0", "--prior=0.1"]);
+    // The default is bt if the names of annotators are empty, and if there are none.
+    let nobody = files(&folder, SIDED, &rows, |_, row| sided(row, ""));
+    let many = folder.rank(2, &nobody, &[]);
+    assert_eq!(many["method"]["name"], "bt");
+    assert_same(&many["ranking"], &one["ranking"], "nobody");
+    assert!((advantage(&many) - advantage(&one)).abs() < 1e-10);
+    check_same_lists(&folder, &nobody, &[2], &[]);
+    let head = "left,right,winner";
+    let unnamed = files(&folder, head, &rows, |_, row| sided(row, "").replace(",\n", "\n"));
+    let found = compare(&folder, &unnamed, &[]);
+    assert_eq!(advantage(&found), advantage(&one));
+    // A file of winners and losers has no sides.
+    let winners = folder.put("winners.csv", "winner,loser\ni0,i1\n");
+    let mixed = [unnamed[0].clone(), winners, unnamed[1].clone()];
+    assert_eq!(advantage(&compare(&folder, &mixed, &[])), 0.0);
+}
+
+#[test]
 fn a_crowd_for_each_value() {
     let folder = TestFolder::new();
     let rows = crowd_rows(12, 20, 80);

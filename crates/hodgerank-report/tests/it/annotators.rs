@@ -37,6 +37,7 @@ fn ranked(votes: &[Comparison], has_sides: bool, options: &FitOptions) -> Ranked
         groups: Groups::merge(ITEMS, votes).unwrap().groups,
         annotators: names.iter().map(String::as_str).collect(),
         annotator_votes: Some(annotator_votes),
+        sides: None,
         rows: votes.len() as u64,
         comparisons: votes.len() as u64,
     };

@@ -28,6 +28,7 @@ impl TestStudy {
             groups,
             annotators: Labels::new(),
             annotator_votes: None,
+            sides: None,
             rows: votes,
             comparisons: votes,
         };

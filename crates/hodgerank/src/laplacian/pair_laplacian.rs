@@ -96,15 +96,10 @@ impl LaplacianChunk {
 pub(crate) struct StepSystem<'a> {
     graph: &'a ComparisonGraph,
     choice: BackendChoice,
-    solver: StepSolver,
-}
-
-#[derive(Debug)]
-enum StepSolver {
-    /// Conjugate gradients without a matrix.
-    Pairs(Vec<LaplacianChunk>),
-    /// A backend that is set up for each weight.
-    Matrix(LaplacianSystem),
+    /// For conjugate gradients without a matrix, while they converge.
+    pairs: Option<Vec<LaplacianChunk>>,
+    /// A backend that is set up for each weight, once it is needed.
+    matrix: Option<LaplacianSystem>,
 }
 
 impl<'a> StepSystem<'a> {
@@ -115,29 +110,24 @@ impl<'a> StepSystem<'a> {
     pub(crate) fn new(graph: &'a ComparisonGraph, choice: BackendChoice) -> Result<Self> {
         let pairs = graph.communicator().sum_scalar(graph.pairs().len() as f64);
         let is_well_connected = pairs >= (WELL_CONNECTED * graph.items()) as f64;
-        let solver = match choice {
-            BackendChoice::Auto if is_well_connected => {
-                StepSolver::Pairs(LaplacianChunk::split(graph))
-            }
-            _ => StepSolver::Matrix(LaplacianSystem::new(graph, 0.0, choice)?),
-        };
-        Ok(Self { graph, choice, solver })
+        let (mut pairs, mut matrix) = (None, None);
+        match choice {
+            BackendChoice::Auto if is_well_connected => pairs = Some(LaplacianChunk::split(graph)),
+            _ => matrix = Some(LaplacianSystem::new(graph, 0.0, choice)?),
+        }
+        Ok(Self { graph, choice, pairs, matrix })
     }
 
     /// The backends in use.
     pub(crate) fn backends(&self) -> Vec<Backend> {
-        match &self.solver {
-            StepSolver::Pairs(_) => vec![Backend::ConjugateGradient],
-            StepSolver::Matrix(system) => {
-                let mut backends = Vec::new();
-                for backend in system.backends() {
-                    if !backends.contains(&backend) {
-                        backends.push(backend);
-                    }
-                }
-                backends
+        let Some(system) = &self.matrix else { return vec![Backend::ConjugateGradient] };
+        let mut backends = Vec::new();
+        for backend in system.backends() {
+            if !backends.contains(&backend) {
+                backends.push(backend);
             }
         }
+        backends
     }
 
     /// Solves the system with these weights of the pairs up to a relative residual. If `is_same`,
@@ -152,20 +142,38 @@ impl<'a> StepSystem<'a> {
         tolerance: f64,
         is_same: bool,
     ) -> Result<Vec<f64>> {
-        if let StepSolver::Pairs(chunks) = &mut self.solver {
-            if let Some(solution) = solve_pairs(self.graph, chunks, weights, rhs, tolerance) {
-                return Ok(solution);
+        let mut solutions = self.solve_all(weights, &[rhs], tolerance, is_same)?;
+        Ok(solutions.pop().unwrap_or_default())
+    }
+
+    /// The same for several right-hand sides.
+    ///
+    /// # Errors
+    /// As [`Self::solve`].
+    pub(crate) fn solve_all(
+        &mut self,
+        weights: &[f64],
+        right_sides: &[&[f64]],
+        tolerance: f64,
+        is_same: bool,
+    ) -> Result<Vec<Vec<f64>>> {
+        if let Some(chunks) = &mut self.pairs {
+            let solve = |rhs: &&[f64]| solve_pairs(self.graph, chunks, weights, rhs, tolerance);
+            if let Some(solutions) = right_sides.iter().map(solve).collect() {
+                return Ok(solutions);
             }
-            let system = LaplacianSystem::new(self.graph, 0.0, self.choice)?;
-            self.solver = StepSolver::Matrix(system);
+            self.pairs = None;
         }
-        let StepSolver::Matrix(system) = &self.solver else { return Ok(rhs.to_vec()) };
+        let system = match &mut self.matrix {
+            Some(system) => system,
+            none => none.insert(LaplacianSystem::new(self.graph, 0.0, self.choice)?),
+        };
         let system = system.reweighted(self.graph, weights)?;
         let rule = match is_same {
             true => system.rule_for_steps(tolerance),
             false => StoppingRule::at(tolerance),
         };
-        Ok(system.solve(rhs, &rule)?.0)
+        right_sides.iter().map(|rhs| Ok(system.solve(rhs, &rule)?.0)).collect()
     }
 }
 
@@ -278,7 +286,7 @@ mod tests {
     fn solutions_are_those_of_a_factorisation() {
         let (graph, weights, rhs) = study();
         let mut steps = StepSystem::new(&graph, BackendChoice::Auto).unwrap();
-        assert!(matches!(steps.solver, StepSolver::Pairs(_)));
+        assert!(steps.pairs.is_some());
         let found = steps.solve(&weights, &rhs, 1e-9, false).unwrap();
         let dense =
             LaplacianSystem::new(&graph, 0.0, BackendChoice::Fixed(Backend::Dense)).unwrap();
@@ -296,13 +304,13 @@ mod tests {
         let graph =
             ComparisonGraph::new(2001, Groups::merge(2001, &votes).unwrap().groups).unwrap();
         let mut steps = StepSystem::new(&graph, BackendChoice::Auto).unwrap();
-        assert!(matches!(steps.solver, StepSolver::Matrix(_)));
+        assert!(steps.pairs.is_none() && steps.matrix.is_some());
         // Conjugate gradients would give up too.
-        steps.solver = StepSolver::Pairs(LaplacianChunk::split(&graph));
+        (steps.pairs, steps.matrix) = (Some(LaplacianChunk::split(&graph)), None);
         let mut rhs = vec![0.0; 2001];
         (rhs[0], rhs[2000]) = (1.0, -1.0);
         let found = steps.solve(&vec![1.0; 2000], &rhs, 1e-9, false).unwrap();
-        assert!(matches!(steps.solver, StepSolver::Matrix(_)));
+        assert!(steps.pairs.is_none() && steps.matrix.is_some());
         assert!((found[0] - 1000.0).abs() < 1e-3 && (found[2000] + 1000.0).abs() < 1e-3);
     }
 }

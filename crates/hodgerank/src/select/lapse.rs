@@ -39,8 +39,9 @@ mod curve;
 use rayon::prelude::*;
 
 use super::likelihood::{MAX_RATE, SidedVotes};
+use crate::communicator::Communicator;
 use crate::graph::ComparisonGraph;
-use bins::{Bin, distance_bins, means, residual_bins};
+use bins::{Bin, distance_bins, listed_bins, means, residual_bins};
 use curve::{PsychometricCurve, weighted_log};
 
 /// Minimum gain of the log-likelihood by lapses: a test of ε > 0 at a level of about 0.001.
@@ -169,9 +170,21 @@ const RATES: usize = 31;
 
 /// The most likely scale and rate on a grid, with the penalty of a prior on the scores.
 pub(super) fn estimate_with_prior(votes: &SidedVotes<'_>, scores: &[f64], penalty: f64) -> Lapse {
-    let bins = distance_bins(votes, scores);
+    best_on_grid(&distance_bins(votes, scores), penalty)
+}
+
+/// The same for a list of distances, each with the votes that agree with the ranking and those against.
+pub(super) fn estimate_of_list(
+    list: &[(f64, f64, f64)],
+    communicator: &dyn Communicator,
+    penalty: f64,
+) -> Lapse {
+    best_on_grid(&listed_bins(list, communicator), penalty)
+}
+
+fn best_on_grid(bins: &[Bin], penalty: f64) -> Lapse {
     let none = Lapse { rate: 0.0, scale: 0.0, lambda: f64::INFINITY, gain: 0.0 };
-    let curve = PsychometricCurve { bins: &bins, scales: 0.0..0.0 };
+    let curve = PsychometricCurve { bins, scales: 0.0..0.0 };
     let (low, high) = (SCALE_RANGE.0.ln(), SCALE_RANGE.1.ln());
     let mut best = (f64::NEG_INFINITY, none);
     let mut best_honest = f64::NEG_INFINITY;

@@ -125,7 +125,7 @@ fn evaluate(votes: &mut SidedVotes<'_>, scores: &[f64], rate: f64) -> (Likelihoo
 }
 
 /// Gains of ℓ below this are negligible where ℓ is `value`.
-pub(super) fn negligible_gain(value: f64) -> f64 {
+pub(crate) fn negligible_gain(value: f64) -> f64 {
     NEGLIGIBLE_GAIN.max(NEGLIGIBLE_RELATIVE_GAIN * value.abs())
 }
 

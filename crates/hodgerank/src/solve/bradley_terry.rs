@@ -5,39 +5,50 @@
 //! that scores are log-odds. A lapse, with probability ε, is an answer that does not depend on d. Only
 //! the side of an outcome counts, not its size.
 //!
+//! If sides are known, d is replaced by x = d + b where i was shown on the left, and by x = d − b where j
+//! was: b is the advantage of the left side in log-odds. Unless the votes speak clearly for it, it is 0,
+//! and everything else is exactly as without sides.
+//!
 //! The prior is normal on the differences of compared items (`prior.rs`): −½ λ Σ_pairs ω (θ_i − θ_j)².
 //! It keeps the scores of undefeated and winless items finite, and items with few votes near those
-//! that they were compared with.
+//! that they were compared with. That of b is −½ λ b².
 //!
 //! | step | estimates | from |
 //! |---|---|---|
 //! | 1 | θ, ν, λ | all votes as honest; λ by empirical Bayes |
-//! | 2 | ε | maximum likelihood with lapses ([`crate::select::lapse`]), kept if the votes speak for it |
-//! | 3 | θ, ν | votes weighted by the probability that they are honest, with λ of step 1 |
-//! | 4 | ε and the unit of θ | the curve of agreement over distance, and the prior |
+//! | 1b | whether b ≠ 0; θ, b, ν | the score statistic of b; all votes as honest, with λ of step 1 |
+//! | 2 | ε | maximum likelihood with lapses ([`crate::select::lapse`]; with b `side_search.rs`), kept if the votes speak for it |
+//! | 3 | θ, b, ν | votes weighted by the probability that they are honest, with λ of step 1 |
+//! | 4 | ε and the unit of θ and b | the curve of agreement over distance \|x\|, and the prior |
 //!
 //! Lapses shrink the scores of step 1 and so the width of the prior relative to them, which step 4
 //! corrects. Steps 1 and 3 are concave: their optimality condition is that the gradient vanishes,
-//! Σ_j [h w (s − E s) − λ ω d] = 0 at each item, with s = 1, ½, 0 for a win, a tie and a loss.
+//! Σ_j [h w (s − E s) − λ ω d] = 0 at each item, with s = 1, ½, 0 for a win, a tie and a loss, and
+//! Σ ± h w (s − E s) = λ b over all votes, with + where the pair's first item was on the left.
 //!
-//! Cost: for each Newton step one pass over the pairs and one Laplacian solve; five to fifteen steps. On
+//! Cost: for each Newton step one pass over the pairs and one Laplacian solve; five to fifteen steps.
+//! The test of b takes one pass and two solves, and each step with b two solves, with lapses three. On
 //! graphs with millions of pairs, where step 2 would take minutes, it estimates ε at the scores of step 1.
 //! These fit lapses too, so that few votes per item can hide them.
 //!
 //! Failure modes: with λ = 0, the scores of items that always win diverge ([`Status::IterationLimit`]).
 //! A lapse rate near one half cannot be told from noise. Without annotators nothing distinguishes a
-//! crowd of contrary voters from an honest one with the opposite taste.
+//! crowd of contrary voters from an honest one with the opposite taste. Where every vote prefers the item
+//! on the same side, the file lists winners first, and sides count as unknown.
 //!
 //! | symbol | here |
 //! |---|---|
 //! | ε | `lapse_rate` |
 //! | λ | `prior` |
 //! | ν | `tie_odds` |
+//! | b | `side_advantage`, `advantage` |
 //! | h | `honest` |
 
 mod newton;
 mod pair_counts;
 mod prior;
+mod side_search;
+mod sided_counts;
 
 pub(super) use prior::{GraphPrior, sum_ends};
 
@@ -45,11 +56,14 @@ use std::time::Instant;
 
 use super::{Info, Solution, Status};
 use crate::error::{Error, Result};
-use crate::graph::ComparisonGraph;
+use crate::graph::{ComparisonGraph, SideCounts};
 use crate::laplacian::{BackendChoice, StepSystem};
 use crate::select;
-use newton::Newton;
+use crate::select::lapse::Lapse;
+use newton::{Newton, NewtonRun};
 use pair_counts::PairCounts;
+use side_search::MIN_SIDE_GAIN;
+use sided_counts::{SidedCounts, VoteModel};
 
 /// Options of [`solve`].
 ///
@@ -99,7 +113,8 @@ pub struct BradleyTerry {
     pub solution: Solution,
     /// What was estimated besides the scores.
     pub estimates: BradleyTerryEstimates,
-    /// For each group, the probability that its votes are lapses.
+    /// For each group, the probability that its votes are lapses; the mean of its votes if that depends
+    /// on their sides.
     pub lapse_probability: Vec<f64>,
 }
 
@@ -112,6 +127,8 @@ pub struct BradleyTerryEstimates {
     pub prior: f64,
     /// ν, the odds of a tie between equal items against either side.
     pub tie_odds: f64,
+    /// b, the advantage of the left side in log-odds; 0 if it is not in the model.
+    pub side_advantage: f64,
     /// The factor by which step 4 stretched the scores; 1 without lapses.
     pub stretch: f64,
     /// The gain of the log-likelihood by including lapses in the model; 0 if ε was given.
@@ -139,6 +156,15 @@ pub struct BradleyTerryEstimates {
 /// # Ok::<(), hodgerank::Error>(())
 /// ```
 pub fn solve(graph: &ComparisonGraph, options: &BradleyTerryOptions) -> Result<BradleyTerry> {
+    solve_with_sides(graph, graph.sides(), options)
+}
+
+/// [`solve`] with other sides than those of the graph.
+pub(crate) fn solve_with_sides(
+    graph: &ComparisonGraph,
+    sides: Option<&SideCounts>,
+    options: &BradleyTerryOptions,
+) -> Result<BradleyTerry> {
     let started = Instant::now();
     options.validate()?;
     let counts = PairCounts::new(graph);
@@ -148,50 +174,32 @@ pub fn solve(graph: &ComparisonGraph, options: &BradleyTerryOptions) -> Result<B
         Some(prior) => prior,
         None => newton.estimate_prior(&counts, &mut tie_odds, None, newton::MAX_PRIOR_STEPS)?,
     };
-    let mut run = newton.maximise(&counts, &mut tie_odds, prior)?;
-    let found = match options.lapse_rate {
-        Some(0.0) => None,
-        Some(rate) => Some((select::scores_with_lapses(graph, Some(0.5 * rate)), true)),
-        None => {
-            let found = match newton.is_large {
-                true => newton.scores_with_lapses(prior),
-                false => select::scores_with_lapses(graph, None),
-            };
-            let is_supported = found.gain > select::lapse::MIN_GAIN;
-            Some((found, is_supported))
-        }
-    };
-    let lapse_gain = found.as_ref().map_or(0.0, |(found, _)| found.gain.max(0.0));
-    let mut estimates = BradleyTerryEstimates {
+    let run = newton.maximise(&counts, &mut tie_odds, prior)?;
+    let estimates = BradleyTerryEstimates {
         lapse_rate: 0.0,
         prior,
         tie_odds,
+        side_advantage: 0.0,
         stretch: 1.0,
-        lapse_gain,
+        lapse_gain: 0.0,
         log_likelihood: 0.0,
     };
-    if let Some((found, true)) = found
-        && found.rate > 0.0
-    {
-        let honest =
-            counts.honest_probabilities(&found.scores, estimates.tie_odds, 2.0 * found.rate);
-        let honest_counts = counts.weighted(&honest);
-        run = newton.maximise(&honest_counts, &mut estimates.tie_odds, prior)?;
-        let curve = select::agreement_curve(graph, &newton.scores, newton.penalty(prior));
-        if curve.scale > 0.0 {
-            estimates.stretch = 1.0 / curve.scale;
-            newton.scores.iter_mut().for_each(|score| *score /= curve.scale);
+    let mut found = Found { newton, run, estimates };
+    let sided = sides.and_then(|sides| SidedCounts::new(graph, &counts, sides));
+    let lapse_probability = match sided {
+        Some(sided) if found.newton.side_gain(&sided, tie_odds, prior)? > MIN_SIDE_GAIN => {
+            found.find_lapses_and_advantage(&sided, options)?;
+            let honest = sided.honest_probabilities(&found.newton.scores, &found.model());
+            counts.by_group(graph, |honest| 1.0 - honest, &sided.mean_of_sides(&honest))
         }
-        estimates.lapse_rate = options.lapse_rate.unwrap_or(2.0 * curve.rate);
-    }
-    graph.components().centre(&mut newton.scores);
-    let (lapse_rate, tie_odds) = (estimates.lapse_rate, estimates.tie_odds);
-    let honest = counts.honest_probabilities(&newton.scores, tie_odds, lapse_rate);
-    estimates.log_likelihood = graph.communicator().sum_scalar(counts.log_likelihood(
-        &newton.scores,
-        tie_odds,
-        lapse_rate,
-    ));
+        _ => {
+            found.find_lapses(&counts, options)?;
+            let BradleyTerryEstimates { tie_odds, lapse_rate, .. } = found.estimates;
+            let honest = counts.honest_probabilities(&found.newton.scores, tie_odds, lapse_rate);
+            counts.by_group(graph, |honest| 1.0 - honest, &honest)
+        }
+    };
+    let Found { newton, run, estimates } = found;
     let status = if run.converged { Status::Solved } else { Status::IterationLimit };
     let info = Info {
         backends: newton.backends(),
@@ -201,8 +209,105 @@ pub fn solve(graph: &ComparisonGraph, options: &BradleyTerryOptions) -> Result<B
         time: started.elapsed(),
     };
     let solution = Solution { scores: newton.scores, status, info };
-    let lapse_probability = counts.by_group(graph, |honest| 1.0 - honest, &honest);
     Ok(BradleyTerry { solution, estimates, lapse_probability })
+}
+
+/// What has been found so far: first without lapses and an advantage.
+struct Found<'a> {
+    newton: Newton<'a>,
+    run: NewtonRun,
+    estimates: BradleyTerryEstimates,
+}
+
+impl Found<'_> {
+    /// Steps 2 to 4 without an advantage.
+    fn find_lapses(
+        &mut self,
+        counts: &PairCounts<'_>,
+        options: &BradleyTerryOptions,
+    ) -> Result<()> {
+        let Self { newton, run, estimates } = self;
+        let (graph, prior) = (newton.graph, estimates.prior);
+        let found = match options.lapse_rate {
+            Some(0.0) => None,
+            Some(rate) => Some((select::scores_with_lapses(graph, Some(0.5 * rate)), true)),
+            None => {
+                let found = match newton.is_large {
+                    true => newton.scores_with_lapses(prior),
+                    false => select::scores_with_lapses(graph, None),
+                };
+                let is_supported = found.gain > select::lapse::MIN_GAIN;
+                Some((found, is_supported))
+            }
+        };
+        estimates.lapse_gain = found.as_ref().map_or(0.0, |(found, _)| found.gain.max(0.0));
+        if let Some((found, true)) = found
+            && found.rate > 0.0
+        {
+            let honest =
+                counts.honest_probabilities(&found.scores, estimates.tie_odds, 2.0 * found.rate);
+            let honest_counts = counts.weighted(&honest);
+            *run = newton.maximise(&honest_counts, &mut estimates.tie_odds, prior)?;
+            let curve = select::agreement_curve(graph, &newton.scores, newton.penalty(prior));
+            estimates.apply(&curve, newton, options);
+        }
+        graph.components().centre(&mut newton.scores);
+        let log_likelihood =
+            counts.log_likelihood(&newton.scores, estimates.tie_odds, estimates.lapse_rate);
+        estimates.log_likelihood = graph.communicator().sum_scalar(log_likelihood);
+        Ok(())
+    }
+
+    /// Steps 1b to 4 with an advantage.
+    fn find_lapses_and_advantage(
+        &mut self,
+        counts: &SidedCounts<'_>,
+        options: &BradleyTerryOptions,
+    ) -> Result<()> {
+        let mut model = self.model();
+        let Self { newton, run, estimates } = self;
+        let (graph, prior) = (newton.graph, estimates.prior);
+        *run = newton.maximise_sided(counts, &mut model, prior)?;
+        let found = match options.lapse_rate {
+            Some(0.0) => None,
+            given => Some(newton.sided_lapses(counts, &model, prior, given)?),
+        };
+        estimates.lapse_gain = found.as_ref().map_or(0.0, |found| found.gain.max(0.0));
+        let is_supported =
+            options.lapse_rate.is_some() || estimates.lapse_gain > select::lapse::MIN_GAIN;
+        if let Some(found) = found.filter(|_| is_supported)
+            && found.model.lapse_rate > 0.0
+        {
+            let honest = counts.honest_probabilities(&found.scores, &found.model);
+            let honest_counts = counts.weighted(&honest);
+            *run = newton.maximise_sided(&honest_counts, &mut model, prior)?;
+            let curve = newton.sided_curve(counts, model.advantage, prior);
+            estimates.apply(&curve, newton, options);
+        }
+        estimates.tie_odds = model.tie_odds;
+        estimates.side_advantage = estimates.stretch * model.advantage;
+        graph.components().centre(&mut newton.scores);
+        let model = self.model();
+        let log_likelihood = counts.log_likelihood(&self.newton.scores, &model);
+        self.estimates.log_likelihood = graph.communicator().sum_scalar(log_likelihood);
+        Ok(())
+    }
+
+    fn model(&self) -> VoteModel {
+        let BradleyTerryEstimates { side_advantage, tie_odds, lapse_rate, .. } = self.estimates;
+        VoteModel { advantage: side_advantage, tie_odds, lapse_rate }
+    }
+}
+
+impl BradleyTerryEstimates {
+    /// Step 4.
+    fn apply(&mut self, curve: &Lapse, newton: &mut Newton<'_>, options: &BradleyTerryOptions) {
+        if curve.scale > 0.0 {
+            self.stretch = 1.0 / curve.scale;
+            newton.scores.iter_mut().for_each(|score| *score /= curve.scale);
+        }
+        self.lapse_rate = options.lapse_rate.unwrap_or(2.0 * curve.rate);
+    }
 }
 
 /// Where a search for the scores of a model that includes this one starts.
@@ -234,5 +339,7 @@ impl<'a> WarmStart<'a> {
     }
 }
 
+#[cfg(test)]
+mod side_tests;
 #[cfg(test)]
 mod tests;

@@ -23,6 +23,7 @@ mod lasso_l2;
 mod pc_lasso;
 mod selection;
 mod shapes;
+mod sides_distributed;
 mod simulate;
 mod studies;
 mod thread_communicator;

@@ -1,10 +1,14 @@
 //! Histograms of votes, on which lapses are estimated.
 
+use rayon::prelude::*;
+
 use super::super::likelihood::{SidedPairs, SidedVotes};
 use crate::communicator::Communicator;
 use crate::graph::ComparisonGraph;
 
 const BINS: usize = 512;
+/// Entries of a list that one task counts; fixed, so that sums do not depend on the number of threads.
+const ENTRIES_PER_TASK: usize = 1 << 13;
 
 /// Votes in a bin.
 #[derive(Debug, Clone, Copy, Default)]
@@ -35,25 +39,43 @@ pub(super) fn distance_bins(votes: &SidedVotes<'_>, scores: &[f64]) -> Vec<Bin> 
     if largest == 0.0 {
         return Vec::new();
     }
-    let parts = votes.map_chunks(|pairs| {
-        let mut bins = [Bin::default(); BINS];
-        for (d, agree, against) in pairs.agreement(scores) {
-            let bin = &mut bins[bin_of(d, largest)];
-            bin.at += (agree + against) * d;
-            bin.agree += agree;
-            bin.against += against;
-        }
-        bins
-    });
+    let parts = votes.map_chunks(|pairs| count(pairs.agreement(scores), largest));
+    add_up(&parts, votes.communicator())
+}
+
+/// The same for a list of distances, each with the votes that agree with the ranking and those against.
+pub(super) fn listed_bins(list: &[(f64, f64, f64)], communicator: &dyn Communicator) -> Vec<Bin> {
+    let largest = list.iter().fold(0.0, |largest: f64, &(d, ..)| largest.max(d));
+    let largest = communicator.max_scalar(largest);
+    if largest == 0.0 {
+        return Vec::new();
+    }
+    let tasks = list.par_chunks(ENTRIES_PER_TASK);
+    let parts: Vec<_> = tasks.map(|part| count(part.iter().copied(), largest)).collect();
+    add_up(&parts, communicator)
+}
+
+fn count(votes: impl Iterator<Item = (f64, f64, f64)>, largest: f64) -> [Bin; BINS] {
+    let mut bins = [Bin::default(); BINS];
+    for (d, agree, against) in votes {
+        let bin = &mut bins[bin_of(d, largest)];
+        bin.at += (agree + against) * d;
+        bin.agree += agree;
+        bin.against += against;
+    }
+    bins
+}
+
+fn add_up(parts: &[[Bin; BINS]], communicator: &dyn Communicator) -> Vec<Bin> {
     let mut bins = vec![Bin::default(); BINS];
-    for part in &parts {
+    for part in parts {
         for (bin, part) in bins.iter_mut().zip(part) {
             bin.at += part.at;
             bin.agree += part.agree;
             bin.against += part.against;
         }
     }
-    sum_over_processes(&mut bins, votes.communicator());
+    sum_over_processes(&mut bins, communicator);
     means(bins)
 }
 

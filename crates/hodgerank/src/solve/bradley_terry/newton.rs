@@ -13,14 +13,14 @@ use crate::laplacian::{Backend, BackendChoice, StepSystem};
 use crate::numeric::largest_magnitude;
 use crate::select::{self, ScoresWithLapses};
 
-const MAX_STEPS: usize = 100;
-const MAX_HALVINGS: usize = 30;
+pub(super) const MAX_STEPS: usize = 100;
+pub(super) const MAX_HALVINGS: usize = 30;
 /// Largest change of a score in one step, in log-odds.
-const MAX_CHANGE: f64 = 2.0;
+pub(super) const MAX_CHANGE: f64 = 2.0;
 /// Change of a score below which the search has converged, on graphs of ordinary size and on large
 /// ones, where each step takes seconds.
-const TOLERANCE: f64 = 1e-9;
-const LARGE_TOLERANCE: f64 = 1e-6;
+pub(super) const TOLERANCE: f64 = 1e-9;
+pub(super) const LARGE_TOLERANCE: f64 = 1e-6;
 /// The prior is known well enough if a step changes it by less than this share.
 const PRIOR_TOLERANCE: f64 = 1e-3;
 const LARGE_PRIOR_TOLERANCE: f64 = 1e-2;
@@ -29,16 +29,16 @@ const LARGE_PAIRS: f64 = 2e6;
 pub(super) const MAX_PRIOR_STEPS: usize = 30;
 const FIRST_PRIOR: f64 = 0.1;
 /// Relative residual of the linear systems.
-const SOLVE_TOLERANCE: f64 = 1e-6;
+pub(super) const SOLVE_TOLERANCE: f64 = 1e-6;
 /// Relative size of ℓ below which an increase is rounding.
-const ROUNDING: f64 = 1e-13;
+pub(super) const ROUNDING: f64 = 1e-13;
 /// A pair whose information underflows would disconnect its items.
-const MIN_WEIGHT: f64 = 1e-12;
+pub(super) const MIN_WEIGHT: f64 = 1e-12;
 
 /// The scores, and what is reused from step to step.
 #[derive(Debug)]
 pub(super) struct Newton<'a> {
-    graph: &'a ComparisonGraph,
+    pub(super) graph: &'a ComparisonGraph,
     pub(super) prior: GraphPrior,
     pub(super) system: StepSystem<'a>,
     pub(super) scores: Vec<f64>,
@@ -78,7 +78,7 @@ impl<'a> Newton<'a> {
         self.system.backends()
     }
 
-    fn communicator(&self) -> &'a dyn Communicator {
+    pub(super) fn communicator(&self) -> &'a dyn Communicator {
         self.graph.communicator()
     }
 
@@ -189,12 +189,12 @@ impl<'a> Newton<'a> {
         ScoresWithLapses { scores, rate: curve.rate, gain: curve.gain }
     }
 
-    fn difference(&self, pair: usize) -> f64 {
+    pub(super) fn difference(&self, pair: usize) -> f64 {
         let pairs = self.graph.pairs();
         self.scores[pairs.left[pair] as usize] - self.scores[pairs.right[pair] as usize]
     }
 
-    fn sum_pairs(&self, values: impl Fn(usize) -> (f64, f64) + Sync) -> Vec<f64> {
+    pub(super) fn sum_pairs(&self, values: impl Fn(usize) -> (f64, f64) + Sync) -> Vec<f64> {
         sum_ends(self.graph.items(), self.graph.pairs(), values)
     }
 

@@ -20,11 +20,11 @@ pub(super) struct Outcomes {
 }
 
 impl Outcomes {
-    fn total(self) -> f64 {
+    pub(super) fn total(self) -> f64 {
         self.win + self.loss + self.tie
     }
 
-    fn times(self, other: Self) -> Self {
+    pub(super) fn times(self, other: Self) -> Self {
         Self { win: self.win * other.win, loss: self.loss * other.loss, tie: self.tie * other.tie }
     }
 }
@@ -32,10 +32,10 @@ impl Outcomes {
 /// The votes of each pair of a graph.
 #[derive(Debug)]
 pub(super) struct PairCounts<'a> {
-    pairs: &'a Pairs,
-    votes: Vec<Outcomes>,
+    pub(super) pairs: &'a Pairs,
+    pub(super) votes: Vec<Outcomes>,
     /// The share of ties among all votes: the probability that a lapse is a tie.
-    tie_share: f64,
+    pub(super) tie_share: f64,
 }
 
 /// What one pass returns about a pair.
@@ -62,7 +62,7 @@ pub(crate) struct HonestVote {
     pub(crate) loss: f64,
     pub(crate) tie: f64,
     /// log(e^(d/2) + e^(−d/2) + ν), from which the logarithms of all three follow.
-    log_total: f64,
+    pub(super) log_total: f64,
 }
 
 impl HonestVote {
