@@ -109,7 +109,9 @@ impl AnnotatorVotes {
             start[a + 1] += start[a];
         }
         let empty = AnnotatorVote { left: 0, right: 0, outcome: 0, count: 0 };
-        let mut votes = vec![empty; start[annotators + 1]];
+        // In parallel, because most of the time goes into getting memory from the system.
+        let mut votes: Vec<AnnotatorVote> =
+            (0..start[annotators + 1]).into_par_iter().map(|_| empty).collect();
         let ranges = split(&start, rayon::current_num_threads());
         let mut rest = &mut votes[..];
         let mut tasks = Vec::with_capacity(ranges.len());

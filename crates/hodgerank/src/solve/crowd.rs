@@ -11,6 +11,8 @@
 //! The prior is that of [`super::bradley_terry`]. Ties follow Davidson; they say nothing about the
 //! annotator.
 //!
+//! The first steps use a sample of the votes if there are very many.
+//!
 //! | step of an iteration (`search.rs`) | what |
 //! |---|---|
 //! | `likelihood.rs` | a pass over the votes: the likelihood of each behaviour of each annotator |
@@ -98,7 +100,10 @@ pub fn solve(
         return Err(Error::TooLarge { what: "items", count, max });
     }
     let mut search = Search::new(graph, votes, options)?;
-    let (run, mut other) = checkpoint::resume(&mut search)?;
+    let (run, mut other) = match checkpoint::resume(&mut search)? {
+        Some(state) => state,
+        None => (search.start()?, None),
+    };
     let mut end = search.run(run, other.as_ref())?;
     if other.is_none() {
         other = tastes::find(&mut search)?;

@@ -77,6 +77,8 @@ pub(super) struct Blocks {
     /// For graded votes, the outcome of each.
     outcomes: Vec<f32>,
     start: Vec<usize>,
+    /// Number of votes.
+    total: f64,
     /// The annotator of each block; blocks of unknown people follow.
     pub(super) annotator: Vec<u32>,
 }
@@ -116,6 +118,7 @@ impl Blocks {
             votes: known.par_iter().map(sided).collect(),
             outcomes: Vec::new(),
             start,
+            total: 0.0,
             annotator,
         };
         if outcome_unit.is_some() {
@@ -130,7 +133,30 @@ impl Blocks {
             }
             blocks.start.push(blocks.votes.len());
         });
+        blocks.total = total_of(&blocks.votes);
         blocks
+    }
+
+    /// The same blocks with about one of `every` votes. Votes are chosen by their items, so that neither
+    /// the order of rows nor the number of processes matters, and not by their outcome.
+    pub(super) fn sample(&self, every: u64) -> Self {
+        let is_in = |vote: &SidedVote| {
+            let pair = u64::from(vote.left) << 32 | vote.right() as u64;
+            // The high bits of a product with this odd number (2⁶⁴ over the golden ratio) are well mixed.
+            (pair.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32).is_multiple_of(every)
+        };
+        let of_block = |block: usize| -> Vec<SidedVote> {
+            self.block(block).0.iter().filter(|vote| is_in(vote)).copied().collect()
+        };
+        let parts: Vec<Vec<SidedVote>> = (0..self.len()).into_par_iter().map(of_block).collect();
+        let mut start = vec![0];
+        start.extend(parts.iter().scan(0, |end, part| {
+            *end += part.len();
+            Some(*end)
+        }));
+        let (votes, outcomes) = (parts.concat(), Vec::new());
+        let total = total_of(&votes);
+        Self { votes, outcomes, start, total, annotator: self.annotator.clone() }
     }
 
     pub(super) fn len(&self) -> usize {
@@ -154,13 +180,18 @@ impl Blocks {
         &self.outcomes[self.start[block]..self.start[block + 1]]
     }
 
-    /// Number of votes.
+    /// Number of votes, with those that do not count any more.
     pub(super) fn total(&self) -> f64 {
-        self.votes.iter().map(|vote| f64::from(vote.count)).sum()
+        self.total
     }
 
     /// Splits the blocks into about `parts` ranges with similar numbers of votes.
     pub(super) fn split(&self, parts: usize) -> Vec<Range<usize>> {
         annotator_votes::split(&self.start, parts)
     }
+}
+
+/// Number of votes. Whole numbers, so that the order of the sum does not matter.
+fn total_of(votes: &[SidedVote]) -> f64 {
+    votes.par_iter().map(|vote| u64::from(vote.count)).sum::<u64>() as f64
 }

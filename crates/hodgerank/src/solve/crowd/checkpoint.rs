@@ -26,12 +26,13 @@ pub(super) fn save(search: &Search<'_>, run: &RunState, other: Option<&OtherTast
 ///
 /// # Errors
 /// If the state is not that of this search.
-pub(super) fn resume(search: &mut Search<'_>) -> Result<(RunState, Option<OtherTaste>)> {
-    let (mut run, mut other) = (RunState::default(), None);
+pub(super) fn resume(search: &mut Search<'_>) -> Result<Option<(RunState, Option<OtherTaste>)>> {
+    let mut found = None;
     for name in [ONE_TASTE, TWO_TASTES] {
         let Some(state) = search.communicator().load_state(name) else { continue };
         let mut state = StateReader::new(name, &state);
-        run = read(search, &mut state)?;
+        let run = read(search, &mut state)?;
+        let mut other = None;
         if name == TWO_TASTES {
             let mut taste = OtherTaste {
                 scores: vec![0.0; search.scores.len()],
@@ -43,8 +44,9 @@ pub(super) fn resume(search: &mut Search<'_>) -> Result<(RunState, Option<OtherT
         }
         state.finish()?;
         search.evaluate();
+        found = Some((run, other));
     }
-    Ok((run, other))
+    Ok(found)
 }
 
 /// All that the next iteration depends on; the likelihoods follow from it.

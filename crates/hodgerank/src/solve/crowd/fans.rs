@@ -22,6 +22,7 @@ use rayon::prelude::*;
 
 use super::blocks::SidedVote;
 use super::search::{RunState, Search, SearchEnd};
+use super::slopes::MAX_SCORE;
 use crate::error::Result;
 use crate::numeric;
 
@@ -143,8 +144,14 @@ struct ItemResiduals {
 fn suspects(search: &Search<'_>) -> Vec<usize> {
     /// Fixed-point numbers are multiples of the inverse of this.
     const UNIT: f64 = 1_048_576.0;
+    /// 3 · 2⁵¹: the sum with it has the rounded number in its last bits.
+    const SHIFT: f64 = 6_755_399_441_055_744.0;
+    let fixed = |x: f64| (x * UNIT + SHIFT).to_bits() as i64 - SHIFT.to_bits() as i64;
     let items = search.scores.len();
     let factor = log_odds(search);
+    let odds = |score: &f64| (factor * score).clamp(-MAX_SCORE, MAX_SCORE).exp();
+    let odds: Vec<f64> = search.scores.iter().map(odds).collect();
+    let advantage = (factor * search.side_advantage).exp();
     let ranges = search.blocks.split(rayon::current_num_threads());
     let of_range = |range: std::ops::Range<usize>| {
         let mut sums = vec![Dispersion::default(); items];
@@ -155,12 +162,12 @@ fn suspects(search: &Search<'_>) -> Vec<usize> {
             for vote in votes {
                 let Some(side) = vote.side() else { continue };
                 let (left, right) = (vote.left as usize, vote.right());
-                let d = search.scores[left] - search.scores[right] + search.side_advantage;
-                let q = slope * logistic(factor * d) + offset;
+                let for_left = odds[left] * advantage;
+                let q = slope * (for_left / (for_left + odds[right])) + offset;
                 let answer = if side == 0 { 1.0 } else { 0.0 };
                 let count = i64::from(vote.count.min(MAX_COUNT));
-                let residual = count * ((answer - q) * UNIT).round() as i64;
-                let variance = count * (q * (1.0 - q) * UNIT).round() as i64;
+                let residual = count * fixed(answer - q);
+                let variance = count * fixed(q * (1.0 - q));
                 own[left].sum += residual;
                 own[right].sum -= residual;
                 own[left].variance += variance;

@@ -165,38 +165,22 @@ impl Crowd {
         (left, right): (u32, u32),
         y: f64,
     ) -> f64 {
-        let (behaviour, taste, noise) = match annotator {
+        self.voter(annotator).bad_probability(self, (left, right), y)
+    }
+
+    /// What the probabilities of all votes of an annotator depend on.
+    fn voter(&self, annotator: Option<usize>) -> Voter<'_> {
+        let (behaviour, taste, noise, favourite) = match annotator {
             Some(a) => {
                 let AnnotatorEstimate { behaviour, taste, noise, favourite, .. } =
                     &self.annotators[a];
-                if let Some(favourite) = favourite.filter(|own| own.explains(left, right, y)) {
-                    return favourite.probability;
-                }
-                (behaviour, *taste, *noise)
+                (behaviour, *taste, *noise, *favourite)
             }
-            None => (&self.unknown, 0.0, self.estimates.noise),
+            None => (&self.unknown, 0.0, self.estimates.noise, None),
         };
-        let d = self.difference(left, right);
         let likely = self.points.iter().zip(behaviour).filter(|(_, r)| **r >= MIN_PROBABILITY);
-        let likely = likely.map(|(point, &r)| (point, f64::from(r)));
-        if let (Some(unit), Some(noise)) = (self.outcome_unit, noise) {
-            let noise = (noise / unit).powi(2);
-            let honest = graded::honest_probability(likely, d / unit, y / unit, noise);
-            return (1.0 - taste - honest).clamp(0.0, 1.0);
-        }
-        let p = 1.0 / (1.0 + (-d).exp());
-        // A vote by another taste is honest.
-        let mut honest = taste;
-        for (point, r) in likely {
-            let (slope, offset) = point.line();
-            let q = (slope * p + offset).clamp(1e-9, 1.0 - 1e-9);
-            honest += r * match y {
-                y if y > 0.0 => point.honest * p / q,
-                y if y < 0.0 => point.honest * (1.0 - p) / (1.0 - q),
-                _ => (point.honest - point.contrary).abs(),
-            };
-        }
-        (1.0 - honest).clamp(0.0, 1.0)
+        let likely = likely.map(|(point, &r)| (point, f64::from(r))).collect();
+        Voter { likely, taste, noise, favourite }
     }
 
     /// The position of an annotator in [`Crowd::annotators`], if they are in it.
@@ -211,10 +195,10 @@ impl Crowd {
         votes: &'a AnnotatorVotes,
         annotator: usize,
     ) -> impl Iterator<Item = (&'a AnnotatorVote, f64)> + 'a {
-        let position = self.position(annotator as u32);
+        let voter = self.voter(self.position(annotator as u32));
         votes.unsorted_of(annotator).iter().map(move |vote| {
             let y = votes.y(vote);
-            (vote, self.bad_probability(position, (vote.left, vote.right), y))
+            (vote, voter.bad_probability(self, (vote.left, vote.right), y))
         })
     }
 
@@ -305,6 +289,44 @@ impl Crowd {
     fn difference(&self, left: u32, right: u32) -> f64 {
         let scores = &self.solution.scores;
         scores[left as usize] - scores[right as usize] + self.estimates.side_advantage
+    }
+}
+
+/// What the probabilities of all votes of an annotator depend on.
+struct Voter<'a> {
+    /// Behaviours with their probabilities.
+    likely: Vec<(&'a Behaviour, f64)>,
+    taste: f64,
+    noise: Option<f64>,
+    favourite: Option<FavouriteItem>,
+}
+
+impl Voter<'_> {
+    /// As [`Crowd::bad_probability`].
+    fn bad_probability(&self, crowd: &Crowd, (left, right): (u32, u32), y: f64) -> f64 {
+        if let Some(favourite) = self.favourite.filter(|own| own.explains(left, right, y)) {
+            return favourite.probability;
+        }
+        let d = crowd.difference(left, right);
+        if let (Some(unit), Some(noise)) = (crowd.outcome_unit, self.noise) {
+            let noise = (noise / unit).powi(2);
+            let likely = self.likely.iter().copied();
+            let honest = graded::honest_probability(likely, d / unit, y / unit, noise);
+            return (1.0 - self.taste - honest).clamp(0.0, 1.0);
+        }
+        let p = 1.0 / (1.0 + (-d).exp());
+        // A vote by another taste is honest.
+        let mut honest = self.taste;
+        for &(point, r) in &self.likely {
+            let (slope, offset) = point.line();
+            let q = (slope * p + offset).clamp(1e-9, 1.0 - 1e-9);
+            honest += r * match y {
+                y if y > 0.0 => point.honest * p / q,
+                y if y < 0.0 => point.honest * (1.0 - p) / (1.0 - q),
+                _ => (point.honest - point.contrary).abs(),
+            };
+        }
+        (1.0 - honest).clamp(0.0, 1.0)
     }
 }
 

@@ -24,6 +24,11 @@ use crate::status::Status;
 const MAX_ITERATIONS: usize = 40;
 /// Newton steps in which everyone counts as careful.
 const WARM_UP: usize = 3;
+/// Numbers of votes and of items from which the first steps use the votes on one of so many pairs.
+const MANY_VOTES: f64 = 2e6;
+const MANY_ITEMS: usize = 200;
+const SAMPLE_EVERY: u64 = 8;
+const SAMPLE_STEPS: usize = 3;
 /// Iterations before the search may end.
 const MIN_ITERATIONS: usize = 2;
 /// Change of the scores relative to their spread at which unsupported behaviours leave the model, and
@@ -119,7 +124,7 @@ impl<'a> Search<'a> {
         } else {
             AnswerModel::sided(&points)
         };
-        let mut search = Self {
+        Ok(Self {
             graph,
             unit,
             scores: start.scores,
@@ -138,9 +143,30 @@ impl<'a> Search<'a> {
             has_advantage: false,
             points,
             blocks,
-        };
-        search.evaluate();
-        Ok(search)
+        })
+    }
+
+    /// Prepares the first iteration. With very many votes, the first steps use a sample: they are far from
+    /// the optimum anyway.
+    pub(super) fn start(&mut self) -> Result<RunState> {
+        let mut run = RunState::default();
+        let total = self.communicator().sum_scalar(self.blocks.total());
+        let has_many = total >= MANY_VOTES && self.scores.len() >= MANY_ITEMS;
+        if has_many && self.answers.graded().is_none() {
+            let sample = self.blocks.sample(SAMPLE_EVERY);
+            let all = std::mem::replace(&mut self.blocks, sample);
+            self.evaluate();
+            for _ in 0..SAMPLE_STEPS {
+                self.update_behaviours();
+                run.change = self.step()?;
+            }
+            run.iteration = SAMPLE_STEPS;
+            self.blocks = all;
+            // A sample speaks for fewer behaviours than all votes.
+            self.shares = shares::first(&self.points);
+        }
+        self.evaluate();
+        Ok(run)
     }
 
     pub(super) fn annotators(&self) -> usize {

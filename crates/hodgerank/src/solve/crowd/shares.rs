@@ -16,9 +16,9 @@ const OTHER_COUNT: f64 = 0.5;
 /// Most steps of EM after a pass, and to compare models.
 const STEPS: usize = 30;
 const STEPS_TO_COMPARE: usize = 60;
-/// Change of every share in a step at which EM stops: the gain of further steps is far below
+/// Gain of the log-likelihood in a step at which EM stops: that of all further steps is far below
 /// [`MIN_GAIN`].
-const SHARE_TOLERANCE: f64 = 1e-6;
+const STEP_GAIN: f64 = 1e-3;
 /// To compare models, pseudo-counts are multiplied by this.
 const COUNTS_TO_COMPARE: f64 = 1e-3;
 /// A group of points stays if the log-likelihood would fall by at least this without it.
@@ -128,7 +128,7 @@ impl Shares {
         sum_of_points(&std::array::from_fn::<f64, POINTS, _>(of))
     }
 
-    /// Steps of EM until the shares do not change any more.
+    /// Steps of EM until they gain next to nothing.
     fn improved(&self, evidence: &Evidence<'_>, count_factor: f64, max_steps: usize) -> Self {
         let counts = pseudo_counts(evidence.points, count_factor);
         let mut shares = self.clone();
@@ -145,8 +145,12 @@ impl Shares {
             shares.of = std::array::from_fn(with_prior);
             let all = sum_of_points(&shares.of);
             shares.of.iter_mut().for_each(|share| *share /= all);
-            let is_same = |(after, before): (&f64, &f64)| (after - before).abs() < SHARE_TOLERANCE;
-            if shares.of.iter().zip(&before).all(is_same) {
+            // The log-likelihood rises by at least so much.
+            let divergence = |k: usize| match shares.of[k] > 0.0 && before[k] > 0.0 {
+                true => shares.of[k] * (shares.of[k] / before[k]).ln(),
+                false => 0.0,
+            };
+            if all * sum_of_points(&std::array::from_fn::<f64, POINTS, _>(divergence)) < STEP_GAIN {
                 break;
             }
         }

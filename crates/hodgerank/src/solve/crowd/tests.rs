@@ -1,8 +1,10 @@
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
+use super::blocks::Blocks;
 use super::*;
 use crate::annotator_votes::AnnotatorVote;
+use crate::communicator::SingleProcess;
 use crate::status::Status;
 use crate::{Comparison, Groups};
 
@@ -236,6 +238,7 @@ fn no_step_decreases_the_objective() {
         // A given prior: the objective stays the same.
         let options = CrowdOptions { prior: Some(0.05), ..CrowdOptions::default() };
         let mut search = Search::new(&graph, &votes, &options).unwrap();
+        search.start().unwrap();
         let dependence = vec![0.0; search.weights.len()];
         let mut value = f64::NEG_INFINITY;
         for iteration in 0..8 {
@@ -373,4 +376,21 @@ fn honest_people_are_not_called_fans() {
         let found = crowd(16, &mixed(), 60, 200 + seed).solve();
         assert!(found.annotators.iter().all(|own| own.favourite.is_none()), "seed {seed}");
     }
+}
+
+#[test]
+fn a_sample_has_its_share_of_every_behaviour() {
+    let study = crowd(300, &mixed(), 400, 23);
+    let blocks = Blocks::new(&study.votes(), None, &SingleProcess);
+    let sample = blocks.sample(8);
+    assert_eq!((sample.len(), &sample.annotator), (blocks.len(), &blocks.annotator));
+    let share = sample.total() / blocks.total();
+    assert!((0.11..0.14).contains(&share), "{share}");
+    // Whether a vote is in the sample does not depend on its outcome.
+    let left = |blocks: &Blocks| {
+        let votes = (24..28).flat_map(|block| blocks.block(block).0.iter());
+        let sides: Vec<f64> = votes.map(|vote| vote.side().unwrap() as f64).collect();
+        sides.iter().sum::<f64>() / sides.len() as f64
+    };
+    assert!((left(&sample) - left(&blocks)).abs() < 0.15);
 }
