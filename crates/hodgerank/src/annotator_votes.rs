@@ -96,13 +96,31 @@ impl AnnotatorVotes {
         outcomes: Vec<f64>,
         has_sides: bool,
     ) -> Self {
+        let (annotator, vote) = (|_, annotator| annotator, |_, vote: &AnnotatorVote| *vote);
+        Self::renumbered(annotators, parts, annotator, vote, outcomes, has_sides)
+    }
+
+    /// The same where each part has numbers of its own: `new_annotator` and `new_vote` take the position
+    /// of a part and return the final numbers.
+    ///
+    /// # Panics
+    /// If an index is out of range.
+    #[must_use]
+    pub fn renumbered(
+        annotators: usize,
+        parts: &[Vec<(u32, AnnotatorVote)>],
+        new_annotator: impl Fn(usize, u32) -> u32 + Sync,
+        new_vote: impl Fn(usize, &AnnotatorVote) -> AnnotatorVote + Sync,
+        outcomes: Vec<f64>,
+        has_sides: bool,
+    ) -> Self {
         let mut start = vec![0_usize; annotators + 2];
-        let count = |part: &Vec<(u32, AnnotatorVote)>| {
+        let count = |(p, part): (usize, &Vec<(u32, AnnotatorVote)>)| {
             let mut counts = vec![0_usize; annotators + 1];
-            part.iter().for_each(|(annotator, _)| counts[*annotator as usize] += 1);
+            part.iter().for_each(|(own, _)| counts[new_annotator(p, *own) as usize] += 1);
             counts
         };
-        for counts in parts.par_iter().map(count).collect::<Vec<_>>() {
+        for counts in parts.par_iter().enumerate().map(count).collect::<Vec<_>>() {
             start[1..].iter_mut().zip(counts).for_each(|(start, count)| *start += count);
         }
         for a in 0..=annotators {
@@ -125,11 +143,14 @@ impl AnnotatorVotes {
             let first = start[range.start];
             let mut next: Vec<usize> =
                 start[range.clone()].iter().map(|start| start - first).collect();
-            for (annotator, vote) in parts.iter().flatten() {
-                let annotator = *annotator as usize;
+            let rows = parts.iter().enumerate();
+            for (p, (annotator, vote)) in
+                rows.flat_map(|(p, part)| part.iter().map(move |row| (p, row)))
+            {
+                let annotator = new_annotator(p, *annotator) as usize;
                 if range.contains(&annotator) {
                     let place = &mut next[annotator - range.start];
-                    own[*place] = *vote;
+                    own[*place] = new_vote(p, vote);
                     *place += 1;
                 }
             }

@@ -8,15 +8,29 @@ use hodgerank::{AnnotatorVote, AnnotatorVotes, Groups, SideTally};
 pub(crate) const NO_ANNOTATOR: u32 = u32::MAX;
 
 /// The votes that one thread has read, with indices of that thread.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct AnnotatedVotes {
     votes: Vec<(u32, AnnotatorVote)>,
     /// Distinct outcomes, in order of appearance.
     outcomes: Vec<f64>,
-    /// Position of the last outcome.
-    last: usize,
+    /// The first of them; not a number for places that are not used yet.
+    first_outcomes: [f64; FIRST_OUTCOMES],
     /// Position of each outcome by its bits: graded votes can have millions of them.
     positions: HashMap<u64, usize>,
+}
+
+/// Enough for wins, losses and ties, and for Likert scales of up to eight steps.
+const FIRST_OUTCOMES: usize = 8;
+
+impl Default for AnnotatedVotes {
+    fn default() -> Self {
+        Self {
+            votes: Vec::new(),
+            outcomes: Vec::new(),
+            first_outcomes: [f64::NAN; FIRST_OUTCOMES],
+            positions: HashMap::new(),
+        }
+    }
 }
 
 impl AnnotatedVotes {
@@ -34,14 +48,23 @@ impl AnnotatedVotes {
 
     #[inline]
     fn outcome(&mut self, y: f64) -> u32 {
-        if self.outcomes.get(self.last) != Some(&y) {
-            let outcomes = &mut self.outcomes;
-            self.last = *self.positions.entry(y.to_bits()).or_insert_with(|| {
-                outcomes.push(y);
-                outcomes.len() - 1
-            });
+        // Branch-free: sides alternate at random, and an early exit would mispredict.
+        let is = |(k, &known): (usize, &f64)| u32::from(known == y) << k;
+        let found: u32 = self.first_outcomes.iter().enumerate().map(is).sum();
+        if found != 0 { found.trailing_zeros() } else { self.later_outcome(y) }
+    }
+
+    #[cold]
+    fn later_outcome(&mut self, y: f64) -> u32 {
+        let outcomes = &mut self.outcomes;
+        let position = *self.positions.entry(y.to_bits()).or_insert_with(|| {
+            outcomes.push(y);
+            outcomes.len() - 1
+        });
+        if let Some(first) = self.first_outcomes.get_mut(position) {
+            *first = y;
         }
-        self.last as u32
+        position as u32
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -72,7 +95,7 @@ impl AnnotatedVotes {
     /// Votes of all threads with the final indices: `items` and `annotators` translate those of each
     /// thread, of `number` annotators in all.
     pub(super) fn merge(
-        mut parts: Vec<Self>,
+        parts: Vec<Self>,
         items: &[Vec<u32>],
         annotators: &[Vec<u32>],
         number: usize,
@@ -82,25 +105,20 @@ impl AnnotatedVotes {
             parts.iter().flat_map(|part| &part.outcomes).copied().collect();
         outcomes.sort_by(f64::total_cmp);
         outcomes.dedup();
-        let renumber = |part: &mut Self, items: &[u32], annotators: &[u32]| {
-            let find = |y: &f64| outcomes.partition_point(|known| known < y) as u32;
-            let new_outcomes: Vec<u32> = part.outcomes.iter().map(find).collect();
-            for (annotator, vote) in &mut part.votes {
-                *annotator = match *annotator {
-                    NO_ANNOTATOR => number as u32,
-                    known => annotators[known as usize],
-                };
-                vote.left = items[vote.left as usize];
-                vote.right = items[vote.right as usize];
-                vote.outcome = new_outcomes[vote.outcome as usize];
-            }
-        };
-        std::thread::scope(|scope| {
-            for ((part, items), annotators) in parts.iter_mut().zip(items).zip(annotators) {
-                scope.spawn(move || renumber(part, items, annotators));
-            }
-        });
+        let find = |y: &f64| outcomes.partition_point(|known| known < y) as u32;
+        let new_outcomes: Vec<Vec<u32>> =
+            parts.iter().map(|part| part.outcomes.iter().map(find).collect()).collect();
         let parts: Vec<_> = parts.into_iter().map(|part| part.votes).collect();
-        AnnotatorVotes::new(number, &parts, outcomes, has_sides)
+        let annotator = |part: usize, annotator: u32| match annotator {
+            NO_ANNOTATOR => number as u32,
+            known => annotators[part][known as usize],
+        };
+        let vote = |part: usize, vote: &AnnotatorVote| AnnotatorVote {
+            left: items[part][vote.left as usize],
+            right: items[part][vote.right as usize],
+            outcome: new_outcomes[part][vote.outcome as usize],
+            count: vote.count,
+        };
+        AnnotatorVotes::renumbered(number, &parts, annotator, vote, outcomes, has_sides)
     }
 }

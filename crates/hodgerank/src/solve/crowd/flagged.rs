@@ -1,21 +1,80 @@
-//! Flagged votes of several processes.
+//! Counts of flagged votes.
 //!
 //! A process judges the votes of its annotators, and counts the flagged votes of the pairs that it owns.
+
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use rayon::prelude::*;
 
 use crate::communicator::Communicator;
+use crate::graph::ComparisonGraph;
 
 /// The items of a flagged vote in the order of groups, its outcome and its count.
 pub(super) type FlaggedVote = ((u32, u32), f64, u32);
 
 const RECORD_BYTES: usize = 20;
 
+/// Up to so many items, pairs are looked up in a table of all of them: 8 MB.
+const MAX_TABLE_ITEMS: usize = 2048;
+/// Marks a pair without votes.
+const NO_PAIR: u32 = u32::MAX;
+
+/// Number of flagged votes of each group of this process, from those of its annotators. Collective.
+///
+/// # Panics
+/// If a vote is not one of the graph.
+pub(super) fn count_by_group(
+    graph: &ComparisonGraph,
+    flagged: impl ParallelIterator<Item = FlaggedVote>,
+) -> Vec<f64> {
+    let communicator = graph.communicator();
+    if graph.items() > MAX_TABLE_ITEMS || !communicator.is_single_process() {
+        return count_sorted(graph, send_to_owners(communicator, flagged.collect()));
+    }
+    let (groups, pairs) = (graph.groups(), graph.pairs());
+    let place = |left: u32, right: u32| {
+        let (left, right) = (left as usize, right as usize);
+        right * (right - 1) / 2 + left
+    };
+    let items = graph.items();
+    let mut pair_at = vec![NO_PAIR; items * items.saturating_sub(1) / 2];
+    for p in 0..pairs.len() {
+        pair_at[place(pairs.left[p], pairs.right[p])] = p as u32;
+    }
+    // Whole numbers, so that the order of the sums does not matter.
+    let counts: Vec<AtomicU64> =
+        (0..groups.len()).into_par_iter().map(|_| AtomicU64::new(0)).collect();
+    flagged.for_each(|((left, right), y, count)| {
+        let pair = pair_at[place(left, right)] as usize;
+        let mut range = pairs.first_group[pair] as usize..pairs.first_group[pair + 1] as usize;
+        let group = range.find(|&g| groups.y[g] == y).expect("the votes of the graph");
+        counts[group].fetch_add(u64::from(count), Ordering::Relaxed);
+    });
+    counts.into_iter().map(|count| count.into_inner() as f64).collect()
+}
+
+/// The same for many items: votes are sorted as the groups, which are then read once. A search for each
+/// vote would wait for memory most of the time.
+fn count_sorted(graph: &ComparisonGraph, mut flagged: Vec<FlaggedVote>) -> Vec<f64> {
+    let groups = graph.groups();
+    let key = |&((left, right), _, _): &FlaggedVote| u64::from(left) << 32 | u64::from(right);
+    flagged.par_sort_unstable_by_key(key);
+    let mut counts = vec![0.0; groups.len()];
+    let mut first = 0;
+    for (pair, y, count) in flagged {
+        while first < groups.len() && (groups.left[first], groups.right[first]) < pair {
+            first += 1;
+        }
+        let group = (first..groups.len())
+            .take_while(|&g| (groups.left[g], groups.right[g]) == pair)
+            .find(|&g| groups.y[g] == y);
+        counts[group.expect("the votes of the graph")] += f64::from(count);
+    }
+    counts
+}
+
 /// Sends each vote to the process that owns its pair; returns those that arrive here. Collective.
-pub(super) fn send_to_owners(
-    communicator: &dyn Communicator,
-    votes: Vec<FlaggedVote>,
-) -> Vec<FlaggedVote> {
+fn send_to_owners(communicator: &dyn Communicator, votes: Vec<FlaggedVote>) -> Vec<FlaggedVote> {
     let processes = communicator.processes();
     if processes == 1 {
         return votes;
@@ -78,6 +137,7 @@ pub(super) fn threshold_of(
 mod tests {
     use super::*;
     use crate::communicator::SingleProcess;
+    use crate::{Comparison, Groups};
 
     #[test]
     fn thresholds_flag_at_least_as_many_votes_as_wanted() {
@@ -92,5 +152,25 @@ mod tests {
         assert_eq!(found(9.0), 11);
         // There are not so many.
         assert_eq!(threshold_of(&SingleProcess, votes.clone(), 12.0), 0.0);
+    }
+
+    #[test]
+    fn table_and_sorting_count_the_same() {
+        let votes: Vec<Comparison> = (0..400_u32)
+            .map(|k| (k * 7 % 19, k * 11 % 23, f64::from(k % 3) - 1.0))
+            .filter(|(left, right, _)| left != right)
+            .map(|(left, right, y)| Comparison::new(left, right, y))
+            .collect();
+        let graph = ComparisonGraph::new(23, Groups::merge(23, &votes).unwrap().groups).unwrap();
+        let flagged: Vec<FlaggedVote> = votes
+            .iter()
+            .enumerate()
+            .map(|(k, vote)| (vote.oriented(), k as u32 % 4))
+            .map(|(vote, count)| ((vote.left, vote.right), vote.y, count))
+            .collect();
+        let counted = count_by_group(&graph, flagged.clone().into_par_iter());
+        assert_eq!(counted, count_sorted(&graph, flagged.clone()));
+        let all: f64 = flagged.iter().map(|(_, _, count)| f64::from(*count)).sum();
+        assert_eq!(counted.iter().sum::<f64>(), all);
     }
 }

@@ -4,13 +4,14 @@ use rayon::prelude::*;
 
 use super::behaviour::{AnnotatorClass, Behaviour};
 use super::fans::{Fan, Favourite};
-use super::flagged::{self, FlaggedVote};
+use super::flagged;
 use super::graded;
 use super::likelihood::POINTS;
 use super::search::Search;
 use super::tastes::OtherTaste;
 use crate::annotator_votes::{AnnotatorVote, AnnotatorVotes};
 use crate::communicator::Communicator;
+use crate::comparison::positive_zero;
 use crate::graph::ComparisonGraph;
 use crate::solve::Solution;
 
@@ -215,7 +216,6 @@ impl Crowd {
         votes: &AnnotatorVotes,
         threshold: f64,
     ) -> Vec<f64> {
-        let groups = graph.groups();
         // Single votes of careful people can be bad only if votes are graded.
         let can_skip = threshold >= 0.5 && self.outcome_unit.is_none();
         let is_careful = |a: usize| {
@@ -227,33 +227,14 @@ impl Crowd {
             let flagged = self.bad_probabilities(votes, annotator);
             let flagged = flagged.take(if is_skipped { 0 } else { usize::MAX });
             let flagged = flagged.filter(move |(_, probability)| *probability > threshold);
-            let oriented = |(vote, _): (&AnnotatorVote, f64)| {
+            flagged.map(|(vote, _)| {
                 let y = votes.y(vote);
-                let y = if vote.left < vote.right { y } else { -y };
-                let pair = (vote.left.min(vote.right), vote.left.max(vote.right));
-                (pair, y, vote.count)
-            };
-            flagged.map(oriented)
+                let y = if vote.left < vote.right { y } else { positive_zero(-y) };
+                ((vote.left.min(vote.right), vote.left.max(vote.right)), y, vote.count)
+            })
         };
         let annotators = (0..=votes.annotators()).into_par_iter();
-        let flagged_votes: Vec<FlaggedVote> = annotators.flat_map_iter(of_annotator).collect();
-        let mut flagged_votes = flagged::send_to_owners(graph.communicator(), flagged_votes);
-        // In the order of the groups, which are then read once: a search for each vote would wait for
-        // memory most of the time.
-        let key = |&((left, right), _, _): &FlaggedVote| u64::from(left) << 32 | u64::from(right);
-        flagged_votes.par_sort_unstable_by_key(key);
-        let mut flagged = vec![0.0; groups.len()];
-        let mut first = 0;
-        for (pair, y, count) in flagged_votes {
-            while first < groups.len() && (groups.left[first], groups.right[first]) < pair {
-                first += 1;
-            }
-            let group = (first..groups.len())
-                .take_while(|&g| (groups.left[g], groups.right[g]) == pair)
-                .find(|&g| groups.y[g] == y);
-            flagged[group.expect("the votes of the graph")] += f64::from(count);
-        }
-        flagged
+        flagged::count_by_group(graph, annotators.flat_map_iter(of_annotator))
     }
 
     /// The threshold above which there are at least this many votes: more if several are equally bad.
