@@ -96,28 +96,29 @@ impl AnnotatorVotes {
         outcomes: Vec<f64>,
         has_sides: bool,
     ) -> Self {
-        let (annotator, vote) = (|_, annotator| annotator, |_, vote: &AnnotatorVote| *vote);
-        Self::renumbered(annotators, parts, annotator, vote, outcomes, has_sides)
+        let annotator = |_, row: &(u32, AnnotatorVote)| row.0;
+        let vote = |_, row: &(u32, AnnotatorVote)| row.1;
+        Self::from_rows(annotators, parts, annotator, vote, outcomes, has_sides)
     }
 
-    /// The same where each part has numbers of its own: `new_annotator` and `new_vote` take the position
-    /// of a part and return the final numbers.
+    /// The same from rows in any form, where each part may have numbers of its own: `annotator_of` and
+    /// `vote_of` take the position of a part and a row of it.
     ///
     /// # Panics
     /// If an index is out of range.
     #[must_use]
-    pub fn renumbered(
+    pub fn from_rows<R: Sync>(
         annotators: usize,
-        parts: &[Vec<(u32, AnnotatorVote)>],
-        new_annotator: impl Fn(usize, u32) -> u32 + Sync,
-        new_vote: impl Fn(usize, &AnnotatorVote) -> AnnotatorVote + Sync,
+        parts: &[Vec<R>],
+        annotator_of: impl Fn(usize, &R) -> u32 + Sync,
+        vote_of: impl Fn(usize, &R) -> AnnotatorVote + Sync,
         outcomes: Vec<f64>,
         has_sides: bool,
     ) -> Self {
         let mut start = vec![0_usize; annotators + 2];
-        let count = |(p, part): (usize, &Vec<(u32, AnnotatorVote)>)| {
+        let count = |(p, part): (usize, &Vec<R>)| {
             let mut counts = vec![0_usize; annotators + 1];
-            part.iter().for_each(|(own, _)| counts[new_annotator(p, *own) as usize] += 1);
+            part.iter().for_each(|row| counts[annotator_of(p, row) as usize] += 1);
             counts
         };
         for counts in parts.par_iter().enumerate().map(count).collect::<Vec<_>>() {
@@ -143,15 +144,14 @@ impl AnnotatorVotes {
             let first = start[range.start];
             let mut next: Vec<usize> =
                 start[range.clone()].iter().map(|start| start - first).collect();
-            let rows = parts.iter().enumerate();
-            for (p, (annotator, vote)) in
-                rows.flat_map(|(p, part)| part.iter().map(move |row| (p, row)))
-            {
-                let annotator = new_annotator(p, *annotator) as usize;
-                if range.contains(&annotator) {
-                    let place = &mut next[annotator - range.start];
-                    own[*place] = new_vote(p, vote);
-                    *place += 1;
+            for (p, part) in parts.iter().enumerate() {
+                for row in part {
+                    let annotator = annotator_of(p, row) as usize;
+                    if range.contains(&annotator) {
+                        let place = &mut next[annotator - range.start];
+                        own[*place] = vote_of(p, row);
+                        *place += 1;
+                    }
                 }
             }
         });

@@ -10,7 +10,9 @@ pub(crate) const NO_ANNOTATOR: u32 = u32::MAX;
 /// The votes that one thread has read, with indices of that thread.
 #[derive(Debug)]
 pub(super) struct AnnotatedVotes {
-    votes: Vec<(u32, AnnotatorVote)>,
+    votes: Vec<ReadVote>,
+    /// Outcomes and counts that do not fit into a vote.
+    listed: Vec<(u32, u32)>,
     /// Distinct outcomes, in order of appearance.
     outcomes: Vec<f64>,
     /// The first of them; not a number for places that are not used yet.
@@ -19,6 +21,24 @@ pub(super) struct AnnotatedVotes {
     positions: HashMap<u64, usize>,
 }
 
+/// A vote in sixteen bytes: there can be very many.
+#[derive(Debug, Clone, Copy)]
+struct ReadVote {
+    annotator: u32,
+    left: u32,
+    right: u32,
+    /// The outcome in the low bits and how often the vote was cast in the others, or with [`IS_LISTED`]
+    /// the position of both in [`AnnotatedVotes::listed`].
+    outcome_and_count: u32,
+}
+
+/// Bits of an outcome that fits into a [`ReadVote`].
+const OUTCOME_BITS: u32 = 8;
+const MAX_OUTCOME: u32 = (1 << OUTCOME_BITS) - 1;
+const IS_LISTED: u32 = 1 << 31;
+/// Largest count that fits next to an outcome.
+const MAX_COUNT: u32 = (IS_LISTED - 1) >> OUTCOME_BITS;
+
 /// Enough for wins, losses and ties, and for Likert scales of up to eight steps.
 const FIRST_OUTCOMES: usize = 8;
 
@@ -26,6 +46,7 @@ impl Default for AnnotatedVotes {
     fn default() -> Self {
         Self {
             votes: Vec::new(),
+            listed: Vec::new(),
             outcomes: Vec::new(),
             first_outcomes: [f64::NAN; FIRST_OUTCOMES],
             positions: HashMap::new(),
@@ -41,8 +62,24 @@ impl AnnotatedVotes {
         // A count of more than 2³² is split.
         while rest > 0 {
             let count = rest.min(u64::from(u32::MAX)) as u32;
-            self.votes.push((annotator, AnnotatorVote { left, right, outcome, count }));
+            let outcome_and_count = match outcome <= MAX_OUTCOME && count <= MAX_COUNT {
+                true => count << OUTCOME_BITS | outcome,
+                false => {
+                    self.listed.push((outcome, count));
+                    IS_LISTED | (self.listed.len() - 1) as u32
+                }
+            };
+            self.votes.push(ReadVote { annotator, left, right, outcome_and_count });
             rest -= u64::from(count);
+        }
+    }
+
+    /// The outcome of a vote, as a position, and its count.
+    fn outcome_and_count(&self, vote: &ReadVote) -> (u32, u32) {
+        let packed = vote.outcome_and_count;
+        match packed & IS_LISTED == 0 {
+            true => (packed & MAX_OUTCOME, packed >> OUTCOME_BITS),
+            false => self.listed[(packed & !IS_LISTED) as usize],
         }
     }
 
@@ -72,12 +109,14 @@ impl AnnotatedVotes {
     }
 
     pub(super) fn memory_bytes(&self) -> usize {
-        self.votes.capacity() * size_of::<(u32, AnnotatorVote)>()
+        self.votes.capacity() * size_of::<ReadVote>() + self.listed.capacity() * 8
     }
 
     /// Counts the votes by side, with the indices of this thread.
     pub(super) fn count_sides(&self, sides: &mut SideTally) {
-        for (_, AnnotatorVote { left, right, outcome, count }) in &self.votes {
+        for vote in &self.votes {
+            let ReadVote { left, right, .. } = vote;
+            let (outcome, count) = &self.outcome_and_count(vote);
             sides.add(*left, *right, self.outcomes[*outcome as usize], u64::from(*count));
         }
     }
@@ -95,7 +134,7 @@ impl AnnotatedVotes {
     /// Votes of all threads with the final indices: `items` and `annotators` translate those of each
     /// thread, of `number` annotators in all.
     pub(super) fn merge(
-        parts: Vec<Self>,
+        mut parts: Vec<Self>,
         items: &[Vec<u32>],
         annotators: &[Vec<u32>],
         number: usize,
@@ -108,17 +147,48 @@ impl AnnotatedVotes {
         let find = |y: &f64| outcomes.partition_point(|known| known < y) as u32;
         let new_outcomes: Vec<Vec<u32>> =
             parts.iter().map(|part| part.outcomes.iter().map(find).collect()).collect();
-        let parts: Vec<_> = parts.into_iter().map(|part| part.votes).collect();
-        let annotator = |part: usize, annotator: u32| match annotator {
+        let rows: Vec<Vec<ReadVote>> =
+            parts.iter_mut().map(|part| std::mem::take(&mut part.votes)).collect();
+        let annotator = |part: usize, row: &ReadVote| match row.annotator {
             NO_ANNOTATOR => number as u32,
             known => annotators[part][known as usize],
         };
-        let vote = |part: usize, vote: &AnnotatorVote| AnnotatorVote {
-            left: items[part][vote.left as usize],
-            right: items[part][vote.right as usize],
-            outcome: new_outcomes[part][vote.outcome as usize],
-            count: vote.count,
+        let vote = |part: usize, row: &ReadVote| {
+            let (outcome, count) = parts[part].outcome_and_count(row);
+            AnnotatorVote {
+                left: items[part][row.left as usize],
+                right: items[part][row.right as usize],
+                outcome: new_outcomes[part][outcome as usize],
+                count,
+            }
         };
-        AnnotatorVotes::renumbered(number, &parts, annotator, vote, outcomes, has_sides)
+        AnnotatorVotes::from_rows(number, &rows, annotator, vote, outcomes, has_sides)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn votes_of_any_outcome_and_count_are_kept() {
+        let mut votes = AnnotatedVotes::default();
+        let large = 3 * u64::from(u32::MAX);
+        for k in 0..1000_u32 {
+            votes.add(0, 0, 1, f64::from(k), 1);
+        }
+        votes.add(1, 1, 0, 7.0, u64::from(MAX_COUNT));
+        votes.add(1, 1, 0, 7.0, u64::from(MAX_COUNT) + 1);
+        votes.add(NO_ANNOTATOR, 0, 1, 999.0, large);
+        let found = AnnotatedVotes::merge(vec![votes], &[vec![1, 0]], &[vec![0, 1]], 2, true);
+        let outcomes: Vec<f64> = found.of(0).iter().map(|vote| found.y(vote)).collect();
+        assert_eq!(outcomes, (0..1000).map(f64::from).collect::<Vec<_>>());
+        assert!(found.of(0).iter().all(|vote| (vote.left, vote.right, vote.count) == (1, 0, 1)));
+        let total = |votes: &[AnnotatorVote]| -> u64 {
+            votes.iter().map(|vote| u64::from(vote.count)).sum()
+        };
+        assert_eq!(total(found.of(1)), 2 * u64::from(MAX_COUNT) + 1);
+        assert_eq!(total(found.unknown()), large);
+        assert!(found.unknown().iter().all(|vote| found.y(vote) == 999.0));
     }
 }

@@ -18,7 +18,7 @@
 //! | `likelihood.rs` | a pass over the votes: the likelihood of each behaviour of each annotator |
 //! | `shares.rs` | π by EM with θ fixed, and the probability of each behaviour |
 //! | `slopes.rs` | a pass over the votes: the slopes of ℓ in θ |
-//! | a Newton step in θ | with the information of the pairs in proportion to that of their items; shortened until ℓ does not decrease |
+//! | a Newton step in θ (`newton.rs`) | with the information of the pairs in proportion to that of their items; shortened until ℓ does not decrease |
 //! | λ | by empirical Bayes |
 //!
 //! After an iteration, its state can be saved (`checkpoint.rs`). Votes by people who are not known form
@@ -50,6 +50,7 @@ mod fans;
 mod flagged;
 mod graded;
 mod likelihood;
+mod newton;
 mod result;
 mod search;
 mod shares;

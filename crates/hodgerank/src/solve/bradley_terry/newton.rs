@@ -28,8 +28,9 @@ const LARGE_PRIOR_TOLERANCE: f64 = 1e-2;
 const LARGE_PAIRS: f64 = 2e6;
 pub(super) const MAX_PRIOR_STEPS: usize = 30;
 const FIRST_PRIOR: f64 = 0.1;
-/// Relative residual of the linear systems.
+/// Relative residual of the linear systems, and of those of a start.
 pub(super) const SOLVE_TOLERANCE: f64 = 1e-6;
+const START_TOLERANCE: f64 = 1e-3;
 /// Relative size of ℓ below which an increase is rounding.
 pub(super) const ROUNDING: f64 = 1e-13;
 /// A pair whose information underflows would disconnect its items.
@@ -219,6 +220,7 @@ impl<'a> Newton<'a> {
         );
         let mut gradient = self.gradient(prior);
         self.communicator().sum(&mut gradient);
-        self.system.solve(&self.weights, &gradient, SOLVE_TOLERANCE, self.is_start)
+        let tolerance = if self.is_start { START_TOLERANCE } else { SOLVE_TOLERANCE };
+        self.system.solve(&self.weights, &gradient, tolerance, self.is_start)
     }
 }

@@ -32,7 +32,7 @@ const MIN_SQUARES: f64 = 1e-9;
 #[derive(Debug)]
 pub(crate) struct GraphPrior {
     pub(crate) weights: Vec<f64>,
-    diagonal: Vec<f64>,
+    pub(crate) diagonal: Vec<f64>,
 }
 
 impl GraphPrior {

@@ -8,6 +8,7 @@ use super::blocks::Blocks;
 use super::checkpoint;
 use super::graded::GradedModel;
 use super::likelihood::{Likelihoods, POINTS, ScoreModel};
+use super::newton::NewtonStep;
 use super::shares::{self, Evidence, Shares};
 use super::slopes::Slopes;
 use super::tastes::OtherTaste;
@@ -16,9 +17,9 @@ use crate::communicator::Communicator;
 use crate::error::Result;
 use crate::graph::ComparisonGraph;
 use crate::laplacian::{Backend, StepSystem};
-use crate::numeric::{dot, largest_magnitude, norm};
+use crate::numeric::{dot, norm};
 use crate::select::lapse::vote_size;
-use crate::solve::bradley_terry::{GraphPrior, WarmStart, sum_ends};
+use crate::solve::bradley_terry::{GraphPrior, WarmStart};
 use crate::status::Status;
 
 const MAX_ITERATIONS: usize = 40;
@@ -40,14 +41,11 @@ const MAX_CUTS: usize = 6;
 /// Relative size of ℓ below which a decrease is an error of its interpolation, not of the step.
 const RESOLUTION: f64 = 1e-6;
 /// Largest change of a score in one step, in log-odds.
-const MAX_CHANGE: f64 = 2.0;
+pub(super) const MAX_CHANGE: f64 = 2.0;
 /// Gain of the log-likelihood for which the side advantage enters the model.
 const MIN_SIDE_GAIN: f64 = 4.8;
 /// Relative change of ν that is not negligible.
 const TIE_TOLERANCE: f64 = 1e-3;
-/// Relative residual of the linear systems: each step is repeated anyway.
-const SOLVE_TOLERANCE: f64 = 1e-4;
-const MIN_WEIGHT: f64 = 1e-12;
 
 /// The state of a search.
 pub(super) struct Search<'a> {
@@ -68,8 +66,8 @@ pub(super) struct Search<'a> {
     /// The probability of each behaviour of each block, times its weight.
     pub(super) responsibility: Vec<[f32; POINTS]>,
     pub(super) answers: AnswerModel,
-    prior: GraphPrior,
-    system: StepSystem<'a>,
+    pub(super) prior: GraphPrior,
+    pub(super) system: StepSystem<'a>,
     is_prior_free: bool,
     has_sides: bool,
     pub(super) has_advantage: bool,
@@ -330,53 +328,6 @@ impl<'a> Search<'a> {
         found
     }
 
-    /// The gradient of ℓ in the scores, with the prior, and the Newton step.
-    ///
-    /// The information of a pair is that of honest votes, in proportion to how much of its items'
-    /// information is left.
-    pub(super) fn newton_step(&mut self, scores: &[f64], slopes: &Slopes) -> Result<NewtonStep> {
-        let (weights, gradient) = self.newton_system(scores, slopes);
-        let mut step = self.system.solve(&weights, &gradient, SOLVE_TOLERANCE, true)?;
-        let length = (MAX_CHANGE / largest_magnitude(&step).max(MAX_CHANGE)).min(1.0);
-        step.iter_mut().for_each(|step| *step *= length);
-        Ok(NewtonStep { gradient, step, is_shortened: length < 1.0 })
-    }
-
-    /// The weights of the pairs in the system of a Newton step, and its right-hand side.
-    fn newton_system(&self, scores: &[f64], slopes: &Slopes) -> (Vec<f64>, Vec<f64>) {
-        let pairs = self.graph.pairs();
-        let items = self.graph.items();
-        let difference =
-            |p: usize| scores[pairs.left[p] as usize] - scores[pairs.right[p] as usize];
-        let information = self.answers.information(scores, self.tie_odds);
-        let variance = |p: usize| {
-            pairs.weight[p] * information.of_vote(pairs.left[p] as usize, pairs.right[p] as usize)
-        };
-        let variances: Vec<f64> = (0..pairs.len()).into_par_iter().map(variance).collect();
-        let mut of_items = sum_ends(items, pairs, |p| (variances[p], variances[p]));
-        self.communicator().sum(&mut of_items);
-        let ratio: Vec<f64> = slopes
-            .information
-            .iter()
-            .zip(&of_items)
-            .map(|(information, variance)| information / variance.max(f64::MIN_POSITIVE))
-            .collect();
-        let omega = &self.prior.weights;
-        let weight = |p: usize| {
-            let (i, j) = (pairs.left[p] as usize, pairs.right[p] as usize);
-            let information = 0.5 * (ratio[i] + ratio[j]) * variances[p];
-            (information + self.lambda * omega[p]).max(MIN_WEIGHT)
-        };
-        let weights: Vec<f64> = (0..pairs.len()).into_par_iter().map(weight).collect();
-        let mut gradient = sum_ends(items, pairs, |p| {
-            let pull = self.lambda * omega[p] * difference(p);
-            (-pull, pull)
-        });
-        self.communicator().sum(&mut gradient);
-        gradient.iter_mut().zip(&slopes.gradient).for_each(|(sum, own)| *sum += own);
-        (weights, gradient)
-    }
-
     /// A step in the scores and the side advantage that does not decrease ℓ, and the next λ and ν.
     /// Returns the change of the scores relative to their spread.
     pub(super) fn step(&mut self) -> Result<f64> {
@@ -444,24 +395,8 @@ impl<'a> Search<'a> {
     }
 
     fn next_prior(&self, slopes: &Slopes) -> f64 {
-        let pairs = self.graph.pairs();
-        let omega = &self.prior.weights;
-        let of_prior = |p: usize| (self.lambda * omega[p], self.lambda * omega[p]);
-        let mut diagonal = sum_ends(self.graph.items(), pairs, of_prior);
-        self.communicator().sum(&mut diagonal);
-        diagonal.iter_mut().zip(&slopes.information).for_each(|(sum, own)| *sum += own);
-        self.prior.next(self.lambda, &self.scores, &diagonal)
+        self.prior.next(self.lambda, &self.scores, &self.item_information(slopes))
     }
-}
-
-/// A step of Newton's method.
-#[derive(Debug, Default)]
-pub(super) struct NewtonStep {
-    /// The gradient of ℓ in the scores.
-    pub(super) gradient: Vec<f64>,
-    pub(super) step: Vec<f64>,
-    /// Whether the step would have been longer than [`MAX_CHANGE`].
-    pub(super) is_shortened: bool,
 }
 
 /// The root mean square of the outcomes.

@@ -12,7 +12,8 @@
 use rayon::prelude::*;
 
 use super::likelihood::POINTS;
-use super::search::{NewtonStep, Search};
+use super::newton::NewtonStep;
+use super::search::Search;
 use crate::error::Result;
 use crate::numeric;
 

@@ -394,3 +394,24 @@ fn a_sample_has_its_share_of_every_behaviour() {
     };
     assert!((left(&sample) - left(&blocks)).abs() < 0.15);
 }
+
+/// The largest difference of scores, relative to their largest.
+fn largest_difference(a: &[f64], b: &[f64]) -> f64 {
+    let largest = a.iter().fold(0.0_f64, |largest, a| largest.max(a.abs()));
+    a.iter().zip(b).fold(0.0_f64, |most, (a, b)| most.max((a - b).abs())) / largest
+}
+
+#[test]
+fn a_start_with_a_sample_ends_where_all_votes_do() {
+    let mut study = crowd(220, &mixed(), 2000, 25);
+    // Every vote counts many times, so that there are enough of them for a sample.
+    study.rows.iter_mut().for_each(|(_, vote)| vote.count = 30);
+    let (graph, votes) = (study.graph(), study.votes());
+    let mut search = Search::new(&graph, &votes, &CrowdOptions::default()).unwrap();
+    let sampled = study.solve().solution.scores;
+    search.evaluate();
+    search.run(RunState::default(), None).unwrap();
+    graph.components().centre(&mut search.scores);
+    let difference = largest_difference(&search.scores, &sampled);
+    assert!(difference > 0.0 && difference < 2e-3, "{difference}");
+}
