@@ -228,8 +228,7 @@ pub fn rank(
     let rank = |study| rank_study(study, uncounted.rejected.rows, &options, observer);
     let studies = input.studies.into_iter().map(rank).collect::<Result<Vec<_>, Failure>>()?;
     check_ranked(&studies)?;
-    let has_annotators = studies.iter().any(|study| !study.annotators.is_empty());
-    let annotators = match with_annotators && has_annotators {
+    let annotators = match with_annotators && has_annotator_column {
         true => AnnotatorLists::Judged(OnceLock::new()),
         false => AnnotatorLists::None,
     };

@@ -144,7 +144,7 @@ fn the_advantage_of_the_left_side_without_judging_annotators() {
     assert_eq!(many["method"]["name"], "bt");
     assert_same(&many["ranking"], &one["ranking"], "nobody");
     assert!((advantage(&many) - advantage(&one)).abs() < 1e-10);
-    check_same_lists(&folder, &nobody, &[2], &[]);
+    check_same_lists(&folder, &nobody, &[2], &["--all"]);
     let head = "left,right,winner";
     let unnamed = files(&folder, head, &rows, |_, row| sided(row, "").replace(",\n", "\n"));
     let found = compare(&folder, &unnamed, &[]);

@@ -9,7 +9,7 @@ use crate::numeric::largest_magnitude;
 use crate::solve::bradley_terry::sum_ends;
 
 /// Relative residual of the linear systems: each step is repeated anyway.
-const SOLVE_TOLERANCE: f64 = 1e-3;
+const SOLVE_TOLERANCE: f64 = 1e-4;
 const MIN_WEIGHT: f64 = 1e-12;
 
 /// A step of Newton's method.
