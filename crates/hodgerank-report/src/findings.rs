@@ -94,6 +94,21 @@ pub struct StudyFindings<'a> {
 }
 
 impl<'a> StudyFindings<'a> {
+    /// The factor that brings scores in the unit of the outcomes, such as plain ones, to the unit of the
+    /// ranking, so that one chart can show both: 1 unless the ranking is in log-odds.
+    #[must_use]
+    pub fn unit_of_outcomes(&self) -> f64 {
+        if self.ranked.fit.outcome_size.is_none() {
+            return 1.0;
+        }
+        let pairs = self.all_votes.scores.iter().zip(&self.ranked.fit.scores);
+        let product: f64 = pairs.map(|(plain, robust)| plain * robust).sum();
+        let square: f64 = self.all_votes.scores.iter().map(|plain| plain * plain).sum();
+        let factor = product / square;
+        // Unrelated rankings have no common unit.
+        if factor.is_finite() && factor > 0.0 { factor } else { 1.0 }
+    }
+
     /// Computes the findings.
     ///
     /// # Errors

@@ -33,9 +33,11 @@ impl ItemOrder {
         let graph = ranked.graph;
         let ranking = Ranking::within(graph, &ranked.fit.components, &ranked.fit.scores);
         let ranking = ranking.with_flagged(graph, &ranked.fit.flagged);
-        let plain_score = findings.all_votes.scores.clone();
+        let plain = &findings.all_votes.scores;
+        let unit = findings.unit_of_outcomes();
+        let plain_score = plain.iter().map(|score| unit * score).collect();
         let mut plain_rank = vec![0; graph.items()];
-        for row in Ranking::new(graph, &plain_score).items {
+        for row in Ranking::new(graph, plain).items {
             plain_rank[row.item as usize] = row.rank;
         }
         let mut position = vec![0; graph.items()];

@@ -36,7 +36,7 @@ pub(super) fn slider(
         item_flagged: Vec::with_capacity(count),
         turns: suspects.turns.clone(),
     };
-    let votes = groups.votes();
+    let (votes, unit) = (groups.votes(), findings.unit_of_outcomes());
     let mut flagged = vec![0.0; groups.len()];
     let mut events = path.events.iter().peekable();
     let mut positions = vec![0; graph.items()];
@@ -48,12 +48,18 @@ pub(super) fn slider(
         }
         let is_chosen = s == stops.chosen;
         let at_stop = path.scores_at(path.knots[knot]);
-        let (scores, flagged) = if is_chosen {
-            (&ranked.fit.scores, &ranked.fit.flagged)
+        // Scores along the path have the unit of the outcomes.
+        let (scores, flagged, unit) = if is_chosen {
+            (&ranked.fit.scores, &ranked.fit.flagged, 1.0)
         } else {
-            (&at_stop, &flagged)
+            (&at_stop, &flagged, unit)
         };
-        let [explained, unexplained, flagged_energy] = energy_shares(findings, scores, flagged);
+        let residual = |y: f64, difference: f64| match is_chosen {
+            true => ranked.fit.residual(y, difference),
+            false => y - difference,
+        };
+        let [explained, unexplained, flagged_energy] =
+            energy_shares(findings, scores, flagged, residual);
         slider.explained.push(rounded(explained, 1.0));
         slider.unexplained.push(rounded(unexplained, 1.0));
         slider.flagged_energy.push(rounded(flagged_energy, 1.0));
@@ -70,27 +76,33 @@ pub(super) fn slider(
             listed.map(|row| &ranking.items[positions[row.item as usize]])
         };
         slider.ranks.push(rows().map(|row| row.rank).collect());
-        slider.scores.push(rows().map(|row| rounded(row.score, largest)).collect());
+        let score = |score: f64| rounded(unit * score, unit * largest);
+        slider.scores.push(rows().map(|row| score(row.score)).collect());
         slider.item_flagged.push(rows().map(|row| row.flagged).collect());
     }
     Some(slider)
 }
 
 /// Returns shares of the energy Σ w y²: explained by the scores, residual of the votes that are not
-/// flagged, and energy of the flagged votes.
-fn energy_shares(findings: &StudyFindings<'_>, scores: &[f64], flagged: &[f64]) -> [f64; 3] {
+/// flagged, and energy of the flagged votes. `residual` takes an outcome and a difference of scores.
+fn energy_shares(
+    findings: &StudyFindings<'_>,
+    scores: &[f64],
+    flagged: &[f64],
+    residual: impl Fn(f64, f64) -> f64,
+) -> [f64; 3] {
     let groups = findings.ranked.graph.groups();
-    let (mut all, mut residual, mut of_flagged) = (0.0, 0.0, 0.0);
+    let (mut all, mut unexplained, mut of_flagged) = (0.0, 0.0, 0.0);
     for (g, &flagged) in flagged.iter().enumerate() {
         let (y, w) = (groups.y[g], groups.weight[g]);
         let difference = scores[groups.left[g] as usize] - scores[groups.right[g] as usize];
         all += w * y * y;
-        residual += (w - flagged) * (y - difference) * (y - difference);
+        unexplained += (w - flagged) * residual(y, difference).powi(2);
         of_flagged += flagged * y * y;
     }
     if all == 0.0 {
         return [0.0; 3];
     }
-    let (residual, of_flagged) = (residual / all, of_flagged / all);
-    [(1.0 - residual - of_flagged).max(0.0), residual, of_flagged]
+    let (unexplained, of_flagged) = (unexplained / all, of_flagged / all);
+    [(1.0 - unexplained - of_flagged).max(0.0), unexplained, of_flagged]
 }

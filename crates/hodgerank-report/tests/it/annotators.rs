@@ -263,3 +263,25 @@ fn unusual_studies_have_pages() {
     let one = [Comparison { annotator: Some(0), ..Comparison::new(0, 1, 1.0) }];
     assert_eq!(texts(&page_of(&one, true), "verdict"), ["too few votes"]);
 }
+
+/// Scores in log-odds are no outcomes: shares of energy stay shares, and plain scores and those along the
+/// path are shown in the unit of the ranking.
+#[test]
+fn one_unit_for_all_scores_of_a_page() {
+    let kinds = [(AnnotatorKind::Careful, 24), (AnnotatorKind::Malicious, 4)];
+    let page = page_of(&votes(&kinds), true);
+    let slider = page.slider.as_ref().unwrap();
+    for s in 0..slider.at.len() {
+        let shares = [slider.explained[s], slider.unexplained[s], slider.flagged_energy[s]];
+        assert!(shares.iter().all(|share| (0.0..=1.0).contains(share)), "{shares:?}");
+        assert!((shares.iter().sum::<f64>() - 1.0).abs() < 1e-3, "{shares:?}");
+    }
+    let spread = |scores: &[f64]| scores.iter().fold(0.0_f64, |most, score| most.max(score.abs()));
+    let of_ranking = spread(&slider.scores[slider.chosen]);
+    for scores in &slider.scores {
+        let ratio = spread(scores) / of_ranking;
+        assert!((0.5..2.0).contains(&ratio), "{ratio}");
+    }
+    let text = &page.sections.iter().find(|section| section.id == "ranking").unwrap().text[0];
+    assert!(text.contains("73 of 100 careful annotators"), "{text}");
+}
