@@ -268,7 +268,7 @@ fn crowd_warnings(ranked: &RankedStudy) -> Vec<String> {
         (count(&[AnnotatorClass::Contrary]), "contrary"),
         (count(&[AnnotatorClass::Coin]), "random"),
         (count(&[AnnotatorClass::Careless]), "careless"),
-        (count(&[AnnotatorClass::Fan]), "for or against one item"),
+        (count(&[AnnotatorClass::Fan]), "promote or reject one item"),
     ];
     let kinds: Vec<String> = kinds
         .iter()
