@@ -10,7 +10,6 @@
 use rayon::prelude::*;
 
 use super::{Backend, BackendChoice, LaplacianSystem, StoppingRule};
-use crate::communicator::Communicator;
 use crate::error::Result;
 use crate::graph::{ComparisonGraph, Pairs};
 use crate::numeric::{
@@ -79,14 +78,23 @@ impl LaplacianChunk {
         }
     }
 
-    /// Computes the sum of the weights at each item.
-    fn sum_weights(&mut self, pairs: &Pairs) {
-        let (left, right) = (&pairs.left[self.range()], &pairs.right[self.range()]);
-        let Self { weights, product, .. } = self;
+    /// Sets the weights of the pairs; their sums at each item are the product.
+    fn set_weights(&mut self, pairs: &Pairs, weight_of: impl Fn(usize) -> f64) {
+        let range = self.range();
+        let right = &pairs.right[range.clone()];
+        let Self { runs, weights, product, .. } = self;
         product.fill(0.0);
-        for (&weight, (&i, &j)) in weights.iter().zip(left.iter().zip(right)) {
-            product[i as usize] += f64::from(weight);
-            product[j as usize] += f64::from(weight);
+        let mut start = 0;
+        for &(left, end) in &*runs {
+            let end = end as usize;
+            let mut sum = 0.0;
+            for (k, weight) in weights[start..end].iter_mut().enumerate() {
+                *weight = weight_of(range.start + start + k) as f32;
+                sum += f64::from(*weight);
+                product[right[start + k] as usize] += f64::from(*weight);
+            }
+            product[left as usize] += sum;
+            start = end;
         }
     }
 }
@@ -130,19 +138,19 @@ impl<'a> StepSystem<'a> {
         backends
     }
 
-    /// Solves the system with these weights of the pairs up to a relative residual. If `is_same`,
+    /// Solves the system with this weight of each pair up to a relative residual. If `is_same`,
     /// several processes get the solution of one up to rounding. Collective.
     ///
     /// # Errors
     /// If a factorisation breaks down, or `rhs` is not finite.
     pub(crate) fn solve(
         &mut self,
-        weights: &[f64],
+        weight_of: impl Fn(usize) -> f64 + Sync,
         rhs: &[f64],
         tolerance: f64,
         is_same: bool,
     ) -> Result<Vec<f64>> {
-        let mut solutions = self.solve_all(weights, &[rhs], tolerance, is_same)?;
+        let mut solutions = self.solve_all(weight_of, &[rhs], tolerance, is_same)?;
         Ok(solutions.pop().unwrap_or_default())
     }
 
@@ -152,13 +160,14 @@ impl<'a> StepSystem<'a> {
     /// As [`Self::solve`].
     pub(crate) fn solve_all(
         &mut self,
-        weights: &[f64],
+        weight_of: impl Fn(usize) -> f64 + Sync,
         right_sides: &[&[f64]],
         tolerance: f64,
         is_same: bool,
     ) -> Result<Vec<Vec<f64>>> {
         if let Some(chunks) = &mut self.pairs {
-            let solve = |rhs: &&[f64]| solve_pairs(self.graph, chunks, weights, rhs, tolerance);
+            let mut system = PairSystem::new(self.graph, chunks, &weight_of, tolerance);
+            let solve = |rhs: &&[f64]| system.solve(rhs);
             if let Some(solutions) = right_sides.iter().map(solve).collect() {
                 return Ok(solutions);
             }
@@ -168,7 +177,9 @@ impl<'a> StepSystem<'a> {
             Some(system) => system,
             none => none.insert(LaplacianSystem::new(self.graph, 0.0, self.choice)?),
         };
-        let system = system.reweighted(self.graph, weights)?;
+        let pairs = 0..self.graph.pairs().len();
+        let weights: Vec<f64> = pairs.into_par_iter().map(&weight_of).collect();
+        let system = system.reweighted(self.graph, &weights)?;
         let rule = match is_same {
             true => system.rule_for_steps(tolerance),
             false => StoppingRule::at(tolerance),
@@ -177,47 +188,10 @@ impl<'a> StepSystem<'a> {
     }
 }
 
-/// The solution by conjugate gradients; none if they do not converge.
-fn solve_pairs(
-    graph: &ComparisonGraph,
-    chunks: &mut [LaplacianChunk],
-    weights: &[f64],
-    rhs: &[f64],
-    tolerance: f64,
-) -> Option<Vec<f64>> {
-    let (n, pairs, communicator) = (graph.items(), graph.pairs(), graph.communicator());
-    chunks.par_iter_mut().for_each(|chunk| {
-        let own = &weights[chunk.range()];
-        chunk.weights.iter_mut().zip(own).for_each(|(weight, &own)| *weight = own as f32);
-        chunk.sum_weights(pairs);
-    });
-    let mut degrees = vec![0.0; n];
-    add_parts(&mut degrees, || chunks.iter().map(|chunk| (0, &chunk.product[..])));
-    communicator.sum(&mut degrees);
-    let preconditioner =
-        degrees.iter().map(|&degree| if degree > 0.0 { 1.0 / degree } else { 0.0 });
-    let mut system = PairSystem {
-        pairs,
-        chunks,
-        communicator,
-        preconditioner: preconditioner.collect(),
-        z: vec![0.0; n],
-        tolerance,
-        target: 0.0,
-    };
-    let (mut x, mut r) = (vec![0.0; n], rhs.to_vec());
-    let (mut p, mut q) = (vec![0.0; n], vec![0.0; n]);
-    let vectors = ConjugateGradientVectors { x: &mut x, r: &mut r, p: &mut p, q: &mut q };
-    let run = conjugate_gradients(&mut system, vectors, MAX_ITERATIONS);
-    graph.components().centre(&mut x);
-    (run.is_finished && x.iter().all(|x| x.is_finite())).then_some(x)
-}
-
 /// The system with the diagonal as preconditioner.
 struct PairSystem<'a> {
-    pairs: &'a Pairs,
+    graph: &'a ComparisonGraph,
     chunks: &'a mut [LaplacianChunk],
-    communicator: &'a dyn Communicator,
     preconditioner: Vec<f64>,
     z: Vec<f64>,
     tolerance: f64,
@@ -225,7 +199,34 @@ struct PairSystem<'a> {
     target: f64,
 }
 
-impl PairSystem<'_> {
+impl<'a> PairSystem<'a> {
+    fn new(
+        graph: &'a ComparisonGraph,
+        chunks: &'a mut [LaplacianChunk],
+        weight_of: &(impl Fn(usize) -> f64 + Sync),
+        tolerance: f64,
+    ) -> Self {
+        let n = graph.items();
+        chunks.par_iter_mut().for_each(|chunk| chunk.set_weights(graph.pairs(), weight_of));
+        let mut degrees = vec![0.0; n];
+        add_parts(&mut degrees, || chunks.iter().map(|chunk| (0, &chunk.product[..])));
+        graph.communicator().sum(&mut degrees);
+        let inverse = |degree: f64| if degree > 0.0 { 1.0 / degree } else { 0.0 };
+        let preconditioner = degrees.into_iter().map(inverse).collect();
+        Self { graph, chunks, preconditioner, z: vec![0.0; n], tolerance, target: 0.0 }
+    }
+
+    /// The solution by conjugate gradients; none if they do not converge.
+    fn solve(&mut self, rhs: &[f64]) -> Option<Vec<f64>> {
+        let n = rhs.len();
+        let (mut x, mut r) = (vec![0.0; n], rhs.to_vec());
+        let (mut p, mut q) = (vec![0.0; n], vec![0.0; n]);
+        let vectors = ConjugateGradientVectors { x: &mut x, r: &mut r, p: &mut p, q: &mut q };
+        let run = conjugate_gradients(self, vectors, MAX_ITERATIONS);
+        self.graph.components().centre(&mut x);
+        (run.is_finished && x.iter().all(|x| x.is_finite())).then_some(x)
+    }
+
     /// z = M⁻¹r; returns rᵀz.
     fn precondition(&mut self, r: &[f64]) -> f64 {
         let parts = self.z.iter_mut().zip(self.preconditioner.iter().zip(r));
@@ -242,10 +243,10 @@ impl ConjugateGradientSystem for PairSystem<'_> {
     }
 
     fn multiply(&mut self, p: &[f64], q: &mut [f64]) -> f64 {
-        let pairs = self.pairs;
+        let pairs = self.graph.pairs();
         self.chunks.par_iter_mut().for_each(|chunk| chunk.multiply(pairs, p));
         add_parts(q, || self.chunks.iter().map(|chunk| (0, &chunk.product[..])));
-        self.communicator.sum(q);
+        self.graph.communicator().sum(q);
         dot(p, q)
     }
 
@@ -287,7 +288,7 @@ mod tests {
         let (graph, weights, rhs) = study();
         let mut steps = StepSystem::new(&graph, BackendChoice::Auto).unwrap();
         assert!(steps.pairs.is_some());
-        let found = steps.solve(&weights, &rhs, 1e-9, false).unwrap();
+        let found = steps.solve(|p| weights[p], &rhs, 1e-9, false).unwrap();
         let dense =
             LaplacianSystem::new(&graph, 0.0, BackendChoice::Fixed(Backend::Dense)).unwrap();
         let dense = dense.reweighted(&graph, &weights).unwrap();
@@ -309,7 +310,7 @@ mod tests {
         (steps.pairs, steps.matrix) = (Some(LaplacianChunk::split(&graph)), None);
         let mut rhs = vec![0.0; 2001];
         (rhs[0], rhs[2000]) = (1.0, -1.0);
-        let found = steps.solve(&vec![1.0; 2000], &rhs, 1e-9, false).unwrap();
+        let found = steps.solve(|_| 1.0, &rhs, 1e-9, false).unwrap();
         assert!(steps.pairs.is_none() && steps.matrix.is_some());
         assert!((found[0] - 1000.0).abs() < 1e-3 && (found[2000] + 1000.0).abs() < 1e-3);
     }

@@ -46,10 +46,13 @@
 
 mod newton;
 mod pair_counts;
+mod pair_pass;
 mod prior;
 mod side_search;
 mod sided_counts;
 
+pub(super) use pair_counts::PairCounts;
+pub(super) use pair_pass::{NeedsValue, PairPass};
 pub(super) use prior::{GraphPrior, sum_ends};
 
 use std::time::Instant;
@@ -61,7 +64,6 @@ use crate::laplacian::{BackendChoice, StepSystem};
 use crate::select;
 use crate::select::lapse::Lapse;
 use newton::{Newton, NewtonRun};
-use pair_counts::PairCounts;
 use side_search::MIN_SIDE_GAIN;
 use sided_counts::{SidedCounts, VoteModel};
 
@@ -317,6 +319,7 @@ pub(super) struct WarmStart<'a> {
     pub(super) tie_odds: f64,
     /// λ, as given or as estimated so far.
     pub(super) lambda: f64,
+    pub(super) counts: PairCounts<'a>,
     pub(super) prior: GraphPrior,
     pub(super) system: StepSystem<'a>,
 }
@@ -335,7 +338,7 @@ impl<'a> WarmStart<'a> {
         let mut tie_odds = counts.tie_odds_of_equal_items();
         let lambda = newton.estimate_prior(&counts, &mut tie_odds, prior, steps)?;
         let Newton { scores, prior, system, .. } = newton;
-        Ok(Self { scores, tie_odds, lambda, prior, system })
+        Ok(Self { scores, tie_odds, lambda, counts, prior, system })
     }
 }
 

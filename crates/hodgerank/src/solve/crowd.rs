@@ -11,13 +11,11 @@
 //! The prior is that of [`super::bradley_terry`]. Ties follow Davidson; they say nothing about the
 //! annotator.
 //!
-//! The first steps use a sample of the votes if there are very many.
-//!
 //! | step of an iteration (`search.rs`) | what |
 //! |---|---|
-//! | `likelihood.rs` | a pass over the votes: the likelihood of each behaviour of each annotator |
+//! | `likelihood.rs` | a pass over the votes: the likelihood of each behaviour of each annotator, but for those who are certainly careful (`settled.rs`) |
 //! | `shares.rs` | π by EM with θ fixed, and the probability of each behaviour |
-//! | `slopes.rs` | a pass over the votes: the slopes of ℓ in θ |
+//! | `slopes.rs` | the slopes of ℓ in θ: a pass over the pairs, and over the votes of annotators who may not be careful |
 //! | a Newton step in θ (`newton.rs`) | with the information of the pairs in proportion to that of their items; shortened until ℓ does not decrease |
 //! | λ | by empirical Bayes |
 //!
@@ -35,7 +33,8 @@
 //!
 //! Optimality: the gradient of ℓ vanishes at θ, and π is a fixed point of EM.
 //!
-//! Cost: two passes per iteration, four to eight iterations, and as many Laplacian solves.
+//! Cost: two passes over the votes of annotators who may not be careful per iteration, four to eight
+//! iterations, as many Laplacian solves, and three passes over all votes.
 //!
 //! Failure modes: if half of the crowd is contrary or more, the direction of the ranking cannot be
 //! known; it is chosen so that more annotators are honest than contrary, and
@@ -53,6 +52,7 @@ mod likelihood;
 mod newton;
 mod result;
 mod search;
+mod settled;
 mod shares;
 mod slopes;
 mod tastes;
@@ -103,7 +103,10 @@ pub fn solve(
     let mut search = Search::new(graph, votes, options)?;
     let (run, mut other) = match checkpoint::resume(&mut search)? {
         Some(state) => state,
-        None => (search.start()?, None),
+        None => {
+            search.evaluate();
+            (RunState::default(), None)
+        }
     };
     let mut end = search.run(run, other.as_ref())?;
     if other.is_none() {

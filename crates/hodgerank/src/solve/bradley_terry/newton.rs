@@ -4,7 +4,8 @@
 //! whose weights are the information of the pairs plus λω, and is halved until ℓ increases. ν is
 //! updated in between; its likelihood is concave in log ν.
 
-use super::pair_counts::{PairCounts, PairSlope};
+use super::pair_counts::PairCounts;
+use super::pair_pass::{NeedsValue, PairPass};
 use super::prior::{GraphPrior, sum_ends};
 use crate::communicator::Communicator;
 use crate::error::Result;
@@ -43,8 +44,8 @@ pub(super) struct Newton<'a> {
     pub(super) prior: GraphPrior,
     pub(super) system: StepSystem<'a>,
     pub(super) scores: Vec<f64>,
-    slopes: Vec<PairSlope>,
-    weights: Vec<f64>,
+    /// At the scores.
+    pass: PairPass,
     pub(super) is_large: bool,
     /// Whether only a few steps are taken: they must then be the same on several processes as on one,
     /// while a search that converges leaves no trace of how it got there.
@@ -69,8 +70,7 @@ impl<'a> Newton<'a> {
             prior: GraphPrior::new(graph),
             system: StepSystem::new(graph, backend)?,
             scores: vec![0.0; graph.items()],
-            slopes: Vec::new(),
-            weights: Vec::new(),
+            pass: PairPass::default(),
             is_start: false,
         })
     }
@@ -93,7 +93,7 @@ impl<'a> Newton<'a> {
     ) -> Result<f64> {
         let mut prior = given.unwrap_or(FIRST_PRIOR);
         for _ in 0..max_steps {
-            self.evaluate(counts, tie_odds, prior);
+            self.evaluate(counts, tie_odds, prior, NeedsValue::No);
             let step = self.direction(prior)?;
             let change = largest_magnitude(&step);
             let length = (MAX_CHANGE / change.max(MAX_CHANGE)).min(1.0);
@@ -103,8 +103,11 @@ impl<'a> Newton<'a> {
             if given.is_some() {
                 continue;
             }
-            let mut information = self.sum_pairs(|p| (self.weights[p], self.weights[p]));
+            let mut information = self.pass.information.clone();
             self.communicator().sum(&mut information);
+            for (own, of_prior) in information.iter_mut().zip(&self.prior.diagonal) {
+                *own += prior * of_prior;
+            }
             let next = self.prior.next(prior, &self.scores, &information);
             let tolerance = if self.is_large { LARGE_PRIOR_TOLERANCE } else { PRIOR_TOLERANCE };
             let is_known = (next / prior).ln().abs() < tolerance;
@@ -123,7 +126,7 @@ impl<'a> Newton<'a> {
         tie_odds: &mut f64,
         prior: f64,
     ) -> Result<NewtonRun> {
-        let mut value = self.evaluate(counts, tie_odds, prior);
+        let mut value = self.evaluate(counts, tie_odds, prior, NeedsValue::Yes);
         let mut run = NewtonRun { steps: 0, converged: false, violation: 0.0 };
         while run.steps < MAX_STEPS && !run.converged {
             run.steps += 1;
@@ -136,7 +139,7 @@ impl<'a> Newton<'a> {
                 for ((score, start), step) in self.scores.iter_mut().zip(&start).zip(&step) {
                     *score = start + length * step;
                 }
-                let next = self.evaluate(counts, tie_odds, prior);
+                let next = self.evaluate(counts, tie_odds, prior, NeedsValue::Yes);
                 if next >= value - ROUNDING * value.abs() {
                     (value, has_increased) = (next.max(value), true);
                     break;
@@ -145,29 +148,34 @@ impl<'a> Newton<'a> {
             }
             if !has_increased {
                 self.scores = start;
-                self.evaluate(counts, tie_odds, prior);
+                self.evaluate(counts, tie_odds, prior, NeedsValue::Yes);
                 break;
             }
             let tolerance = if self.is_large { LARGE_TOLERANCE } else { TOLERANCE };
             run.converged = length == 1.0 && change < tolerance;
         }
-        let mut gradient = self.gradient(prior);
+        let gradient = self.gradient(prior);
         let mut votes = {
             let weight = &self.graph.pairs().weight;
             self.sum_pairs(|p| (weight[p], weight[p]))
         };
-        self.communicator().sum(&mut gradient);
         self.communicator().sum(&mut votes);
         let relative = |(gradient, votes): (&f64, &f64)| gradient.abs() / votes.max(1.0);
         run.violation = gradient.iter().zip(&votes).map(relative).fold(0.0, f64::max);
         Ok(run)
     }
 
-    /// Evaluates ℓ and its slopes at the scores, and updates ν.
-    fn evaluate(&mut self, counts: &PairCounts<'_>, tie_odds: &mut f64, prior: f64) -> f64 {
-        let sums = counts.evaluate(&self.scores, *tie_odds, &mut self.slopes);
-        let squares = self.prior.squares(self.graph.pairs(), &self.scores);
-        let mut sums = [sums.log_likelihood - 0.5 * prior * squares, sums.ties, sums.expected_ties];
+    /// Evaluates the slopes at the scores, and ℓ if it is needed, and updates ν.
+    fn evaluate(
+        &mut self,
+        counts: &PairCounts<'_>,
+        tie_odds: &mut f64,
+        prior: f64,
+        needs_value: NeedsValue,
+    ) -> f64 {
+        self.pass = counts.pass(&self.prior, &self.scores, *tie_odds, needs_value);
+        let PairPass { log_likelihood, squares, ties, expected_ties, .. } = self.pass;
+        let mut sums = [log_likelihood - 0.5 * prior * squares, ties, expected_ties];
         self.communicator().sum(&mut sums);
         let [value, ties, expected_ties] = sums;
         if ties > 0.0 && expected_ties > 0.0 {
@@ -199,28 +207,20 @@ impl<'a> Newton<'a> {
         sum_ends(self.graph.items(), self.graph.pairs(), values)
     }
 
-    /// The gradient of ℓ: the part of this process.
+    /// The gradient of ℓ at the last pass. Collective.
     fn gradient(&self, prior: f64) -> Vec<f64> {
-        self.sum_pairs(|p| {
-            let pull = prior * self.prior.weights[p] * self.difference(p);
-            let flow = self.slopes[p].gradient - pull;
-            (flow, -flow)
-        })
+        let parts = self.pass.gradient.iter().zip(&self.pass.pull);
+        let mut gradient: Vec<f64> = parts.map(|(votes, pull)| votes - prior * pull).collect();
+        self.communicator().sum(&mut gradient);
+        gradient
     }
 
-    /// The Newton step at the slopes.
+    /// The Newton step at the last pass.
     fn direction(&mut self, prior: f64) -> Result<Vec<f64>> {
-        let Self { slopes, weights, prior: GraphPrior { weights: omega, .. }, .. } = self;
-        weights.clear();
-        weights.extend(
-            slopes
-                .iter()
-                .zip(omega.iter())
-                .map(|(slope, omega)| (slope.information + prior * omega).max(MIN_WEIGHT)),
-        );
-        let mut gradient = self.gradient(prior);
-        self.communicator().sum(&mut gradient);
+        let gradient = self.gradient(prior);
         let tolerance = if self.is_start { START_TOLERANCE } else { SOLVE_TOLERANCE };
-        self.system.solve(&self.weights, &gradient, tolerance, self.is_start)
+        let (information, omega) = (&self.pass.pair_information, &self.prior.weights);
+        let weight = |p: usize| (f64::from(information[p]) + prior * omega[p]).max(MIN_WEIGHT);
+        self.system.solve(weight, &gradient, tolerance, self.is_start)
     }
 }

@@ -1,4 +1,4 @@
-//! Wins, losses and ties of each pair, and the sums over them that a Newton step needs.
+//! Wins, losses and ties of each pair, and probabilities of them.
 
 use rayon::prelude::*;
 
@@ -8,12 +8,9 @@ use crate::numeric::sum_tasks;
 /// Pairs per task; fixed, so that sums do not depend on the number of threads.
 pub(super) const PAIRS_PER_TASK: usize = 1 << 13;
 
-/// For |score| up to this, products of four square roots of odds are finite.
-const MAX_EXP_SCORE: f64 = 300.0;
-
 /// One number for each outcome of a pair: its left item wins, its right item wins, or a tie.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub(super) struct Outcomes {
+pub(crate) struct Outcomes {
     pub(super) win: f64,
     pub(super) loss: f64,
     pub(super) tie: f64,
@@ -31,28 +28,11 @@ impl Outcomes {
 
 /// The votes of each pair of a graph.
 #[derive(Debug)]
-pub(super) struct PairCounts<'a> {
+pub(crate) struct PairCounts<'a> {
     pub(super) pairs: &'a Pairs,
     pub(super) votes: Vec<Outcomes>,
     /// The share of ties among all votes: the probability that a lapse is a tie.
     pub(super) tie_share: f64,
-}
-
-/// What one pass returns about a pair.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct PairSlope {
-    /// ∂/∂d of the log-likelihood.
-    pub(super) gradient: f64,
-    /// −∂²/∂d².
-    pub(super) information: f64,
-}
-
-/// Sums over all pairs of this process.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct PairSums {
-    pub(super) log_likelihood: f64,
-    pub(super) ties: f64,
-    pub(super) expected_ties: f64,
 }
 
 /// Probabilities of the outcomes of honest votes at a difference d of scores.
@@ -84,7 +64,7 @@ impl HonestVote {
     /// The same from the square roots a and b of the odds e^θ of the items, and half the sum of their
     /// scores: an exponential per item instead of three per pair.
     #[inline]
-    fn from_half_odds(a: f64, b: f64, half_sum: f64, tie_odds: f64) -> Self {
+    pub(super) fn from_half_odds(a: f64, b: f64, half_sum: f64, tie_odds: f64) -> Self {
         let (win, loss, tie) = (a * a, b * b, tie_odds * a * b);
         let total = win + loss + tie;
         let per_total = 1.0 / total;
@@ -149,47 +129,6 @@ impl<'a> PairCounts<'a> {
 
     fn difference(&self, scores: &[f64], pair: usize) -> f64 {
         scores[self.pairs.left[pair] as usize] - scores[self.pairs.right[pair] as usize]
-    }
-
-    /// The slopes of each pair into `slopes`, and the sums of this process.
-    pub(super) fn evaluate(
-        &self,
-        scores: &[f64],
-        tie_odds: f64,
-        slopes: &mut Vec<PairSlope>,
-    ) -> PairSums {
-        slopes.resize(self.votes.len(), PairSlope::default());
-        let half_odds: Vec<f64> = match scores.iter().all(|score| score.abs() < MAX_EXP_SCORE) {
-            true => scores.iter().map(|score| (0.5 * score).exp()).collect(),
-            false => Vec::new(),
-        };
-        let honest_vote = |pair: usize, d: f64| match half_odds.is_empty() {
-            true => HonestVote::new(d, tie_odds),
-            false => {
-                let (i, j) = (self.pairs.left[pair] as usize, self.pairs.right[pair] as usize);
-                let half_sum = 0.5 * (scores[i] + scores[j]);
-                HonestVote::from_half_odds(half_odds[i], half_odds[j], half_sum, tie_odds)
-            }
-        };
-        let log_tie_odds = if tie_odds > 0.0 { tie_odds.ln() } else { 0.0 };
-        let tasks = slopes.par_chunks_mut(PAIRS_PER_TASK).enumerate();
-        let [log_likelihood, ties, expected_ties] = sum_tasks(tasks, |(task, slopes)| {
-            let mut sums = [0.0; 3];
-            for (k, slope) in slopes.iter_mut().enumerate() {
-                let pair = task * PAIRS_PER_TASK + k;
-                let (votes, d) = (self.votes[pair], self.difference(scores, pair));
-                let (honest, total) = (honest_vote(pair, d), votes.total());
-                let share = votes.win + 0.5 * votes.tie;
-                slope.gradient = share - total * honest.expected();
-                slope.information = total * honest.variance();
-                sums[0] += 0.5 * d * (votes.win - votes.loss) + votes.tie * log_tie_odds
-                    - total * honest.log_total;
-                sums[1] += votes.tie;
-                sums[2] += total * honest.tie;
-            }
-            sums
-        });
-        PairSums { log_likelihood, ties, expected_ties }
     }
 
     /// For each outcome of each pair, the probability that such a vote is honest.

@@ -15,7 +15,7 @@ use rayon::prelude::*;
 
 use super::pair_counts::PAIRS_PER_TASK;
 use crate::graph::{ComparisonGraph, Pairs};
-use crate::numeric::sum_tasks;
+use crate::numeric::{add_parts, sum_tasks};
 
 /// Smallest λ that is estimated: wider priors do not keep undefeated items near the others.
 const MIN_PRIOR: f64 = 0.01;
@@ -78,24 +78,74 @@ impl GraphPrior {
     }
 }
 
+/// Minimum number of pairs per task of [`sum_ends`], and maximum number of tasks.
+const MIN_PAIRS_PER_PART: usize = 1 << 14;
+const MAX_PARTS: usize = 64;
+
 /// Sums over the pairs of each item: of the first number for its left item and of the second for its
-/// right one. Each sum is in the order of the pairs, whatever the number of threads.
+/// right one. The pairs are split in the same way for any number of threads.
 pub(crate) fn sum_ends(
     items: usize,
     pairs: &Pairs,
     values: impl Fn(usize) -> (f64, f64) + Sync,
 ) -> Vec<f64> {
-    let of_left = || {
-        let mut sums = vec![0.0; items];
-        (0..pairs.len()).for_each(|p| sums[pairs.left[p] as usize] += values(p).0);
-        sums
-    };
-    let of_right = || {
-        let mut sums = vec![0.0; items];
-        (0..pairs.len()).for_each(|p| sums[pairs.right[p] as usize] += values(p).1);
-        sums
-    };
-    let (mut sums, right) = rayon::join(of_left, of_right);
-    sums.iter_mut().zip(right).for_each(|(sum, right)| *sum += right);
+    let [sums] = sum_all_ends(items, pairs, |p| {
+        let (left, right) = values(p);
+        [(left, right)]
+    });
     sums
+}
+
+/// The same for several sums at once.
+pub(crate) fn sum_all_ends<const K: usize>(
+    items: usize,
+    pairs: &Pairs,
+    values: impl Fn(usize) -> [(f64, f64); K] + Sync,
+) -> [Vec<f64>; K] {
+    let parts = pair_parts(items, pairs.len()).into_par_iter().map(|range| {
+        let mut sums = EndSums::new(items, pairs, range.clone());
+        range.for_each(|p| sums.add(pairs, p, values(p)));
+        sums
+    });
+    EndSums::total(items, &parts.collect::<Vec<_>>())
+}
+
+/// Splits pairs into ranges, so that sums over their items take at most as much memory as pairs.
+pub(crate) fn pair_parts(items: usize, pairs: usize) -> Vec<std::ops::Range<usize>> {
+    let parts = (pairs / MIN_PAIRS_PER_PART).min(pairs / items.max(1)).clamp(1, MAX_PARTS);
+    (0..parts).map(|k| pairs * k / parts..pairs * (k + 1) / parts).collect()
+}
+
+/// Sums over the pairs of each item in a range of pairs.
+pub(crate) struct EndSums<const K: usize> {
+    /// The first item of the range; those before it have no sum.
+    first: usize,
+    sums: [Vec<f64>; K],
+}
+
+impl<const K: usize> EndSums<K> {
+    pub(crate) fn new(items: usize, pairs: &Pairs, range: std::ops::Range<usize>) -> Self {
+        // Pairs are sorted by their left items, which are the smaller ones.
+        let first = pairs.left.get(range.start).map_or(items, |&left| left as usize);
+        Self { first, sums: std::array::from_fn(|_| vec![0.0; items - first]) }
+    }
+
+    #[inline]
+    pub(crate) fn add(&mut self, pairs: &Pairs, pair: usize, values: [(f64, f64); K]) {
+        let left = pairs.left[pair] as usize - self.first;
+        let right = pairs.right[pair] as usize - self.first;
+        for (sums, (of_left, of_right)) in self.sums.iter_mut().zip(values) {
+            sums[left] += of_left;
+            sums[right] += of_right;
+        }
+    }
+
+    /// The sums of all parts, added up in their order.
+    pub(crate) fn total(items: usize, parts: &[Self]) -> [Vec<f64>; K] {
+        std::array::from_fn(|k| {
+            let mut total = vec![0.0; items];
+            add_parts(&mut total, || parts.iter().map(|part| (part.first, &part.sums[k][..])));
+            total
+        })
+    }
 }

@@ -1,4 +1,6 @@
-use super::pair_counts::{HonestVote, PairCounts, PairSlope};
+use super::pair_counts::{HonestVote, PairCounts};
+use super::pair_pass::NeedsValue;
+use super::prior::GraphPrior;
 use super::*;
 use crate::simulate::{Noise, SimulateOptions, Simulation};
 use crate::{Comparison, Groups};
@@ -58,20 +60,22 @@ fn slopes_are_those_of_finite_differences() {
         Comparison::new(0, 1, 0.0).with_count(3),
     ];
     let graph = graph_of(2, &votes);
-    let counts = PairCounts::new(&graph);
+    let (counts, prior) = (PairCounts::new(&graph), GraphPrior::new(&graph));
     for d in [-3.0, -0.4, 0.0, 0.7, 5.0] {
         for tie_odds in [0.3, 1.0, 2.5] {
-            let mut slopes: Vec<PairSlope> = Vec::new();
-            let mut value = |d: f64| {
-                let sums = counts.evaluate(&[d, 0.0], tie_odds, &mut slopes);
-                (sums.log_likelihood, slopes[0])
+            let value = |d: f64| {
+                let pass = counts.pass(&prior, &[d, 0.0], tie_odds, NeedsValue::Yes);
+                let quick = counts.pass(&prior, &[d, 0.0], tie_odds, NeedsValue::No);
+                assert_eq!(pass.gradient, quick.gradient);
+                assert_eq!(pass.gradient[0], -pass.gradient[1]);
+                (pass.log_likelihood, pass.gradient[0], pass.information[0])
             };
             let (here, step) = (value(d), 1e-4);
             let (up, down) = (value(d + step), value(d - step));
             let gradient = (up.0 - down.0) / (2.0 * step);
-            assert!((here.1.gradient - gradient).abs() < 1e-6, "{d} {tie_odds}");
-            let curvature = -(up.1.gradient - down.1.gradient) / (2.0 * step);
-            assert!((here.1.information - curvature).abs() < 1e-6, "{d} {tie_odds}");
+            assert!((here.1 - gradient).abs() < 1e-6, "{d} {tie_odds}");
+            let curvature = -(up.1 - down.1) / (2.0 * step);
+            assert!((here.2 - curvature).abs() < 1e-6, "{d} {tie_odds}");
             let HonestVote { win, loss, tie, .. } = HonestVote::new(d, tie_odds);
             assert!((win + loss + tie - 1.0).abs() < 1e-15);
             assert!(((win / loss).ln() - d).abs() < 1e-12);

@@ -4,7 +4,7 @@ use super::behaviour::Behaviour;
 use super::blocks::Blocks;
 use super::graded::GradedModel;
 use super::likelihood::{LikelihoodTable, Likelihoods, POINTS, ScoreModel};
-use super::slopes::{Lines, MAX_SCORE, Slopes, slopes};
+use super::slopes::{Base, Lines, Slopes, slopes};
 
 /// The model of an honest answer and of all behaviours.
 #[derive(Debug)]
@@ -22,11 +22,17 @@ impl AnswerModel {
         Self::Sided { table: LikelihoodTable::new(points), lines: Box::new(Lines::new(points)) }
     }
 
-    /// The likelihoods of all blocks.
-    pub(super) fn evaluate(&self, blocks: &Blocks, at: &ScoreModel<'_>) -> Likelihoods {
+    /// Computes the likelihoods of all blocks but those to be skipped.
+    pub(super) fn evaluate(
+        &self,
+        blocks: &Blocks,
+        at: &ScoreModel<'_>,
+        is_skipped: impl Fn(usize) -> bool + Sync,
+        out: &mut Likelihoods,
+    ) {
         match self {
-            Self::Sided { table, .. } => table.evaluate(blocks, at),
-            Self::Graded(model) => model.evaluate(blocks, at),
+            Self::Sided { table, .. } => table.evaluate(blocks, at, is_skipped, out),
+            Self::Graded(model) => model.evaluate(blocks, at, is_skipped, out),
         }
     }
 
@@ -36,21 +42,11 @@ impl AnswerModel {
         blocks: &Blocks,
         responsibility: &[[f32; POINTS]],
         at: &ScoreModel<'_>,
+        base: Base,
     ) -> Slopes {
         match self {
-            Self::Sided { lines, .. } => slopes(blocks, lines, responsibility, at),
+            Self::Sided { lines, .. } => slopes(blocks, lines, responsibility, at, base),
             Self::Graded(model) => model.slopes(blocks, responsibility, at),
-        }
-    }
-
-    /// The information of honest votes at these scores.
-    pub(super) fn information(&self, scores: &[f64], tie_odds: f64) -> Information {
-        match self {
-            Self::Sided { .. } => {
-                let half_odds = |score: &f64| (0.5 * score.clamp(-MAX_SCORE, MAX_SCORE)).exp();
-                Information::Sided { half_odds: scores.iter().map(half_odds).collect(), tie_odds }
-            }
-            Self::Graded(model) => Information::Graded(1.0 / model.noise),
         }
     }
 
@@ -58,31 +54,6 @@ impl AnswerModel {
         match self {
             Self::Sided { .. } => None,
             Self::Graded(model) => Some(model),
-        }
-    }
-}
-
-/// The information of an honest vote about the difference of the scores of its items.
-pub(super) enum Information {
-    /// By the square roots of the odds e^θ of the items: exponentials of pairs would take most of the
-    /// time of a step.
-    Sided { half_odds: Vec<f64>, tie_odds: f64 },
-    /// The same for all votes.
-    Graded(f64),
-}
-
-impl Information {
-    #[inline]
-    pub(super) fn of_vote(&self, left: usize, right: usize) -> f64 {
-        match self {
-            Self::Sided { half_odds, tie_odds } => {
-                let (a, b) = (half_odds[left], half_odds[right]);
-                let (win, loss, tie) = (a * a, b * b, tie_odds * a * b);
-                let total = win + loss + tie;
-                // Var s, s being 1, ½ or 0: P(win) P(loss) + ¼ P(tie) (1 − P(tie)).
-                (win * loss + 0.25 * tie * (win + loss)) / (total * total)
-            }
-            Self::Graded(information) => *information,
         }
     }
 }

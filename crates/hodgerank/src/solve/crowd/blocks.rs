@@ -137,30 +137,13 @@ impl Blocks {
         blocks
     }
 
-    /// The same blocks with about one of `every` votes. Votes are chosen by their items, so that neither
-    /// the order of rows nor the number of processes matters, and not by their outcome.
-    pub(super) fn sample(&self, every: u64) -> Self {
-        let is_in = |vote: &SidedVote| {
-            let pair = u64::from(vote.left) << 32 | vote.right() as u64;
-            // The high bits of a product with this odd number (2⁶⁴ over the golden ratio) are well mixed.
-            (pair.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32).is_multiple_of(every)
-        };
-        let of_block = |block: usize| -> Vec<SidedVote> {
-            self.block(block).0.iter().filter(|vote| is_in(vote)).copied().collect()
-        };
-        let parts: Vec<Vec<SidedVote>> = (0..self.len()).into_par_iter().map(of_block).collect();
-        let mut start = vec![0];
-        start.extend(parts.iter().scan(0, |end, part| {
-            *end += part.len();
-            Some(*end)
-        }));
-        let (votes, outcomes) = (parts.concat(), Vec::new());
-        let total = total_of(&votes);
-        Self { votes, outcomes, start, total, annotator: self.annotator.clone() }
-    }
-
     pub(super) fn len(&self) -> usize {
         self.start.len() - 1
+    }
+
+    /// Number of votes, each with its count.
+    pub(super) fn votes(&self) -> usize {
+        self.votes.len()
     }
 
     /// The votes of a block, and whether their annotators are unknown.

@@ -31,7 +31,7 @@ pub(super) fn resume(search: &mut Search<'_>) -> Result<Option<(RunState, Option
     for name in [ONE_TASTE, TWO_TASTES] {
         let Some(state) = search.communicator().load_state(name) else { continue };
         let mut state = StateReader::new(name, &state);
-        let run = read(search, &mut state)?;
+        let (run, settled) = read(search, &mut state)?;
         let mut other = None;
         if name == TWO_TASTES {
             let mut taste = OtherTaste {
@@ -44,6 +44,9 @@ pub(super) fn resume(search: &mut Search<'_>) -> Result<Option<(RunState, Option
         }
         state.finish()?;
         search.evaluate();
+        if !settled.is_empty() {
+            search.settle_blocks(settled);
+        }
         found = Some((run, other));
     }
     Ok(found)
@@ -64,13 +67,15 @@ fn write(search: &Search<'_>, run: &RunState, state: &mut StateWriter) {
     state.numbers(search.shares.of.iter());
     state.indices(&search.shares.is_in.map(u32::from));
     state.numbers(search.weights.iter());
+    let settled: Vec<u32> = search.settled.blocks.iter().map(|&own| own.into()).collect();
+    state.indices(&settled);
     if let Some(model) = search.answers.graded() {
         state.number(model.noise);
         state.numbers(model.own_noise.iter());
     }
 }
 
-fn read(search: &mut Search<'_>, state: &mut StateReader<'_>) -> Result<RunState> {
+fn read(search: &mut Search<'_>, state: &mut StateReader<'_>) -> Result<(RunState, Vec<bool>)> {
     let run = RunState {
         iterations_before: state.count()? as usize,
         iteration: state.count()? as usize,
@@ -87,9 +92,13 @@ fn read(search: &mut Search<'_>, state: &mut StateReader<'_>) -> Result<RunState
     let is_in: Vec<bool> = state.indices()?.into_iter().map(|is_in| is_in != 0).collect();
     search.shares.is_in = is_in.try_into().map_err(|_| state.unusable())?;
     state.numbers_into(&mut search.weights)?;
+    let settled: Vec<bool> = state.indices()?.into_iter().map(|own| own != 0).collect();
+    if !settled.is_empty() && settled.len() != search.blocks.len() {
+        return Err(state.unusable());
+    }
     if let AnswerModel::Graded(model) = &mut search.answers {
         model.noise = state.number()?;
         state.numbers_into(&mut model.own_noise)?;
     }
-    Ok(run)
+    Ok((run, settled))
 }

@@ -88,6 +88,7 @@ pub(super) fn find(search: &mut Search<'_>, end: &mut SearchEnd) -> Result<Vec<F
         for fan in favourite.fans.iter().filter(|fan| fan.probability > MIN_PROBABILITY) {
             search.blocks.remove(fan.block, |vote| is_on(vote, item));
         }
+        search.has_removed_votes = true;
         search.scores[item] = score;
         search.evaluate();
         let again = RunState { iterations_before: end.iterations, ..RunState::default() };

@@ -102,16 +102,21 @@ impl GradedModel {
         Self { noise, own_noise: vec![noise; blocks], points: points.to_vec() }
     }
 
-    /// The likelihoods of all blocks.
-    pub(super) fn evaluate(&self, blocks: &Blocks, at: &ScoreModel<'_>) -> Likelihoods {
-        let mut relative = vec![[0.0; POINTS]; blocks.len()];
-        let of_block = |(block, relative): (usize, &mut [f32; POINTS])| {
+    /// Computes the likelihoods of all blocks but those to be skipped.
+    pub(super) fn evaluate(
+        &self,
+        blocks: &Blocks,
+        at: &ScoreModel<'_>,
+        is_skipped: impl Fn(usize) -> bool + Sync,
+        out: &mut Likelihoods,
+    ) {
+        out.resize(blocks.len());
+        let rows = out.relative.par_iter_mut().zip(&mut out.logs).enumerate();
+        rows.filter(|(block, _)| !is_skipped(*block)).for_each(|(block, (relative, out))| {
             let mut logs = [0.0; POINTS];
             self.add_logs(blocks, block, at, &mut logs);
-            BlockLogs::new(&logs[..self.points.len()], 0.0, relative)
-        };
-        let logs: Vec<BlockLogs> = relative.par_iter_mut().enumerate().map(of_block).collect();
-        Likelihoods::new(relative, &logs)
+            *out = BlockLogs::new(&logs[..self.points.len()], 0.0, relative);
+        });
     }
 
     /// Adds the logarithms of the likelihoods of a block.

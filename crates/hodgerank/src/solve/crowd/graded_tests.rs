@@ -164,7 +164,7 @@ fn likelihoods_and_slopes_are_those_of_the_slow_reference() {
     let expected = log_likelihood(&study, &search, &search.scores);
     let found = search.shares.value(&search.evidence());
     assert!((found - expected).abs() < 1e-4 * expected.abs().max(1.0), "{found} {expected}");
-    let slopes = search.slopes(&search.scores, &search.responsibility);
+    let slopes = search.slopes(&search.scores, &search.responsibility, &search.pass);
     let mut scores = search.scores.clone();
     for item in 0..6 {
         let step = 1e-5;

@@ -51,22 +51,13 @@ impl ScoreModel<'_> {
 pub(super) struct Likelihoods {
     /// For each block, the likelihood of each behaviour relative to the largest.
     pub(super) relative: Vec<[f32; POINTS]>,
-    /// For each block, the logarithm of the largest likelihood.
-    pub(super) log_largest: Vec<f64>,
-    /// For each block, the logarithm of the likelihood of a careful annotator.
-    pub(super) log_careful: Vec<f64>,
-    /// For each block, the logarithm of the likelihood of which votes are ties.
-    pub(super) log_ties: Vec<f64>,
+    pub(super) logs: Vec<BlockLogs>,
 }
 
 impl Likelihoods {
-    pub(super) fn new(relative: Vec<[f32; POINTS]>, logs: &[BlockLogs]) -> Self {
-        Self {
-            relative,
-            log_largest: logs.iter().map(|logs| logs.largest).collect(),
-            log_careful: logs.iter().map(|logs| logs.careful).collect(),
-            log_ties: logs.iter().map(|logs| logs.ties).collect(),
-        }
+    pub(super) fn resize(&mut self, blocks: usize) {
+        self.relative.resize(blocks, [0.0; POINTS]);
+        self.logs.resize(blocks, BlockLogs::default());
     }
 }
 
@@ -76,6 +67,8 @@ impl Likelihoods {
 pub(super) struct LikelihoodTable {
     /// For each step, answers left and right.
     rows: Vec<[[f64; POINTS]; 2]>,
+    /// For each step, the probability that an honest answer is the same.
+    same: Vec<f64>,
     points: usize,
 }
 
@@ -99,27 +92,36 @@ impl LikelihoodTable {
                 rows[1][k] = (depends + point.right).max(MIN_PROBABILITY).ln();
             }
         }
-        Self { rows, points: points.len() }
+        let same = (0..STEPS).map(|step| logistic(distance_at(step))).collect();
+        Self { rows, same, points: points.len() }
     }
 
-    /// The likelihoods of all blocks.
-    pub(super) fn evaluate(&self, blocks: &Blocks, at: &ScoreModel<'_>) -> Likelihoods {
+    /// Computes the likelihoods of all blocks but those to be skipped.
+    pub(super) fn evaluate(
+        &self,
+        blocks: &Blocks,
+        at: &ScoreModel<'_>,
+        is_skipped: impl Fn(usize) -> bool + Sync,
+        out: &mut Likelihoods,
+    ) {
         let ties = TieTable::new(at.tie_odds);
         let count = blocks.len();
-        let mut relative = vec![[0.0; POINTS]; count];
-        let mut logs = vec![BlockLogs::default(); count];
+        out.resize(count);
         // One histogram per task: a few large tasks, whose results do not depend on their borders.
         let per_task = count.div_ceil(8 * rayon::current_num_threads()).max(1);
+        let Likelihoods { relative, logs } = out;
         let rows = relative.par_chunks_mut(per_task).zip(logs.par_chunks_mut(per_task));
         rows.enumerate().for_each(|(task, (relative, logs))| {
             let mut histogram = Histogram::new();
             for (k, (relative, logs)) in relative.iter_mut().zip(logs).enumerate() {
-                let (votes, _) = blocks.block(task * per_task + k);
-                votes.iter().for_each(|vote| histogram.add(vote, at.distance(vote)));
-                *logs = self.of_histogram(&mut histogram, &ties, relative);
+                let block = task * per_task + k;
+                if !is_skipped(block) {
+                    let (votes, _) = blocks.block(block);
+                    votes.iter().for_each(|vote| histogram.add(vote, at.distance(vote)));
+                    *logs = self.of_histogram(&mut histogram, &ties, relative);
+                }
             }
         });
-        Likelihoods::new(relative, &logs)
     }
 
     /// Writes the relative likelihoods, and empties the histogram.
@@ -130,7 +132,7 @@ impl LikelihoodTable {
         out: &mut [f32; POINTS],
     ) -> BlockLogs {
         let mut logs = [0.0; POINTS];
-        let mut log_ties = 0.0;
+        let (mut log_ties, mut side_gradient, mut side_information) = (0.0, 0.0, 0.0);
         histogram.drain(|step, [left, right], tied| {
             let [left_rows, right_rows] = &self.rows[step];
             // Both sides are added up first, so that swapped sides give the same bits.
@@ -139,17 +141,27 @@ impl LikelihoodTable {
                 *log += left * of_left + right * of_right;
             }
             log_ties += (left + right) * ties.none(step) + tied * ties.tie(step);
+            let same = self.same[step];
+            side_gradient += (left - right) * (1.0 - same);
+            side_information += (left + right) * same * (1.0 - same);
         });
-        BlockLogs::new(&logs[..self.points], log_ties, out)
+        let logs = BlockLogs::new(&logs[..self.points], log_ties, out);
+        BlockLogs { side_gradient, side_information, ..logs }
     }
 }
 
 /// Logarithms of likelihoods of a block.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct BlockLogs {
-    largest: f64,
-    careful: f64,
-    ties: f64,
+    /// Of the most likely behaviour.
+    pub(super) largest: f64,
+    /// Of a careful annotator.
+    pub(super) careful: f64,
+    /// Of which votes are ties.
+    pub(super) ties: f64,
+    /// The slope of `careful` in the side advantage, and the information about it.
+    pub(super) side_gradient: f64,
+    pub(super) side_information: f64,
 }
 
 impl BlockLogs {
@@ -160,7 +172,7 @@ impl BlockLogs {
         for (relative, log) in relative.iter_mut().zip(logs) {
             *relative = (log - largest).exp().max(MIN_LIKELIHOOD) as f32;
         }
-        Self { largest, careful: logs[0], ties }
+        Self { largest, careful: logs[0], ties, ..Self::default() }
     }
 }
 

@@ -223,11 +223,18 @@ impl Crowd {
             behaviour[0] > CERTAINLY_CAREFUL && favourite.is_none()
         };
         let of_annotator = |annotator: usize| {
-            let is_skipped = can_skip && self.position(annotator as u32).is_some_and(is_careful);
-            let flagged = self.bad_probabilities(votes, annotator);
-            let flagged = flagged.take(if is_skipped { 0 } else { usize::MAX });
-            let flagged = flagged.filter(move |(_, probability)| *probability > threshold);
-            flagged.map(|(vote, _)| {
+            let position = self.position(annotator as u32);
+            let is_skipped = can_skip && position.is_some_and(is_careful);
+            let own = votes.unsorted_of(annotator);
+            let own = &own[..if is_skipped { 0 } else { own.len() }];
+            let voter = self.voter(position);
+            let limits = FlagLimits::new(self, &voter, own.len(), threshold);
+            let is_flagged = move |vote: &&AnnotatorVote| {
+                let (pair, y) = ((vote.left, vote.right), votes.y(vote));
+                let known = limits.is_flagged(self.difference(pair.0, pair.1), y);
+                known.unwrap_or_else(|| voter.bad_probability(self, pair, y) > threshold)
+            };
+            own.iter().filter(is_flagged).map(|vote| {
                 let y = votes.y(vote);
                 let y = if vote.left < vote.right { y } else { positive_zero(-y) };
                 ((vote.left.min(vote.right), vote.left.max(vote.right)), y, vote.count)
@@ -295,6 +302,11 @@ impl Voter<'_> {
             let honest = graded::honest_probability(likely, d / unit, y / unit, noise);
             return (1.0 - self.taste - honest).clamp(0.0, 1.0);
         }
+        self.bad_at(d, y)
+    }
+
+    /// The probability that a vote of one size is bad, if it is not for a favourite.
+    fn bad_at(&self, d: f64, y: f64) -> f64 {
         let p = 1.0 / (1.0 + (-d).exp());
         // A vote by another taste is honest.
         let mut honest = self.taste;
@@ -311,6 +323,56 @@ impl Voter<'_> {
     }
 }
 
+/// Differences of scores below which an annotator's votes are flagged: the less likely an honest answer is
+/// the same, the more likely is the vote bad.
+struct FlagLimits {
+    /// For votes for the left item and for the right one, in the direction of the vote; none if every vote
+    /// must be examined.
+    limits: Option<[f64; 2]>,
+}
+
+impl FlagLimits {
+    /// With fewer votes, finding the limits would take longer than examining the votes.
+    const MIN_VOTES: usize = 200;
+    /// Votes at differences beyond this are all alike.
+    const MAX_DIFFERENCE: f64 = 40.0;
+    /// Votes nearer to the limit than this are examined.
+    const MARGIN: f64 = 1e-6;
+
+    fn new(crowd: &Crowd, voter: &Voter<'_>, votes: usize, threshold: f64) -> Self {
+        let is_simple = crowd.outcome_unit.is_none() && voter.favourite.is_none();
+        if !is_simple || votes < Self::MIN_VOTES {
+            return Self { limits: None };
+        }
+        let limit = |y: f64| {
+            let (mut low, mut high) = (-Self::MAX_DIFFERENCE, Self::MAX_DIFFERENCE);
+            while high - low > 0.5 * Self::MARGIN {
+                let middle = 0.5 * (low + high);
+                match voter.bad_at(y * middle, y) > threshold {
+                    true => low = middle,
+                    false => high = middle,
+                }
+            }
+            low
+        };
+        Self { limits: Some([limit(1.0), limit(-1.0)]) }
+    }
+
+    /// Whether a vote at this difference of scores is flagged; none if it must be examined.
+    #[inline]
+    fn is_flagged(&self, difference: f64, y: f64) -> Option<bool> {
+        let [left, right] = self.limits?;
+        let (limit, towards) = match y {
+            y if y > 0.0 => (left, difference),
+            y if y < 0.0 => (right, -difference),
+            _ => return None,
+        };
+        let is_clear = (towards - limit).abs() > Self::MARGIN
+            && towards.abs() < Self::MAX_DIFFERENCE - Self::MARGIN;
+        is_clear.then_some(towards < limit)
+    }
+}
+
 fn estimates(search: &Search<'_>, other: Option<&OtherTaste>) -> CrowdEstimates {
     let annotators = search.annotators();
     let taste: f64 = other.map_or(0.0, |other| other.probability.iter().sum());
@@ -324,7 +386,7 @@ fn estimates(search: &Search<'_>, other: Option<&OtherTaste>) -> CrowdEstimates 
     }
     let unknown = (annotators..search.blocks.len()).flat_map(|block| search.blocks.block(block).0);
     let unknown_votes: u64 = unknown.map(|vote| u64::from(vote.count)).sum();
-    let log_careful: f64 = search.likelihoods.log_careful.iter().sum();
+    let log_careful: f64 = search.likelihoods.logs.iter().map(|logs| logs.careful).sum();
     // Numbers of votes are exact in sums of all processes.
     let mut sums = [honest, against, unknown_votes as f64, log_careful, taste, annotators as f64];
     search.communicator().sum(&mut sums);

@@ -9,8 +9,9 @@ use super::checkpoint;
 use super::graded::GradedModel;
 use super::likelihood::{Likelihoods, POINTS, ScoreModel};
 use super::newton::NewtonStep;
+use super::settled::Settled;
 use super::shares::{self, Evidence, Shares};
-use super::slopes::Slopes;
+use super::slopes::{Base, Slopes, is_certainly_careful};
 use super::tastes::OtherTaste;
 use crate::annotator_votes::AnnotatorVotes;
 use crate::communicator::Communicator;
@@ -19,17 +20,12 @@ use crate::graph::ComparisonGraph;
 use crate::laplacian::{Backend, StepSystem};
 use crate::numeric::{dot, norm};
 use crate::select::lapse::vote_size;
-use crate::solve::bradley_terry::{GraphPrior, WarmStart};
+use crate::solve::bradley_terry::{GraphPrior, NeedsValue, PairCounts, PairPass, WarmStart};
 use crate::status::Status;
 
 const MAX_ITERATIONS: usize = 40;
 /// Newton steps in which everyone counts as careful.
 const WARM_UP: usize = 3;
-/// Numbers of votes and of items from which the first steps use the votes on one of so many pairs.
-const MANY_VOTES: f64 = 2e6;
-const MANY_ITEMS: usize = 200;
-const SAMPLE_EVERY: u64 = 8;
-const SAMPLE_STEPS: usize = 3;
 /// Iterations before the search may end.
 const MIN_ITERATIONS: usize = 2;
 /// Change of the scores relative to their spread at which unsupported behaviours leave the model, and
@@ -46,6 +42,8 @@ pub(super) const MAX_CHANGE: f64 = 2.0;
 const MIN_SIDE_GAIN: f64 = 4.8;
 /// Relative change of ν that is not negligible.
 const TIE_TOLERANCE: f64 = 1e-3;
+/// Share of votes by certainly careful annotators from which sums over pairs stand for them.
+const MIN_CAREFUL_SHARE: f64 = 0.25;
 
 /// The state of a search.
 pub(super) struct Search<'a> {
@@ -61,16 +59,22 @@ pub(super) struct Search<'a> {
     pub(super) shares: Shares,
     /// How much each block counts: less if its annotator may have another taste.
     pub(super) weights: Vec<f64>,
-    /// At the scores.
+    /// At the scores, but for settled annotators.
     pub(super) likelihoods: Likelihoods,
+    /// Sums over pairs at the scores.
+    pub(super) pass: PairPass,
+    pub(super) settled: Settled,
     /// The probability of each behaviour of each block, times its weight.
     pub(super) responsibility: Vec<[f32; POINTS]>,
     pub(super) answers: AnswerModel,
+    pub(super) counts: PairCounts<'a>,
     pub(super) prior: GraphPrior,
     pub(super) system: StepSystem<'a>,
     is_prior_free: bool,
     has_sides: bool,
     pub(super) has_advantage: bool,
+    /// Whether votes were removed from the blocks, so that sums over pairs are those of other votes.
+    pub(super) has_removed_votes: bool,
 }
 
 /// How far a search has come.
@@ -132,39 +136,20 @@ impl<'a> Search<'a> {
             shares: shares::first(&points),
             weights: vec![1.0; blocks.len()],
             likelihoods: Likelihoods::default(),
+            pass: PairPass::default(),
+            settled: Settled::default(),
             responsibility: Vec::new(),
             answers,
+            counts: start.counts,
             prior: start.prior,
             system: start.system,
             is_prior_free: options.prior.is_none(),
             has_sides: votes.has_sides(),
             has_advantage: false,
+            has_removed_votes: false,
             points,
             blocks,
         })
-    }
-
-    /// Prepares the first iteration. With very many votes, the first steps use a sample: they are far from
-    /// the optimum anyway.
-    pub(super) fn start(&mut self) -> Result<RunState> {
-        let mut run = RunState::default();
-        let total = self.communicator().sum_scalar(self.blocks.total());
-        let has_many = total >= MANY_VOTES && self.scores.len() >= MANY_ITEMS;
-        if has_many && self.answers.graded().is_none() {
-            let sample = self.blocks.sample(SAMPLE_EVERY);
-            let all = std::mem::replace(&mut self.blocks, sample);
-            self.evaluate();
-            for _ in 0..SAMPLE_STEPS {
-                self.update_behaviours();
-                run.change = self.step()?;
-            }
-            run.iteration = SAMPLE_STEPS;
-            self.blocks = all;
-            // A sample speaks for fewer behaviours than all votes.
-            self.shares = shares::first(&self.points);
-        }
-        self.evaluate();
-        Ok(run)
     }
 
     pub(super) fn annotators(&self) -> usize {
@@ -197,15 +182,26 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Computes the likelihoods at the scores.
+    /// Computes the likelihoods at the scores, but for settled annotators, and the sums over pairs.
     pub(super) fn evaluate(&mut self) {
-        self.likelihoods = self.answers.evaluate(&self.blocks, &self.score_model());
+        let mut likelihoods = std::mem::take(&mut self.likelihoods);
+        let settled = &self.settled;
+        let is_settled = |block: usize| settled.is_settled(block);
+        self.answers.evaluate(&self.blocks, &self.score_model(), is_settled, &mut likelihoods);
+        self.likelihoods = likelihoods;
+        self.pass = self.pair_pass(&self.scores, NeedsValue::Yes);
     }
 
-    /// Computes the likelihoods at other scores.
-    pub(super) fn likelihoods_at(&self, scores: &[f64]) -> Likelihoods {
+    /// Computes the likelihoods of some blocks at other scores.
+    pub(super) fn likelihoods_at(
+        &self,
+        scores: &[f64],
+        is_skipped: impl Fn(usize) -> bool + Sync,
+    ) -> Likelihoods {
         let at = ScoreModel { scores, ..self.score_model() };
-        self.answers.evaluate(&self.blocks, &at)
+        let mut likelihoods = Likelihoods::default();
+        self.answers.evaluate(&self.blocks, &at, is_skipped, &mut likelihoods);
+        likelihoods
     }
 
     /// Estimates the shares and the behaviour of each annotator at the likelihoods.
@@ -217,6 +213,7 @@ impl<'a> Search<'a> {
     /// Forgets the behaviours, because the scores are others.
     pub(super) fn restart_behaviours(&mut self) {
         self.shares = shares::first(&self.points);
+        self.settled = Settled::default();
         self.evaluate();
     }
 
@@ -248,32 +245,36 @@ impl<'a> Search<'a> {
             }
             let is_small = run.change < if run.is_reduced { TOLERANCE } else { ROUGH_TOLERANCE };
             if run.iteration >= MIN_ITERATIONS && is_small {
-                let has_removed = !run.is_reduced && self.remove_unsupported();
-                if !has_removed && run.change < TOLERANCE {
+                let has_unsettled = self.unsettle();
+                let has_changed = !run.is_reduced && self.select_behaviours();
+                if !has_changed && !has_unsettled && run.change < TOLERANCE {
                     status = Status::Solved;
                     break;
                 }
                 run.is_reduced = true;
             }
+            self.settle();
             run.change = self.step()?;
             run.iteration += 1;
             after_step(self, &run);
         }
         if status != Status::Solved {
             self.update_behaviours();
+            self.unsettle();
         }
         let iterations = run.iterations_before + run.iteration;
         Ok(SearchEnd { iterations, status, change: run.change })
     }
 
-    fn remove_unsupported(&mut self) -> bool {
-        let mut shares = self.shares.clone();
-        let has_removed = shares.remove_unsupported(&self.evidence());
-        if has_removed {
-            self.shares = shares;
+    /// Decides which behaviours the votes speak for. Returns whether others are in the model than before.
+    fn select_behaviours(&mut self) -> bool {
+        let selected = self.shares.selected(&self.evidence());
+        let has_changed = selected.is_in != self.shares.is_in;
+        if has_changed {
+            self.shares = selected;
             self.update_behaviours();
         }
-        has_removed
+        has_changed
     }
 
     /// Σ over annotators of honest minus contrary shares.
@@ -305,19 +306,36 @@ impl<'a> Search<'a> {
 
     /// ℓ with the prior of the shares, and ties weighted by how much answers depend on the items.
     pub(super) fn value(&self, dependence: &[f64]) -> f64 {
-        let ties =
-            if self.tie_odds > 0.0 { dot(dependence, &self.likelihoods.log_ties) } else { 0.0 };
-        let squares = self.prior.squares(self.graph.pairs(), &self.scores);
-        let own = self.communicator().sum_scalar(ties - 0.5 * self.lambda * squares);
+        let logs = self.likelihoods.logs.iter().zip(dependence);
+        let ties = match self.tie_odds > 0.0 {
+            true => logs.map(|(logs, dependence)| dependence * logs.ties).sum(),
+            false => 0.0,
+        };
+        let own = ties + self.settled_change() - 0.5 * self.lambda * self.pass.squares;
+        let own = self.communicator().sum_scalar(own);
         let side = 0.5 * self.lambda * self.side_advantage * self.side_advantage;
         let shares = self.shares.log_prior(&self.points) + self.shares.value(&self.evidence());
         shares + own - side
     }
 
-    /// The slopes at these scores, if behaviours have these probabilities; sums of all processes.
-    pub(super) fn slopes(&self, scores: &[f64], responsibility: &[[f32; POINTS]]) -> Slopes {
+    /// The slopes at these scores, if behaviours have these probabilities; sums of all processes. `pass` has
+    /// the sums over pairs at the same scores.
+    pub(super) fn slopes(
+        &self,
+        scores: &[f64],
+        responsibility: &[[f32; POINTS]],
+        pass: &PairPass,
+    ) -> Slopes {
         let at = ScoreModel { scores, ..self.score_model() };
-        let mut found = self.answers.slopes(&self.blocks, responsibility, &at);
+        let base = self.base(responsibility);
+        let mut found = self.answers.slopes(&self.blocks, responsibility, &at, base);
+        if base == Base::AllCareful {
+            found.add_pairs(pass);
+            for logs in &self.likelihoods.logs {
+                found.side_gradient += logs.side_gradient;
+                found.side_information += logs.side_information;
+            }
+        }
         let communicator = self.communicator();
         communicator.sum(&mut found.gradient);
         communicator.sum(&mut found.information);
@@ -328,15 +346,37 @@ impl<'a> Search<'a> {
         found
     }
 
+    /// Whether sums over pairs are those of all votes as careful ones.
+    pub(super) fn has_pair_sums(&self) -> bool {
+        self.answers.graded().is_none() && !self.has_advantage && !self.has_removed_votes
+    }
+
+    /// From what sums over votes start. The same on all processes.
+    fn base(&self, responsibility: &[[f32; POINTS]]) -> Base {
+        if !self.has_pair_sums() {
+            return Base::Nothing;
+        }
+        let votes = |block: usize| self.blocks.block(block).0.len() as f64;
+        let careful = responsibility.iter().enumerate().filter(|(_, row)| is_certainly_careful(row));
+        let mut sums = [careful.map(|(block, _)| votes(block)).sum(), self.blocks.votes() as f64];
+        self.communicator().sum(&mut sums);
+        if sums[0] > MIN_CAREFUL_SHARE * sums[1] { Base::AllCareful } else { Base::Nothing }
+    }
+
     /// A step in the scores and the side advantage that does not decrease ℓ, and the next λ and ν.
     /// Returns the change of the scores relative to their spread.
     pub(super) fn step(&mut self) -> Result<f64> {
-        let slopes = self.slopes(&self.scores, &self.responsibility);
+        let slopes = self.slopes(&self.scores, &self.responsibility, &self.pass);
         self.update_tie_odds(&slopes);
         self.update_noise(&slopes);
-        let NewtonStep { gradient, step, .. } = self.newton_step(&self.scores.clone(), &slopes)?;
+        let pass = std::mem::take(&mut self.pass);
+        let NewtonStep { gradient, step, .. } = self.newton_step(&slopes, &pass)?;
+        self.pass = pass;
         let side_gain = slopes.side_gradient.powi(2) / (2.0 * slopes.side_information.max(1.0));
-        self.has_advantage |= self.has_sides && side_gain > MIN_SIDE_GAIN;
+        if self.has_sides && !self.has_advantage && side_gain > MIN_SIDE_GAIN {
+            self.unsettle();
+            self.has_advantage = true;
+        }
         let (side_gradient, side_step) = self.side_step(&slopes);
         let slope = dot(&gradient, &step) + side_gradient * side_step;
         let (start, start_advantage) = (self.scores.clone(), self.side_advantage);

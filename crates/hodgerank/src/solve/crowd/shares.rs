@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use super::behaviour::{Behaviour, PointGroup, sum_of_points};
+use super::behaviour::{Behaviour, PointGroup, SIDED_POINTS, SYMMETRIC_POINTS, sum_of_points};
 use super::likelihood::{Likelihoods, POINTS, probabilities};
 use crate::communicator::Communicator;
 use crate::numeric::sum_tasks;
@@ -25,6 +25,9 @@ const COUNTS_TO_COMPARE: f64 = 1e-3;
 const MIN_GAIN: f64 = 2.0;
 /// The share of careful annotators at the start.
 const FIRST_CAREFUL: f64 = 0.7;
+/// Likelihoods that are smaller relative to the largest of their annotator do not count in EM: shares are
+/// never so different.
+const MIN_RELATIVE: f32 = 1e-16;
 /// The share of a behaviour that is not part of the model.
 const NO_SHARE: f64 = 1e-300;
 
@@ -62,15 +65,18 @@ pub(super) struct Shares {
     pub(super) is_in: [bool; POINTS],
 }
 
-/// A crowd of which nothing is known yet.
+/// A crowd of which nothing is known yet, without small lapses: they enter the model when behaviours are
+/// selected. With them, hardly anybody would be certainly careful before that.
 pub(super) fn first(points: &[Behaviour]) -> Shares {
     let (mut of, mut is_in) = ([0.0; POINTS], [false; POINTS]);
-    for k in 0..points.len() {
-        is_in[k] = true;
+    for (k, point) in points.iter().enumerate() {
+        is_in[k] = point.group != PointGroup::Lapse;
         let others = (1.0 - FIRST_CAREFUL) / (points.len() - 1) as f64;
         of[k] = if k == 0 { FIRST_CAREFUL } else { others };
     }
-    Shares { of, is_in }
+    let mut shares = Shares { of, is_in };
+    shares.normalise();
+    shares
 }
 
 impl Shares {
@@ -131,15 +137,10 @@ impl Shares {
     /// Steps of EM until they gain next to nothing.
     fn improved(&self, evidence: &Evidence<'_>, count_factor: f64, max_steps: usize) -> Self {
         let counts = pseudo_counts(evidence.points, count_factor);
+        let rows = LikelyRows::of(evidence, &self.is_in);
         let mut shares = self.clone();
         for _ in 0..max_steps {
-            let table = shares.tables(evidence.points)[0];
-            let sums = evidence.sum(|block, sums: &mut [f64; POINTS]| {
-                if block < evidence.annotators {
-                    let weight = evidence.weights[block];
-                    add_block(&evidence.likelihoods.relative[block], &table, weight, sums);
-                }
-            });
+            let sums = rows.sum(&shares.tables(evidence.points)[0], evidence.communicator);
             let with_prior = |k: usize| if shares.is_in[k] { counts[k] + sums[k] } else { 0.0 };
             let before = shares.of;
             shares.of = std::array::from_fn(with_prior);
@@ -167,9 +168,21 @@ impl Shares {
         self.improved(evidence, COUNTS_TO_COMPARE, STEPS_TO_COMPARE).value(evidence)
     }
 
-    /// Removes the groups of points that the votes do not speak for. Returns whether there were any.
-    pub(super) fn remove_unsupported(&mut self, evidence: &Evidence<'_>) -> bool {
-        let before = self.is_in;
+    /// The shares of the behaviours that the votes speak for, of all that there are.
+    pub(super) fn selected(&self, evidence: &Evidence<'_>) -> Self {
+        let mut selected = self.clone();
+        let all = (1.0 - FIRST_CAREFUL) / (evidence.points.len() - 1) as f64;
+        for k in 0..evidence.points.len() {
+            selected.of[k] = if self.is_in[k] { self.of[k] } else { all };
+            selected.is_in[k] = true;
+        }
+        selected.normalise();
+        selected.remove_unsupported(evidence);
+        selected
+    }
+
+    /// Removes the groups of points that the votes do not speak for.
+    fn remove_unsupported(&mut self, evidence: &Evidence<'_>) {
         let mut value = self.best_value(evidence);
         // Of groups that are tried together the least supported one leaves first, so that it does not
         // matter which side is called left.
@@ -186,7 +199,6 @@ impl Shares {
                 (*self, value) = (without, rest);
             }
         }
-        self.is_in != before
     }
 
     /// These shares without the group that is supported least, and the log-likelihood without it; none
@@ -217,22 +229,70 @@ impl Shares {
     }
 }
 
-/// Adds the probabilities of a block's behaviours.
-fn add_block(
-    likelihood: &[f32; POINTS],
-    shares: &[f64; POINTS],
-    weight: f64,
-    sums: &mut [f64; POINTS],
-) {
-    let mut weights = [0.0; POINTS];
-    for (own, (likelihood, share)) in weights.iter_mut().zip(likelihood.iter().zip(shares)) {
-        *own = share * f64::from(*likelihood);
+/// The likelihoods of annotators without those that are far too small to count: a step of EM visits a few
+/// behaviours per annotator.
+struct LikelyRows {
+    tasks: Vec<LikelyTask>,
+}
+
+/// The likely behaviours of [`BLOCKS_PER_TASK`] annotators.
+#[derive(Default)]
+struct LikelyTask {
+    /// The end of each row in `entries`, and its weight.
+    rows: Vec<(u32, f64)>,
+    entries: Vec<(u8, f32)>,
+}
+
+impl LikelyRows {
+    /// Of the behaviours that are part of a model.
+    fn of(evidence: &Evidence<'_>, is_in: &[bool; POINTS]) -> Self {
+        let known = &evidence.likelihoods.relative[..evidence.annotators];
+        let task = |(task, rows): (usize, &[[f32; POINTS]])| {
+            let mut own = LikelyTask::default();
+            let weights = &evidence.weights[task * BLOCKS_PER_TASK..];
+            for (row, &weight) in rows.iter().zip(weights) {
+                let in_model = || row.iter().enumerate().filter(|&(k, _)| is_in[k]);
+                let largest = in_model().fold(0.0_f32, |a, (_, &b)| a.max(b));
+                let likely = in_model().filter(|(_, own)| **own > MIN_RELATIVE * largest);
+                own.entries.extend(likely.map(|(k, &own)| (k as u8, own)));
+                own.rows.push((own.entries.len() as u32, weight));
+            }
+            own
+        };
+        let tasks = known.par_chunks(BLOCKS_PER_TASK).enumerate().map(task);
+        Self { tasks: tasks.collect() }
     }
-    let total = sum_of_points(&weights);
-    if total > 0.0 {
-        let factor = weight / total;
-        sums.iter_mut().zip(&weights).for_each(|(sum, own)| *sum += factor * own);
+
+    /// Σ over the annotators of all processes of the probabilities of their behaviours, weighed.
+    fn sum(&self, shares: &[f64; POINTS], communicator: &dyn Communicator) -> [f64; POINTS] {
+        let mut sums = sum_tasks(self.tasks.par_iter(), |task| {
+            let mut sums = [0.0; POINTS];
+            let mut start = 0;
+            for &(end, weight) in &task.rows {
+                let row = &task.entries[start..end as usize];
+                start = end as usize;
+                let own = |&(k, likelihood): &(u8, f32)| shares[k as usize] * f64::from(likelihood);
+                // As in `sum_of_points`.
+                let mut parts = [0.0; 3];
+                row.iter().for_each(|entry| parts[part_of_point(entry.0)] += own(entry));
+                let total = parts[0] + (parts[1] + parts[2]);
+                if total > 0.0 {
+                    let factor = weight / total;
+                    row.iter().for_each(|entry| sums[entry.0 as usize] += factor * own(entry));
+                }
+            }
+            sums
+        });
+        communicator.sum(&mut sums);
+        sums
     }
+}
+
+/// 0 for points that treat both sides alike, 1 and 2 for those of the left and the right.
+#[inline]
+fn part_of_point(point: u8) -> usize {
+    let point = usize::from(point);
+    usize::from(point >= SYMMETRIC_POINTS) + usize::from(point >= SYMMETRIC_POINTS + SIDED_POINTS)
 }
 
 /// log Σ_k π_k P(answers given behaviour k).
@@ -240,7 +300,7 @@ fn block_value(likelihoods: &Likelihoods, shares: &[f64; POINTS], block: usize) 
     let likelihood = &likelihoods.relative[block];
     let weights: [f64; POINTS] = std::array::from_fn(|k| f64::from(likelihood[k]) * shares[k]);
     let total = sum_of_points(&weights);
-    likelihoods.log_largest[block] + total.max(f64::MIN_POSITIVE).ln()
+    likelihoods.logs[block].largest + total.max(f64::MIN_POSITIVE).ln()
 }
 
 fn is_for_unknown(point: &Behaviour) -> bool {

@@ -1,7 +1,8 @@
 //! The slopes of the log-likelihood in the scores: one pass over all votes.
 //!
 //! Each vote counts by the probability that it is honest or contrary, given the probability of each
-//! behaviour of its annotator.
+//! behaviour of its annotator. Where most annotators are certainly careful, sums over pairs give those of
+//! all votes as careful ones, and the pass corrects them by the votes of the others.
 //!
 //! Sums over items are in fixed-point integers: they are exact, so that the result is the same for
 //! any number of threads and any order of the votes.
@@ -13,6 +14,7 @@ use super::blocks::{Blocks, SidedVote};
 use super::graded::Residuals;
 use super::likelihood::{MIN_PROBABILITY, POINTS, ScoreModel};
 use crate::numeric::power_of_two_below;
+use crate::solve::bradley_terry::PairPass;
 
 /// Behaviours that are less probable than this do not count.
 const MIN_RESPONSIBILITY: f64 = 1e-4;
@@ -86,6 +88,16 @@ pub(super) struct Slopes {
     pub(super) expected_ties: f64,
     /// For graded votes, the residuals of each block.
     pub(super) residuals: Vec<Residuals>,
+}
+
+impl Slopes {
+    /// Adds sums over pairs, which know nothing about sides.
+    pub(super) fn add_pairs(&mut self, pass: &PairPass) {
+        self.gradient.iter_mut().zip(&pass.gradient).for_each(|(sum, own)| *sum += own);
+        self.information.iter_mut().zip(&pass.information).for_each(|(sum, own)| *sum += own);
+        self.ties += pass.ties;
+        self.expected_ties += pass.expected_ties;
+    }
 }
 
 /// Sums of one task.
@@ -180,12 +192,28 @@ pub(super) fn sum_blocks(
     }
 }
 
-/// Passes over all votes; `responsibility` has the probability of each behaviour for each block.
+/// What the sums over votes start from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Base {
+    /// Nothing: every vote is added.
+    Nothing,
+    /// All votes as those of careful annotators, which sums over pairs give: only the votes of others are
+    /// visited, and add what is different about them.
+    AllCareful,
+}
+
+/// Whether an annotator with these probabilities of behaviours counts as careful.
+pub(super) fn is_certainly_careful(responsibility: &[f32; POINTS]) -> bool {
+    f64::from(responsibility[0]) > 1.0 - MIN_RESPONSIBILITY
+}
+
+/// Passes over the votes; `responsibility` has the probability of each behaviour for each block.
 pub(super) fn slopes(
     blocks: &Blocks,
     lines: &Lines,
     responsibility: &[[f32; POINTS]],
     at: &ScoreModel<'_>,
+    base: Base,
 ) -> Slopes {
     let items = at.scores.len();
     let odds = |score: &f64| score.clamp(-MAX_SCORE, MAX_SCORE).exp();
@@ -194,9 +222,11 @@ pub(super) fn slopes(
         half_advantage: (0.5 * at.side_advantage).exp(),
         tie_odds: at.tie_odds,
         lines,
+        base,
     };
-    // Gradient and information of a vote are at most one each, and so are those of its tie.
-    sum_blocks(blocks, items, 2.0, |block, sums| {
+    // Gradient and information of a vote are at most one each, and so are those of its tie and of a
+    // careful annotator.
+    sum_blocks(blocks, items, 3.0, |block, sums| {
         pass.add_block(blocks.block(block).0, &responsibility[block], sums);
     })
 }
@@ -209,6 +239,7 @@ struct Pass<'a> {
     half_advantage: f64,
     tie_odds: f64,
     lines: &'a Lines,
+    base: Base,
 }
 
 /// What a vote adds to the sums.
@@ -221,6 +252,9 @@ pub(super) struct VoteSlope {
 
 impl Pass<'_> {
     fn add_block(&self, votes: &[SidedVote], responsibility: &[f32; POINTS], sums: &mut TaskSums) {
+        if self.base == Base::AllCareful && is_certainly_careful(responsibility) {
+            return;
+        }
         let mut active = [(0_usize, 0.0_f64); POINTS];
         let mut number = 0;
         for found in likely(responsibility) {
@@ -233,7 +267,7 @@ impl Pass<'_> {
             std::array::from_fn(|k| f64::from(responsibility[k]) * self.lines.slope[k].abs());
         let follows = sum_of_points(&follows);
         match active {
-            [] => {}
+            [] if self.base == Base::Nothing => {}
             &[(0, careful)] => self.add_votes(votes, follows, sums, |_, same, other| VoteSlope {
                 gradient: careful * other,
                 information: careful * same * other,
@@ -286,6 +320,7 @@ impl Pass<'_> {
         sums: &mut TaskSums,
         slope: impl Fn(usize, f64, f64) -> VoteSlope,
     ) {
+        let is_careful = if self.base == Base::AllCareful { 1.0 } else { 0.0 };
         for vote in votes {
             let left = self.odds[vote.left as usize] * self.half_advantage;
             let right = self.odds[vote.right()] / self.half_advantage;
@@ -295,20 +330,28 @@ impl Pass<'_> {
             let side = vote.side();
             let mut total = match side {
                 None => VoteSlope { gradient: 0.0, information: 0.0 },
-                Some(0) => slope(0, p, q),
+                Some(0) => {
+                    let towards = slope(0, p, q);
+                    VoteSlope { gradient: towards.gradient - is_careful * q, ..towards }
+                }
                 Some(_) => {
                     let towards = slope(1, q, p);
-                    VoteSlope { gradient: -towards.gradient, ..towards }
+                    VoteSlope { gradient: is_careful * p - towards.gradient, ..towards }
                 }
             };
             let count = i64::from(vote.count);
-            if self.tie_odds > 0.0 {
+            if self.tie_odds <= 0.0 {
+                total.information -= is_careful * p * q;
+            } else {
                 // Odds of a tie relative to those of both sides together, and d log odds / dd.
                 let odds = self.tie_odds * (p * q).sqrt();
                 let (tie, lean) = (odds / (1.0 + odds), 0.5 * (q - p));
                 let is_tie = if side.is_none() { 1.0 } else { 0.0 };
+                let follows = follows - is_careful;
                 total.gradient += follows * (is_tie - tie) * lean;
+                // Sums over pairs have the expected information of careful votes, whatever the outcome.
                 total.information += follows * tie * (1.0 - tie) * lean * lean;
+                total.information -= is_careful * (1.0 - tie) * p * q;
                 sums.ties += count * sums.fixed(follows * is_tie);
                 sums.expected_ties += count * sums.fixed(follows * tie);
             }

@@ -16,6 +16,7 @@ use super::newton::NewtonStep;
 use super::search::Search;
 use crate::error::Result;
 use crate::numeric;
+use crate::solve::bradley_terry::NeedsValue;
 
 /// A second taste has at least so many annotators, and this share of all.
 const MIN_ANNOTATORS: f64 = 3.0;
@@ -25,7 +26,7 @@ const MIN_FOLLOWS: f64 = 0.5;
 /// How many standard deviations the gain of n − 1 more scores must be above its mean by chance.
 const MIN_DEVIATIONS: f64 = 3.0;
 /// Newton steps for scores from nothing, and after a change of who follows them.
-const FIRST_STEPS: usize = 5;
+const FIRST_STEPS: usize = 6;
 const STEPS: usize = 2;
 const ROUNDS: usize = 4;
 
@@ -46,12 +47,14 @@ pub(super) fn find(search: &mut Search<'_>) -> Result<Option<OtherTaste>> {
         return Ok(None);
     }
     let mut other = OtherTaste { scores: vec![0.0; search.scores.len()], probability: candidates };
-    let first = follow(search, &mut other, 1)?;
-    if !can_be_supported(search, &other, &first) {
-        return Ok(None);
+    for _ in 0..FIRST_STEPS {
+        let before = gain_of(search, &other);
+        let step = follow(search, &mut other, 1)?;
+        if !can_be_supported(search, before, &step) {
+            return Ok(None);
+        }
     }
-    follow(search, &mut other, FIRST_STEPS)?;
-    if !is_supported(search, &other) {
+    if gain_of(search, &other) <= min_gain(search) {
         return Ok(None);
     }
     for _ in 0..ROUNDS {
@@ -101,37 +104,33 @@ fn follow(search: &mut Search<'_>, other: &mut OtherTaste, steps: usize) -> Resu
     let responsibility: Vec<[f32; POINTS]> = other.probability.iter().map(row).collect();
     let mut last = NewtonStep::default();
     for _ in 0..steps {
-        let slopes = search.slopes(&other.scores, &responsibility);
-        last = search.newton_step(&other.scores, &slopes)?;
+        let pass = search.pair_pass(&other.scores, NeedsValue::No);
+        let slopes = search.slopes(&other.scores, &responsibility, &pass);
+        last = search.newton_step(&slopes, &pass)?;
         other.scores.iter_mut().zip(&last.step).for_each(|(score, step)| *score += step);
     }
     Ok(last)
 }
 
-/// Whether further steps may show a second taste, after the first one from scores of zero.
+/// Whether further steps may show a second taste, after a step from scores with this gain.
 ///
-/// There, half of the votes would agree by chance, and the step predicts by how much the best scores
-/// explain more. The log-likelihood is concave, and less curved farther away: even of votes that never
-/// contradict each other it rises by less than [`MAX_RISE`] times as much.
-fn can_be_supported(search: &Search<'_>, other: &OtherTaste, first: &NewtonStep) -> bool {
+/// The step predicts by how much the best scores explain more. The log-likelihood is concave, and less
+/// curved farther away: even of votes that never contradict each other it rises by less than [`MAX_RISE`]
+/// times as much.
+fn can_be_supported(search: &Search<'_>, gain: f64, step: &NewtonStep) -> bool {
     const MAX_RISE: f64 = 2.0;
-    if search.answers.graded().is_some() || first.is_shortened {
+    if search.answers.graded().is_some() || step.is_shortened {
         return true;
     }
-    let decided = |block: usize| -> f64 {
-        let votes = search.blocks.block(block).0.iter().filter(|vote| vote.side().is_some());
-        votes.map(|vote| f64::from(vote.count)).sum()
-    };
-    let log_likelihood = |block: usize| -std::f64::consts::LN_2 * decided(block);
-    let rise = MAX_RISE * 0.5 * numeric::dot(&first.gradient, &first.step);
-    gain(search, other, log_likelihood) + rise > min_gain(search)
+    let rise = MAX_RISE * 0.5 * numeric::dot(&step.gradient, &step.step);
+    gain + rise > min_gain(search)
 }
 
-/// Whether the other scores explain the votes of those who follow them much better than their
-/// behaviours do.
-fn is_supported(search: &Search<'_>, other: &OtherTaste) -> bool {
-    let at_other = search.likelihoods_at(&other.scores);
-    gain(search, other, |block| at_other.log_careful[block]) > min_gain(search)
+/// By how much the other scores explain the votes of those who follow them better than their behaviours do.
+fn gain_of(search: &Search<'_>, other: &OtherTaste) -> f64 {
+    let is_skipped = |block: usize| other.probability[block] == 0.0;
+    let at_other = search.likelihoods_at(&other.scores, is_skipped);
+    gain(search, other, |block| at_other.logs[block].careful)
 }
 
 /// By how much the log-likelihood rises if annotators follow the other scores, at which their votes have
@@ -155,14 +154,14 @@ fn min_gain(search: &Search<'_>) -> f64 {
 /// Estimates τ and t; annotators count by 1 − t.
 fn assign(search: &mut Search<'_>, other: &mut OtherTaste) {
     let annotators = search.annotators();
-    let at_other = search.likelihoods_at(&other.scores);
+    let at_other = search.likelihoods_at(&other.scores, |_| false);
     let values = search.shares.log_likelihoods(&search.evidence());
     let all = search.communicator().sum_scalar(annotators as f64);
     // Half an annotator of each taste before any vote.
     let share = (size(search, &other.probability) + 0.5) / (all + 1.0);
     let log_odds = (share / (1.0 - share)).ln();
     let probability = |block: usize| {
-        let log_odds = log_odds + at_other.log_careful[block] - values[block];
+        let log_odds = log_odds + at_other.logs[block].careful - values[block];
         if block < annotators { 1.0 / (1.0 + (-log_odds).exp()) } else { 0.0 }
     };
     other.probability = (0..values.len()).into_par_iter().map(probability).collect();

@@ -1,10 +1,8 @@
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use super::blocks::Blocks;
 use super::*;
 use crate::annotator_votes::AnnotatorVote;
-use crate::communicator::SingleProcess;
 use crate::status::Status;
 use crate::{Comparison, Groups};
 
@@ -210,7 +208,7 @@ fn likelihoods_and_slopes_are_those_of_the_slow_reference() {
     let expected = log_likelihood(&study, &search, &search.scores);
     let found = search.shares.value(&search.evidence());
     assert!((found - expected).abs() < 2e-4 * study.rows.len() as f64, "{found} {expected}");
-    let slopes = search.slopes(&search.scores, &search.responsibility);
+    let slopes = search.slopes(&search.scores, &search.responsibility, &search.pass);
     let mut scores = search.scores.clone();
     for item in 0..8 {
         let step = 1e-4;
@@ -238,7 +236,7 @@ fn no_step_decreases_the_objective() {
         // A given prior: the objective stays the same.
         let options = CrowdOptions { prior: Some(0.05), ..CrowdOptions::default() };
         let mut search = Search::new(&graph, &votes, &options).unwrap();
-        search.start().unwrap();
+        search.evaluate();
         let dependence = vec![0.0; search.weights.len()];
         let mut value = f64::NEG_INFINITY;
         for iteration in 0..8 {
@@ -248,8 +246,9 @@ fn no_step_decreases_the_objective() {
             value = next;
         }
         // The gradient vanishes at the end.
-        let slopes = search.slopes(&search.scores, &search.responsibility);
-        let gradient = search.newton_step(&search.scores.clone(), &slopes).unwrap().gradient;
+        let slopes = search.slopes(&search.scores, &search.responsibility, &search.pass);
+        let pass = search.pass.clone();
+        let gradient = search.newton_step(&slopes, &pass).unwrap().gradient;
         let largest = gradient.iter().fold(0.0_f64, |a, g| a.max(g.abs()));
         assert!(largest < 2e-3 * study.rows.len() as f64 / 12.0, "{largest}");
     }
@@ -378,23 +377,6 @@ fn honest_people_are_not_called_fans() {
     }
 }
 
-#[test]
-fn a_sample_has_its_share_of_every_behaviour() {
-    let study = crowd(300, &mixed(), 400, 23);
-    let blocks = Blocks::new(&study.votes(), None, &SingleProcess);
-    let sample = blocks.sample(8);
-    assert_eq!((sample.len(), &sample.annotator), (blocks.len(), &blocks.annotator));
-    let share = sample.total() / blocks.total();
-    assert!((0.11..0.14).contains(&share), "{share}");
-    // Whether a vote is in the sample does not depend on its outcome.
-    let left = |blocks: &Blocks| {
-        let votes = (24..28).flat_map(|block| blocks.block(block).0.iter());
-        let sides: Vec<f64> = votes.map(|vote| vote.side().unwrap() as f64).collect();
-        sides.iter().sum::<f64>() / sides.len() as f64
-    };
-    assert!((left(&sample) - left(&blocks)).abs() < 0.15);
-}
-
 /// The largest difference of scores, relative to their largest.
 fn largest_difference(a: &[f64], b: &[f64]) -> f64 {
     let largest = a.iter().fold(0.0_f64, |largest, a| largest.max(a.abs()));
@@ -402,16 +384,74 @@ fn largest_difference(a: &[f64], b: &[f64]) -> f64 {
 }
 
 #[test]
-fn a_start_with_a_sample_ends_where_all_votes_do() {
-    let mut study = crowd(220, &mixed(), 2000, 25);
-    // Every vote counts many times, so that there are enough of them for a sample.
-    study.rows.iter_mut().for_each(|(_, vote)| vote.count = 30);
+fn settled_annotators_change_no_result() {
+    let study = crowd(40, &mixed(), 1500, 25);
     let (graph, votes) = (study.graph(), study.votes());
     let mut search = Search::new(&graph, &votes, &CrowdOptions::default()).unwrap();
-    let sampled = study.solve().solution.scores;
     search.evaluate();
-    search.run(RunState::default(), None).unwrap();
+    search.update_behaviours();
+    search.settle();
+    let settled = search.settled.blocks.iter().filter(|own| **own).count();
+    assert!((20..=26).contains(&settled), "{settled} of 24 careful annotators are settled");
+    // The objective changes as that of all votes does.
+    let dependence = vec![1.0; search.weights.len()];
+    let value = |search: &mut Search<'_>, factor: f64| {
+        search.scores.iter_mut().for_each(|score| *score *= factor);
+        search.evaluate();
+        search.value(&dependence)
+    };
+    let change = value(&mut search, 1.02) - value(&mut search, 1.0 / 1.02);
+    search.unsettle();
+    let expected = value(&mut search, 1.02) - value(&mut search, 1.0 / 1.02);
+    assert!((change - expected).abs() < 1e-3 * expected.abs(), "{change} {expected}");
+    // The search without settled annotators.
+    search.has_removed_votes = true;
+    search.evaluate();
+    let end = search.run(RunState::default(), None).unwrap();
+    assert_eq!(end.status, Status::Solved);
+    assert!(search.settled.blocks.is_empty());
     graph.components().centre(&mut search.scores);
-    let difference = largest_difference(&search.scores, &sampled);
-    assert!(difference > 0.0 && difference < 2e-3, "{difference}");
+    let difference = largest_difference(&search.scores, &study.solve().solution.scores);
+    assert!(difference < 2e-3, "{difference}");
+}
+
+#[test]
+fn slopes_by_pairs_are_those_by_votes() {
+    let mut study = crowd(20, &mixed(), 200, 26);
+    let comparisons: Vec<Comparison> = std::mem::take(&mut study.rows)
+        .into_iter()
+        .enumerate()
+        .map(|(k, (annotator, vote))| {
+            let y = if k % 5 == 0 { 0.0 } else { 2.0 * f64::from(vote.outcome) - 1.0 };
+            let comparison = Comparison::new(vote.left, vote.right, y);
+            Comparison { annotator: Some(annotator), ..comparison }
+        })
+        .collect();
+    for ties in [false, true] {
+        let own: Vec<_> = comparisons.iter().filter(|vote| ties || vote.y != 0.0).cloned().collect();
+        let votes = AnnotatorVotes::from_comparisons(study.annotators, &own, true);
+        let graph = ComparisonGraph::new(20, Groups::merge(20, &own).unwrap().groups).unwrap();
+        let mut search = Search::new(&graph, &votes, &CrowdOptions::default()).unwrap();
+        search.evaluate();
+        search.update_behaviours();
+        let slopes = |search: &Search<'_>| {
+            search.slopes(&search.scores, &search.responsibility, &search.pass)
+        };
+        let by_pairs = slopes(&search);
+        search.has_removed_votes = true;
+        let by_votes = slopes(&search);
+        // Annotators count as certainly careful with a probability of at least 1 − 10⁻⁴.
+        let is_close = |a: f64, b: f64| (a - b).abs() < 1e-3 * (1.0 + b.abs());
+        for item in 0..20 {
+            let [a, b] = [&by_pairs, &by_votes].map(|slopes| slopes.gradient[item]);
+            assert!(is_close(a, b), "{item}: {a} {b}");
+            let [a, b] = [&by_pairs, &by_votes].map(|slopes| slopes.information[item]);
+            // With ties, the information of careful votes is the expected one.
+            assert!(is_close(a, b) || ties && (a / b - 1.0).abs() < 0.05, "{item}: {a} {b}");
+        }
+        assert!((by_pairs.side_gradient - by_votes.side_gradient).abs() < 1.0);
+        assert!((by_pairs.side_information / by_votes.side_information - 1.0).abs() < 0.05);
+        assert!(is_close(by_pairs.ties, by_votes.ties) && ties == (by_votes.ties > 0.0));
+        assert!(is_close(by_pairs.expected_ties, by_votes.expected_ties));
+    }
 }
