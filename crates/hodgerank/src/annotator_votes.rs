@@ -234,6 +234,11 @@ impl AnnotatorVotes {
         self.unsorted.of(annotator)
     }
 
+    /// Splits the annotators, with the unknown ones as the last, into ranges with similar numbers of votes.
+    pub(crate) fn split(&self, parts: usize) -> Vec<Range<usize>> {
+        split(&self.unsorted.start, parts)
+    }
+
     /// All votes by annotator, those of unknown people last.
     pub(crate) fn all(&self, is_sorted: bool) -> &[AnnotatorVote] {
         if is_sorted { &self.sorted().votes } else { &self.unsorted.votes }

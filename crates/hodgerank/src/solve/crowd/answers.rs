@@ -25,7 +25,7 @@ impl AnswerModel {
     /// Computes the likelihoods of all blocks but those to be skipped.
     pub(super) fn evaluate(
         &self,
-        blocks: &Blocks,
+        blocks: &Blocks<'_>,
         at: &ScoreModel<'_>,
         is_skipped: impl Fn(usize) -> bool + Sync,
         out: &mut Likelihoods,
@@ -39,7 +39,7 @@ impl AnswerModel {
     /// The slopes of the log-likelihood, if behaviours have these probabilities.
     pub(super) fn slopes(
         &self,
-        blocks: &Blocks,
+        blocks: &Blocks<'_>,
         responsibility: &[[f32; POINTS]],
         at: &ScoreModel<'_>,
         base: Base,

@@ -86,7 +86,7 @@ pub(super) fn find(search: &mut Search<'_>, end: &mut SearchEnd) -> Result<Vec<F
         let Some((score, favourite)) = examined.into_iter().flatten().next() else { break };
         let item = favourite.item as usize;
         for fan in favourite.fans.iter().filter(|fan| fan.probability > MIN_PROBABILITY) {
-            search.blocks.remove(fan.block, |vote| is_on(vote, item));
+            search.blocks.remove(fan.block, favourite.item);
         }
         search.has_removed_votes = true;
         search.scores[item] = score;
@@ -96,10 +96,6 @@ pub(super) fn find(search: &mut Search<'_>, end: &mut SearchEnd) -> Result<Vec<F
         found.push(favourite);
     }
     Ok(found)
-}
-
-fn is_on(vote: &SidedVote, item: usize) -> bool {
-    vote.left as usize == item || vote.right() == item
 }
 
 /// P(left) = slope · p + offset of an annotator, averaged over their behaviours, p being the probability
@@ -159,8 +155,7 @@ fn suspects(search: &Search<'_>) -> Vec<usize> {
         let mut own = vec![ItemResiduals::default(); items];
         for block in range.take_while(|&block| block < search.annotators()) {
             let Some((slope, offset)) = line(search, block) else { continue };
-            let votes = search.blocks.block(block).0;
-            for vote in votes {
+            for vote in search.blocks.block(block) {
                 let Some(side) = vote.side() else { continue };
                 let (left, right) = (vote.left as usize, vote.right());
                 let for_left = odds[left] * advantage;
@@ -174,15 +169,21 @@ fn suspects(search: &Search<'_>) -> Vec<usize> {
                 own[left].variance += variance;
                 own[right].variance += variance;
             }
-            for vote in votes {
-                for item in [vote.left as usize, vote.right()] {
-                    let ItemResiduals { sum, variance } = std::mem::take(&mut own[item]);
-                    let (sum, variance) = (i128::from(sum), i128::from(variance));
-                    let unit = UNIT as i128;
-                    sums[item].excess += sum * sum - unit * variance;
-                    // Of a sum of a few binary residuals; twice the square for many.
-                    sums[item].variance += 2 * variance * variance + unit * variance;
-                }
+            let mut add = |item: usize| {
+                let ItemResiduals { sum, variance } = std::mem::take(&mut own[item]);
+                let (sum, variance) = (i128::from(sum), i128::from(variance));
+                let unit = UNIT as i128;
+                sums[item].excess += sum * sum - unit * variance;
+                // Of a sum of a few binary residuals; twice the square for many.
+                sums[item].variance += 2 * variance * variance + unit * variance;
+            };
+            // Items that the annotator has not compared add nothing.
+            match 2 * search.blocks.votes_of(block) > items {
+                true => (0..items).for_each(add),
+                false => search.blocks.block(block).for_each(|vote| {
+                    add(vote.left as usize);
+                    add(vote.right());
+                }),
             }
         }
         sums
@@ -234,11 +235,11 @@ impl ItemVotes {
     fn of(search: &Search<'_>, item: usize) -> Vec<Self> {
         let of_block = |block: usize| {
             let line = line(search, block)?;
-            let all = search.blocks.block(block).0;
+            let all = search.blocks.block(block);
             let mut votes: Vec<ItemVote> =
-                all.iter().filter_map(|vote| ItemVote::of(vote, item)).collect();
+                all.clone().filter_map(|vote| ItemVote::of(vote, item)).collect();
             votes.sort_unstable();
-            let total: f64 = all.iter().map(|vote| f64::from(vote.count)).sum();
+            let total: f64 = all.map(|vote| f64::from(vote.count)).sum();
             let on_item: f64 = votes.iter().map(|vote| f64::from(vote.count)).sum();
             let vote_share = on_item / total.max(1.0);
             (on_item > 0.0).then_some(Self { block, line, votes, vote_share })
@@ -257,7 +258,7 @@ impl ItemVotes {
 }
 
 impl ItemVote {
-    fn of(vote: &SidedVote, item: usize) -> Option<Self> {
+    fn of(vote: SidedVote, item: usize) -> Option<Self> {
         let side = vote.side()?;
         let (is_left, opponent) = match (vote.left as usize == item, vote.right() == item) {
             (true, _) => (true, vote.right() as u32),

@@ -2,11 +2,10 @@
 //!
 //! A process judges the votes of its annotators, and counts the flagged votes of the pairs that it owns.
 
-use std::sync::atomic::{AtomicU64, Ordering};
-
 use rayon::prelude::*;
 
 use crate::communicator::Communicator;
+use crate::comparison::positive_zero;
 use crate::graph::ComparisonGraph;
 
 /// The items of a flagged vote in the order of groups, its outcome and its count.
@@ -14,43 +13,67 @@ pub(super) type FlaggedVote = ((u32, u32), f64, u32);
 
 const RECORD_BYTES: usize = 20;
 
-/// Up to so many items, pairs are looked up in a table of all of them: 8 MB.
+/// Up to so many items and distinct outcomes, votes are counted in a table of all of them.
 const MAX_TABLE_ITEMS: usize = 2048;
-/// Marks a pair without votes.
-const NO_PAIR: u32 = u32::MAX;
+const MAX_TABLE_OUTCOMES: usize = 4;
 
-/// Number of flagged votes of each group of this process, from those of its annotators. Collective.
+/// Number of flagged votes of each group of this process, from those of its annotators, in lists for each of
+/// several ranges of them. Collective.
 ///
 /// # Panics
 /// If a vote is not one of the graph.
-pub(super) fn count_by_group(
+pub(super) fn count_by_group<I: Iterator<Item = FlaggedVote>>(
     graph: &ComparisonGraph,
-    flagged: impl ParallelIterator<Item = FlaggedVote>,
+    outcomes: &[f64],
+    lists: impl ParallelIterator<Item = I>,
 ) -> Vec<f64> {
     let communicator = graph.communicator();
-    if graph.items() > MAX_TABLE_ITEMS || !communicator.is_single_process() {
-        return count_sorted(graph, send_to_owners(communicator, flagged.collect()));
+    // Votes may be turned round.
+    let mut sizes: Vec<f64> = outcomes.iter().flat_map(|&y| [positive_zero(y), positive_zero(-y)]).collect();
+    sizes.sort_by(f64::total_cmp);
+    sizes.dedup();
+    let has_table = graph.items() <= MAX_TABLE_ITEMS && sizes.len() <= MAX_TABLE_OUTCOMES;
+    if !has_table || !communicator.is_single_process() {
+        let all: Vec<FlaggedVote> = lists.flat_map_iter(|list| list).collect();
+        return count_sorted(graph, send_to_owners(communicator, all));
     }
-    let (groups, pairs) = (graph.groups(), graph.pairs());
-    let place = |left: u32, right: u32| {
+    let place = |left: u32, right: u32, y: f64| {
         let (left, right) = (left as usize, right as usize);
-        right * (right - 1) / 2 + left
+        let outcome: usize = sizes.iter().map(|known| usize::from(*known < y)).sum();
+        sizes.len() * (right * (right - 1) / 2 + left) + outcome
     };
-    let items = graph.items();
-    let mut pair_at = vec![NO_PAIR; items * items.saturating_sub(1) / 2];
-    for p in 0..pairs.len() {
-        pair_at[place(pairs.left[p], pairs.right[p])] = p as u32;
-    }
-    // Whole numbers, so that the order of the sums does not matter.
-    let counts: Vec<AtomicU64> =
-        (0..groups.len()).into_par_iter().map(|_| AtomicU64::new(0)).collect();
-    flagged.for_each(|((left, right), y, count)| {
-        let pair = pair_at[place(left, right)] as usize;
-        let mut range = pairs.first_group[pair] as usize..pairs.first_group[pair + 1] as usize;
-        let group = range.find(|&g| groups.y[g] == y).expect("the votes of the graph");
-        counts[group].fetch_add(u64::from(count), Ordering::Relaxed);
+    let cells = sizes.len() * graph.items() * graph.items().saturating_sub(1) / 2;
+    // Single votes are counted in the table; larger counts might not fit.
+    let table = lists.map(|list| {
+        let mut counts = vec![0_u32; cells];
+        let mut larger = Vec::new();
+        for vote in list {
+            let ((left, right), y, count) = vote;
+            match count {
+                1 => counts[place(left, right, y)] += 1,
+                _ => larger.push(vote),
+            }
+        }
+        (counts, larger)
     });
-    counts.into_iter().map(|count| count.into_inner() as f64).collect()
+    let add = |(mut counts, mut larger): (Vec<u32>, Vec<FlaggedVote>), other: (Vec<u32>, Vec<_>)| {
+        counts.iter_mut().zip(other.0).for_each(|(count, other)| *count += other);
+        larger.extend(other.1);
+        (counts, larger)
+    };
+    let Some((counts, larger)) = table.reduce_with(add) else {
+        return vec![0.0; graph.groups().len()];
+    };
+    let mut found = if larger.is_empty() {
+        vec![0.0; graph.groups().len()]
+    } else {
+        count_sorted(graph, larger)
+    };
+    let groups = graph.groups();
+    found.par_iter_mut().enumerate().for_each(|(g, found)| {
+        *found += f64::from(counts[place(groups.left[g], groups.right[g], groups.y[g])]);
+    });
+    found
 }
 
 /// The same for many items: votes are sorted as the groups, which are then read once. A search for each
@@ -168,7 +191,8 @@ mod tests {
             .map(|(k, vote)| (vote.oriented(), k as u32 % 4))
             .map(|(vote, count)| ((vote.left, vote.right), vote.y, count))
             .collect();
-        let counted = count_by_group(&graph, flagged.clone().into_par_iter());
+        let lists = flagged.par_chunks(100).map(|list| list.iter().copied());
+        let counted = count_by_group(&graph, &[-1.0, 0.0, 1.0], lists);
         assert_eq!(counted, count_sorted(&graph, flagged.clone()));
         let all: f64 = flagged.iter().map(|(_, _, count)| f64::from(*count)).sum();
         assert_eq!(counted.iter().sum::<f64>(), all);

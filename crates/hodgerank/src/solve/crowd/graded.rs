@@ -105,7 +105,7 @@ impl GradedModel {
     /// Computes the likelihoods of all blocks but those to be skipped.
     pub(super) fn evaluate(
         &self,
-        blocks: &Blocks,
+        blocks: &Blocks<'_>,
         at: &ScoreModel<'_>,
         is_skipped: impl Fn(usize) -> bool + Sync,
         out: &mut Likelihoods,
@@ -122,7 +122,7 @@ impl GradedModel {
     /// Adds the logarithms of the likelihoods of a block.
     fn add_logs(
         &self,
-        blocks: &Blocks,
+        blocks: &Blocks<'_>,
         block: usize,
         at: &ScoreModel<'_>,
         logs: &mut [f64; POINTS],
@@ -137,8 +137,8 @@ impl GradedModel {
                 *product = 1.0;
             }
         };
-        for (vote, &y) in blocks.block(block).0.iter().zip(blocks.outcomes(block)) {
-            let ratios = Ratios::new(at.distance(vote), f64::from(y), noise);
+        for (vote, &y) in blocks.block(block).zip(blocks.outcomes(block)) {
+            let ratios = Ratios::new(at.distance(&vote), f64::from(y), noise);
             if vote.count > 1 {
                 take_logs(&mut product, 1.0);
             }
@@ -156,7 +156,7 @@ impl GradedModel {
     /// The slopes of the log-likelihood, if behaviours have these probabilities.
     pub(super) fn slopes(
         &self,
-        blocks: &Blocks,
+        blocks: &Blocks<'_>,
         responsibility: &[[f32; POINTS]],
         at: &ScoreModel<'_>,
     ) -> Slopes {
@@ -173,7 +173,7 @@ impl GradedModel {
 
     fn add_block(
         &self,
-        blocks: &Blocks,
+        blocks: &Blocks<'_>,
         block: usize,
         responsibility: &[f32; POINTS],
         at: &ScoreModel<'_>,
@@ -183,8 +183,8 @@ impl GradedModel {
         let active: Vec<(&Behaviour, f64)> =
             likely(responsibility).map(|(k, r)| (&self.points[k], r)).collect();
         let mut residuals = Residuals::default();
-        for (vote, &y) in blocks.block(block).0.iter().zip(blocks.outcomes(block)) {
-            let (d, y, count) = (at.distance(vote), f64::from(y), f64::from(vote.count));
+        for (vote, &y) in blocks.block(block).zip(blocks.outcomes(block)) {
+            let (d, y, count) = (at.distance(&vote), f64::from(y), f64::from(vote.count));
             let ratios = Ratios::new(d, y, noise);
             let (mut honest, mut contrary) = (0.0, 0.0);
             for &(point, r) in &active {
@@ -196,7 +196,7 @@ impl GradedModel {
             residuals.squares += count * (honest * (y - d).powi(2) + contrary * (y + d).powi(2));
             let gradient = (honest * (y - d) - contrary * (y + d)) / noise;
             let slope = VoteSlope { gradient, information: (honest + contrary) / noise };
-            sums.add_vote(vote, &slope);
+            sums.add_vote(&vote, &slope);
         }
         sums.residuals.push(residuals);
     }

@@ -99,7 +99,7 @@ impl LikelihoodTable {
     /// Computes the likelihoods of all blocks but those to be skipped.
     pub(super) fn evaluate(
         &self,
-        blocks: &Blocks,
+        blocks: &Blocks<'_>,
         at: &ScoreModel<'_>,
         is_skipped: impl Fn(usize) -> bool + Sync,
         out: &mut Likelihoods,
@@ -116,8 +116,8 @@ impl LikelihoodTable {
             for (k, (relative, logs)) in relative.iter_mut().zip(logs).enumerate() {
                 let block = task * per_task + k;
                 if !is_skipped(block) {
-                    let (votes, _) = blocks.block(block);
-                    votes.iter().for_each(|vote| histogram.add(vote, at.distance(vote)));
+                    let votes = blocks.block(block);
+                    votes.for_each(|vote| histogram.add(&vote, at.distance(&vote)));
                     *logs = self.of_histogram(&mut histogram, &ties, relative);
                 }
             }

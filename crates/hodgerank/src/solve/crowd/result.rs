@@ -240,8 +240,10 @@ impl Crowd {
                 ((vote.left.min(vote.right), vote.left.max(vote.right)), y, vote.count)
             })
         };
-        let annotators = (0..=votes.annotators()).into_par_iter();
-        flagged::count_by_group(graph, annotators.flat_map_iter(of_annotator))
+        let ranges = votes.split(rayon::current_num_threads());
+        let lists = ranges.into_par_iter().with_max_len(1);
+        let lists = lists.map(|range| range.flat_map(of_annotator));
+        flagged::count_by_group(graph, votes.outcomes(), lists)
     }
 
     /// The threshold above which there are at least this many votes: more if several are equally bad.
@@ -384,7 +386,7 @@ fn estimates(search: &Search<'_>, other: Option<&OtherTaste>) -> CrowdEstimates 
             against += f64::from(r) * (-slope).max(0.0);
         }
     }
-    let unknown = (annotators..search.blocks.len()).flat_map(|block| search.blocks.block(block).0);
+    let unknown = (annotators..search.blocks.len()).flat_map(|block| search.blocks.block(block));
     let unknown_votes: u64 = unknown.map(|vote| u64::from(vote.count)).sum();
     let log_careful: f64 = search.likelihoods.logs.iter().map(|logs| logs.careful).sum();
     // Numbers of votes are exact in sums of all processes.
@@ -420,29 +422,22 @@ fn estimates(search: &Search<'_>, other: Option<&OtherTaste>) -> CrowdEstimates 
 }
 
 fn annotator_estimates(search: &Search<'_>, other: Option<&OtherTaste>) -> Vec<AnnotatorEstimate> {
-    let rows = search.blocks.annotator.iter().zip(&search.responsibility).enumerate();
+    let classes: Vec<AnnotatorClass> = search.points.iter().map(Behaviour::class).collect();
+    let rows = search.blocks.annotator.par_iter().zip(&search.responsibility).enumerate();
     rows.map(|(block, (&annotator, &behaviour))| {
         let taste = other.map_or(0.0, |other| other.probability[block]);
-        let of_class = |class: AnnotatorClass| -> f64 {
-            if class == AnnotatorClass::Taste {
-                return taste;
-            }
-            let points = search.points.iter().zip(&behaviour);
-            points.filter(|(point, _)| point.class() == class).map(|(_, &r)| f64::from(r)).sum()
-        };
-        let by_probability = |a: &AnnotatorClass, b: &AnnotatorClass| {
-            of_class(*a).total_cmp(&of_class(*b)).then(b.cmp(a))
-        };
-        let class = AnnotatorClass::ALL
-            .into_iter()
-            .max_by(by_probability)
-            .unwrap_or(AnnotatorClass::Careful);
+        let of_class = AnnotatorClass::ALL.map(|class| {
+            let points = classes.iter().zip(&behaviour).filter(|(own, _)| **own == class);
+            let sum: f64 = points.map(|(_, &r)| f64::from(r)).sum();
+            (class, if class == AnnotatorClass::Taste { taste } else { sum })
+        });
+        let most = of_class.into_iter().max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0)));
+        let (class, probability) = most.unwrap_or((AnnotatorClass::Careful, 0.0));
         let (honest, honest_low, honest_high) = honest_share(&search.points, &behaviour, taste);
-        let probability = of_class(class).min(1.0);
         AnnotatorEstimate {
             annotator,
             class,
-            probability,
+            probability: probability.min(1.0),
             honest,
             honest_low,
             honest_high,

@@ -48,7 +48,7 @@ const MIN_CAREFUL_SHARE: f64 = 0.25;
 /// The state of a search.
 pub(super) struct Search<'a> {
     pub(super) graph: &'a ComparisonGraph,
-    pub(super) blocks: Blocks,
+    pub(super) blocks: Blocks<'a>,
     pub(super) points: Vec<Behaviour>,
     /// Scores are in this unit: log-odds, or the root mean square of graded outcomes.
     pub(super) unit: f64,
@@ -110,7 +110,7 @@ pub(super) struct SearchEnd {
 impl<'a> Search<'a> {
     pub(super) fn new(
         graph: &'a ComparisonGraph,
-        votes: &AnnotatorVotes,
+        votes: &'a AnnotatorVotes,
         options: &super::CrowdOptions,
     ) -> Result<Self> {
         let points = behaviours(votes.has_sides());
@@ -356,7 +356,7 @@ impl<'a> Search<'a> {
         if !self.has_pair_sums() {
             return Base::Nothing;
         }
-        let votes = |block: usize| self.blocks.block(block).0.len() as f64;
+        let votes = |block: usize| self.blocks.votes_of(block) as f64;
         let careful = responsibility.iter().enumerate().filter(|(_, row)| is_certainly_careful(row));
         let mut sums = [careful.map(|(block, _)| votes(block)).sum(), self.blocks.votes() as f64];
         self.communicator().sum(&mut sums);

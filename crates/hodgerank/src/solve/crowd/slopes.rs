@@ -161,7 +161,7 @@ impl TaskSums {
 
 /// Adds up all blocks; the contribution of a vote is at most `bound`.
 pub(super) fn sum_blocks(
-    blocks: &Blocks,
+    blocks: &Blocks<'_>,
     items: usize,
     bound: f64,
     add_block: impl Fn(usize, &mut TaskSums) + Sync,
@@ -209,7 +209,7 @@ pub(super) fn is_certainly_careful(responsibility: &[f32; POINTS]) -> bool {
 
 /// Passes over the votes; `responsibility` has the probability of each behaviour for each block.
 pub(super) fn slopes(
-    blocks: &Blocks,
+    blocks: &Blocks<'_>,
     lines: &Lines,
     responsibility: &[[f32; POINTS]],
     at: &ScoreModel<'_>,
@@ -227,7 +227,7 @@ pub(super) fn slopes(
     // Gradient and information of a vote are at most one each, and so are those of its tie and of a
     // careful annotator.
     sum_blocks(blocks, items, 3.0, |block, sums| {
-        pass.add_block(blocks.block(block).0, &responsibility[block], sums);
+        pass.add_block(blocks.block(block), &responsibility[block], sums);
     })
 }
 
@@ -250,72 +250,67 @@ pub(super) struct VoteSlope {
     pub(super) information: f64,
 }
 
+/// A behaviour that an annotator may have.
+#[derive(Debug, Clone, Copy, Default)]
+struct ActivePoint {
+    probability: f64,
+    slope: f64,
+    /// For answers left and right.
+    offset: [f64; 2],
+    honest: f64,
+    contrary: f64,
+}
+
 impl Pass<'_> {
-    fn add_block(&self, votes: &[SidedVote], responsibility: &[f32; POINTS], sums: &mut TaskSums) {
+    fn add_block(
+        &self,
+        votes: impl Iterator<Item = SidedVote>,
+        responsibility: &[f32; POINTS],
+        sums: &mut TaskSums,
+    ) {
         if self.base == Base::AllCareful && is_certainly_careful(responsibility) {
             return;
         }
-        let mut active = [(0_usize, 0.0_f64); POINTS];
-        let mut number = 0;
-        for found in likely(responsibility) {
-            active[number] = found;
+        // As in `sum_of_points`: those that treat both sides alike, those for the left, for the right.
+        let mut active = [ActivePoint::default(); POINTS];
+        let (mut number, mut ends) = (0, [0; 3]);
+        let mut is_only_careful = true;
+        for (k, probability) in likely(responsibility) {
+            let Lines { slope, offset, honest, contrary } = self.lines;
+            let (slope, honest, contrary) = (slope[k], honest[k], contrary[k]);
+            let offset = [offset[0][k], offset[1][k]];
+            active[number] = ActivePoint { probability, slope, offset, honest, contrary };
             number += 1;
+            let first = usize::from(k >= SYMMETRIC_POINTS)
+                + usize::from(k >= SYMMETRIC_POINTS + SIDED_POINTS);
+            ends[first..].fill(number);
+            is_only_careful &= k == 0;
         }
-        let active = &active[..number];
+        let parts = [&active[..ends[0]], &active[ends[0]..ends[1]], &active[ends[1]..ends[2]]];
         // How much the annotator's answers depend on the items, and so which votes are ties.
         let follows: [f64; POINTS] =
             std::array::from_fn(|k| f64::from(responsibility[k]) * self.lines.slope[k].abs());
         let follows = sum_of_points(&follows);
-        match active {
-            [] if self.base == Base::Nothing => {}
-            &[(0, careful)] => self.add_votes(votes, follows, sums, |_, same, other| VoteSlope {
+        if number == 0 && self.base == Base::Nothing {
+            return;
+        }
+        if is_only_careful {
+            let careful = active[0].probability;
+            self.add_votes(votes, follows, sums, |_, same, other| VoteSlope {
                 gradient: careful * other,
                 information: careful * same * other,
-            }),
-            active => {
-                // As in `sum_of_points`.
-                let first_sided = active.partition_point(|(k, _)| *k < SYMMETRIC_POINTS);
-                let (both, sided) = active.split_at(first_sided);
-                let right = SYMMETRIC_POINTS + SIDED_POINTS;
-                let (left, right) = sided.split_at(sided.partition_point(|(k, _)| *k < right));
-                self.add_votes(votes, follows, sums, |side, same, other| {
-                    self.mixed([both, left, right], side, same, other)
-                });
-            }
+            });
+        } else {
+            self.add_votes(votes, follows, sums, |side, same, other| {
+                mixed(parts, side, same, other)
+            });
         }
-    }
-
-    /// The slope of a vote by an annotator whose behaviour is not certain, towards its side; an honest
-    /// answer is the same with probability `same` and the other one with probability `other`.
-    #[inline]
-    fn mixed(&self, active: [&[(usize, f64)]; 3], side: usize, same: f64, other: f64) -> VoteSlope {
-        let variance = same * other;
-        let (slope, offset) = (&self.lines.slope, &self.lines.offset[side]);
-        let sums = |active: &[(usize, f64)]| {
-            let (mut honest, mut contrary, mut information) = (0.0, 0.0, 0.0);
-            for &(k, r) in active {
-                let q = (slope[k] * same + offset[k]).max(MIN_PROBABILITY);
-                // One division gives r / q and r / (q (1 − q)): half of the time is divisions.
-                let rest = (1.0 - q).max(MIN_REST);
-                let per_variance = r / (q * rest);
-                let per_q = per_variance * rest;
-                honest += per_q * self.lines.honest[k] * same;
-                contrary += per_q * self.lines.contrary[k] * other;
-                information += per_variance * slope[k] * slope[k] * variance;
-            }
-            [honest, contrary, information]
-        };
-        let [both, left, right] = active.map(sums);
-        let [honest, contrary, information]: [f64; 3] =
-            std::array::from_fn(|k| both[k] + (left[k] + right[k]));
-        let gradient = honest * other - contrary * same;
-        VoteSlope { gradient, information: information.min(1.0) * variance }
     }
 
     #[inline]
     fn add_votes(
         &self,
-        votes: &[SidedVote],
+        votes: impl Iterator<Item = SidedVote>,
         follows: f64,
         sums: &mut TaskSums,
         slope: impl Fn(usize, f64, f64) -> VoteSlope,
@@ -330,13 +325,12 @@ impl Pass<'_> {
             let side = vote.side();
             let mut total = match side {
                 None => VoteSlope { gradient: 0.0, information: 0.0 },
-                Some(0) => {
-                    let towards = slope(0, p, q);
-                    VoteSlope { gradient: towards.gradient - is_careful * q, ..towards }
-                }
-                Some(_) => {
-                    let towards = slope(1, q, p);
-                    VoteSlope { gradient: is_careful * p - towards.gradient, ..towards }
+                Some(side) => {
+                    // Selected, not branched on: sides alternate at random.
+                    let (same, other) = if side == 0 { (p, q) } else { (q, p) };
+                    let sign = if side == 0 { 1.0 } else { -1.0 };
+                    let VoteSlope { gradient, information } = slope(side, same, other);
+                    VoteSlope { gradient: sign * (gradient - is_careful * other), information }
                 }
             };
             let count = i64::from(vote.count);
@@ -355,9 +349,35 @@ impl Pass<'_> {
                 sums.ties += count * sums.fixed(follows * is_tie);
                 sums.expected_ties += count * sums.fixed(follows * tie);
             }
-            sums.add_vote(vote, &total);
+            sums.add_vote(&vote, &total);
         }
     }
+}
+
+/// The slope of a vote by an annotator whose behaviour is not certain, towards its side; an honest answer is
+/// the same with probability `same` and the other one with probability `other`.
+#[inline]
+fn mixed(active: [&[ActivePoint]; 3], side: usize, same: f64, other: f64) -> VoteSlope {
+    let variance = same * other;
+    let sums = |active: &[ActivePoint]| {
+        let (mut honest, mut contrary, mut information) = (0.0, 0.0, 0.0);
+        for point in active {
+            let q = (point.slope * same + point.offset[side]).max(MIN_PROBABILITY);
+            // One division gives r / q and r / (q (1 − q)): half of the time is divisions.
+            let rest = (1.0 - q).max(MIN_REST);
+            let per_variance = point.probability / (q * rest);
+            let per_q = per_variance * rest;
+            honest += per_q * point.honest * same;
+            contrary += per_q * point.contrary * other;
+            information += per_variance * point.slope * point.slope * variance;
+        }
+        [honest, contrary, information]
+    };
+    let [both, left, right] = active.map(sums);
+    let [honest, contrary, information]: [f64; 3] =
+        std::array::from_fn(|k| both[k] + (left[k] + right[k]));
+    let gradient = honest * other - contrary * same;
+    VoteSlope { gradient, information: information.min(1.0) * variance }
 }
 
 /// Behaviours that are likely enough to count, with their probabilities.
