@@ -95,7 +95,7 @@ impl PairCounts<'_> {
                 let own = total * honest.variance();
                 let pull = prior.weights[p] * d;
                 *information = own as f32;
-                ends.add(pairs, p, [(gradient, -gradient), (pull, -pull), (own, own)]);
+                ends.add(i, j, [(gradient, -gradient), (pull, -pull), (own, own)]);
                 if HAS_VALUE {
                     sums[0] += 0.5 * d * (votes.win - votes.loss) + votes.tie * log_tie_odds
                         - total * honest.log_total;

@@ -15,7 +15,7 @@ use rayon::prelude::*;
 
 use super::pair_counts::PAIRS_PER_TASK;
 use crate::graph::{ComparisonGraph, Pairs};
-use crate::numeric::{add_parts, sum_tasks};
+use crate::numeric::sum_tasks;
 
 /// Smallest λ that is estimated: wider priors do not keep undefeated items near the others.
 const MIN_PRIOR: f64 = 0.01;
@@ -42,6 +42,7 @@ impl GraphPrior {
         graph.communicator().sum(&mut votes);
         let inverse = |item: u32| 1.0 / votes[item as usize];
         let weights: Vec<f64> = (0..pairs.len())
+            .into_par_iter()
             .map(|p| 0.5 * pairs.weight[p] * (inverse(pairs.left[p]) + inverse(pairs.right[p])))
             .collect();
         let mut diagonal = sum_ends(graph.items(), pairs, |p| (weights[p], weights[p]));
@@ -104,7 +105,7 @@ pub(crate) fn sum_all_ends<const K: usize>(
 ) -> [Vec<f64>; K] {
     let parts = pair_parts(items, pairs.len()).into_par_iter().map(|range| {
         let mut sums = EndSums::new(items, pairs, range.clone());
-        range.for_each(|p| sums.add(pairs, p, values(p)));
+        range.for_each(|p| sums.add(pairs.left[p] as usize, pairs.right[p] as usize, values(p)));
         sums
     });
     EndSums::total(items, &parts.collect::<Vec<_>>())
@@ -120,32 +121,33 @@ pub(crate) fn pair_parts(items: usize, pairs: usize) -> Vec<std::ops::Range<usiz
 pub(crate) struct EndSums<const K: usize> {
     /// The first item of the range; those before it have no sum.
     first: usize,
-    sums: [Vec<f64>; K],
+    sums: Vec<[f64; K]>,
 }
 
 impl<const K: usize> EndSums<K> {
     pub(crate) fn new(items: usize, pairs: &Pairs, range: std::ops::Range<usize>) -> Self {
         // Pairs are sorted by their left items, which are the smaller ones.
         let first = pairs.left.get(range.start).map_or(items, |&left| left as usize);
-        Self { first, sums: std::array::from_fn(|_| vec![0.0; items - first]) }
+        Self { first, sums: vec![[0.0; K]; items - first] }
     }
 
+    /// Adds values for the left and the right item of a pair.
     #[inline]
-    pub(crate) fn add(&mut self, pairs: &Pairs, pair: usize, values: [(f64, f64); K]) {
-        let left = pairs.left[pair] as usize - self.first;
-        let right = pairs.right[pair] as usize - self.first;
-        for (sums, (of_left, of_right)) in self.sums.iter_mut().zip(values) {
-            sums[left] += of_left;
-            sums[right] += of_right;
-        }
+    pub(crate) fn add(&mut self, left: usize, right: usize, values: [(f64, f64); K]) {
+        let sums = &mut self.sums[left - self.first];
+        (0..K).for_each(|k| sums[k] += values[k].0);
+        let sums = &mut self.sums[right - self.first];
+        (0..K).for_each(|k| sums[k] += values[k].1);
     }
 
     /// The sums of all parts, added up in their order.
     pub(crate) fn total(items: usize, parts: &[Self]) -> [Vec<f64>; K] {
-        std::array::from_fn(|k| {
-            let mut total = vec![0.0; items];
-            add_parts(&mut total, || parts.iter().map(|part| (part.first, &part.sums[k][..])));
-            total
-        })
+        let mut total = vec![[0.0; K]; items];
+        for part in parts {
+            for (total, own) in total[part.first..].iter_mut().zip(&part.sums) {
+                (0..K).for_each(|k| total[k] += own[k]);
+            }
+        }
+        std::array::from_fn(|k| total.iter().map(|sums| sums[k]).collect())
     }
 }

@@ -184,12 +184,17 @@ impl<'a> Search<'a> {
 
     /// Computes the likelihoods at the scores, but for settled annotators, and the sums over pairs.
     pub(super) fn evaluate(&mut self) {
+        self.evaluate_blocks();
+        self.pass = self.pair_pass(&self.scores, NeedsValue::Yes);
+    }
+
+    /// Computes the likelihoods alone.
+    pub(super) fn evaluate_blocks(&mut self) {
         let mut likelihoods = std::mem::take(&mut self.likelihoods);
         let settled = &self.settled;
         let is_settled = |block: usize| settled.is_settled(block);
         self.answers.evaluate(&self.blocks, &self.score_model(), is_settled, &mut likelihoods);
         self.likelihoods = likelihoods;
-        self.pass = self.pair_pass(&self.scores, NeedsValue::Yes);
     }
 
     /// Computes the likelihoods of some blocks at other scores.

@@ -69,7 +69,8 @@ impl Search<'_> {
         if found[0] == 0.0 {
             return false;
         }
-        self.evaluate();
+        // The scores are those of the last pass over the pairs.
+        self.evaluate_blocks();
         self.update_behaviours();
         let is_wrong = |(own, row): (&bool, &[f32; POINTS])| *own && row[0] < MIN_PROBABILITY_AFTER;
         let is_any_wrong = settled.iter().zip(&self.responsibility).any(is_wrong);

@@ -16,6 +16,8 @@ const OTHER_COUNT: f64 = 0.5;
 /// Most steps of EM after a pass, and to compare models.
 const STEPS: usize = 30;
 const STEPS_TO_COMPARE: usize = 60;
+/// Steps after which EM checks whether a model can still be as good as another.
+const STEPS_TO_CHECK: [usize; 4] = [2, 6, 15, 30];
 /// Gain of the log-likelihood in a step at which EM stops: that of all further steps is far below
 /// [`MIN_GAIN`].
 const STEP_GAIN: f64 = 1e-3;
@@ -134,13 +136,29 @@ impl Shares {
         sum_of_points(&std::array::from_fn::<f64, POINTS, _>(of))
     }
 
-    /// Steps of EM until they gain next to nothing.
-    fn improved(&self, evidence: &Evidence<'_>, count_factor: f64, max_steps: usize) -> Self {
+    /// Steps of EM until they gain next to nothing, or the log-likelihood cannot rise above `wanted` any more.
+    fn improved(
+        &self,
+        evidence: &Evidence<'_>,
+        count_factor: f64,
+        max_steps: usize,
+        wanted: f64,
+    ) -> Self {
         let counts = pseudo_counts(evidence.points, count_factor);
         let rows = LikelyRows::of(evidence, &self.is_in);
         let mut shares = self.clone();
-        for _ in 0..max_steps {
-            let sums = rows.sum(&shares.tables(evidence.points)[0], evidence.communicator);
+        for step in 0..max_steps {
+            let table = shares.tables(evidence.points)[0];
+            let sums = rows.sum(&table, evidence.communicator);
+            if wanted > f64::NEG_INFINITY && STEPS_TO_CHECK.contains(&step) {
+                // The log-likelihood is concave: it rises by less than its largest slope.
+                let slope = |k: usize| if shares.is_in[k] { sums[k] / table[k] } else { 0.0 };
+                let largest = (0..POINTS).map(slope).fold(0.0, f64::max);
+                let rise = largest - sum_of_points(&sums);
+                if shares.value(evidence) + rise < wanted {
+                    break;
+                }
+            }
             let with_prior = |k: usize| if shares.is_in[k] { counts[k] + sums[k] } else { 0.0 };
             let before = shares.of;
             shares.of = std::array::from_fn(with_prior);
@@ -160,12 +178,13 @@ impl Shares {
 
     /// The shares at these likelihoods.
     pub(super) fn after(&self, evidence: &Evidence<'_>) -> Self {
-        self.improved(evidence, 1.0, STEPS)
+        self.improved(evidence, 1.0, STEPS, f64::NEG_INFINITY)
     }
 
-    /// The log-likelihood with these behaviours and their best shares.
-    fn best_value(&self, evidence: &Evidence<'_>) -> f64 {
-        self.improved(evidence, COUNTS_TO_COMPARE, STEPS_TO_COMPARE).value(evidence)
+    /// The log-likelihood with these behaviours and their best shares; some smaller number if it is below
+    /// `wanted`.
+    fn best_value(&self, evidence: &Evidence<'_>, wanted: f64) -> f64 {
+        self.improved(evidence, COUNTS_TO_COMPARE, STEPS_TO_COMPARE, wanted).value(evidence)
     }
 
     /// The shares of the behaviours that the votes speak for, of all that there are.
@@ -183,7 +202,7 @@ impl Shares {
 
     /// Removes the groups of points that the votes do not speak for.
     fn remove_unsupported(&mut self, evidence: &Evidence<'_>) {
-        let mut value = self.best_value(evidence);
+        let mut value = self.best_value(evidence, f64::NEG_INFINITY);
         // Of groups that are tried together the least supported one leaves first, so that it does not
         // matter which side is called left.
         for groups in [
@@ -193,7 +212,8 @@ impl Shares {
             &[PointGroup::Careless],
             &[PointGroup::Lapse],
         ] {
-            while let Some((without, rest)) = self.without_weakest(groups, evidence)
+            while let Some((without, rest)) =
+                self.without_weakest(groups, evidence, value - MIN_GAIN)
                 && value - rest < MIN_GAIN
             {
                 (*self, value) = (without, rest);
@@ -202,11 +222,12 @@ impl Shares {
     }
 
     /// These shares without the group that is supported least, and the log-likelihood without it; none
-    /// if the model has none of the groups.
+    /// if the model has none of the groups. A log-likelihood below `wanted` may be too small.
     fn without_weakest(
         &self,
         groups: &[PointGroup],
         evidence: &Evidence<'_>,
+        wanted: f64,
     ) -> Option<(Self, f64)> {
         let without = |group: &PointGroup| {
             let mut without = self.clone();
@@ -215,7 +236,7 @@ impl Shares {
             }
             (without.is_in != self.is_in).then(|| {
                 without.normalise();
-                let value = without.best_value(evidence);
+                let value = without.best_value(evidence, wanted);
                 (without, value)
             })
         };
