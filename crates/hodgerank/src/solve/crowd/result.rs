@@ -399,7 +399,8 @@ fn estimates(search: &Search<'_>, other: Option<&OtherTaste>) -> CrowdEstimates 
         _ => {
             let points = search.points.iter().zip(&search.shares.of);
             let of_class = points.filter(|(point, _)| point.class() == class);
-            (1.0 - taste) * of_class.map(|(_, share)| share).sum::<f64>()
+            // A sum of nothing is −0.
+            positive_zero((1.0 - taste) * of_class.map(|(_, share)| share).sum::<f64>())
         }
     };
     // Likelihoods of graded votes are relative to N(0, unit²), and the mean square is unit².

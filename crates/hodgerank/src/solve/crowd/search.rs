@@ -25,7 +25,7 @@ use crate::status::Status;
 
 const MAX_ITERATIONS: usize = 40;
 /// Newton steps in which everyone counts as careful.
-const WARM_UP: usize = 3;
+const WARM_UP: usize = 2;
 /// Iterations before the search may end.
 const MIN_ITERATIONS: usize = 2;
 /// Change of the scores relative to their spread at which unsupported behaviours leave the model, and
