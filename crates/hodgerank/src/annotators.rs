@@ -29,6 +29,7 @@ pub use judged::{JudgedAnnotator, judge, judge_all, judge_parts, judge_shared};
 pub use pooled::StudyVotes;
 pub use trials::MAX_EXACT_VOTES;
 
+pub(crate) use exact::normal_quantile;
 pub use exact::{binomial_half_two_sided, fisher_more, holm, wilson};
 
 use crate::comparison::Comparison;

@@ -87,6 +87,7 @@ pub mod simulate;
 pub mod solve;
 pub mod status;
 mod study;
+pub mod uncertainty;
 mod votes;
 
 pub use annotator_votes::{AnnotatorVote, AnnotatorVotes};
@@ -107,5 +108,6 @@ pub use ranking::{RankedItem, Ranking};
 pub use select::OutlierRule;
 pub use solve::{Method, MethodInfo};
 pub use status::Status;
+pub use uncertainty::{IntervalOptions, Uncertainty};
 pub use study::{InputSummary, MAX_VOTES, Study, check_votes};
 pub use votes::{Vote, Votes};

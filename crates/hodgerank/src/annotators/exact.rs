@@ -146,7 +146,7 @@ pub(super) fn normal_below(x: f64) -> f64 {
 }
 
 /// The standard normal quantile by Acklam's rational approximation; relative error below 1.2e-9.
-fn normal_quantile(p: f64) -> f64 {
+pub(crate) fn normal_quantile(p: f64) -> f64 {
     const A: [f64; 6] = [
         -3.969683028665376e+01,
         2.209460984245205e+02,

@@ -51,9 +51,11 @@ mod prior;
 mod side_search;
 mod sided_counts;
 
+pub(crate) use pair_counts::HonestVote;
 pub(super) use pair_counts::PairCounts;
 pub(super) use pair_pass::{NeedsValue, PairPass};
-pub(super) use prior::{GraphPrior, sum_ends};
+pub(crate) use prior::GraphPrior;
+pub(super) use prior::sum_ends;
 
 use std::time::Instant;
 

@@ -48,6 +48,7 @@ mod checkpoint;
 mod fans;
 mod flagged;
 mod graded;
+mod influence;
 mod likelihood;
 mod newton;
 mod result;
@@ -59,6 +60,8 @@ mod tastes;
 mod unknown;
 
 pub use behaviour::AnnotatorClass;
+pub(crate) use influence::VoterSlopes;
+pub(crate) use slopes::VoteSlope;
 pub use result::{AnnotatorEstimate, Crowd, CrowdEstimates, FavouriteItem};
 
 use std::time::Instant;

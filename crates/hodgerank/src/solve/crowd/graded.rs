@@ -95,6 +95,29 @@ pub(super) fn honest_probability<'a>(
     behaviours.map(|(point, r)| r * point.honest * ratios.honest / ratios.of(point)).sum()
 }
 
+/// The slope of a vote by a mixture of behaviours; all but the probabilities are in units of the outcomes,
+/// whose root mean square is `unit`.
+pub(super) fn slope_of_vote(
+    behaviours: &[(&Behaviour, f64)],
+    d: f64,
+    y: f64,
+    noise: f64,
+    unit: f64,
+) -> VoteSlope {
+    let ratios = Ratios::new(d / unit, y / unit, (noise / unit).powi(2));
+    let (mut honest, mut contrary) = (0.0, 0.0);
+    for (point, r) in behaviours {
+        let per_q = r / ratios.of(point);
+        honest += per_q * point.honest * ratios.honest;
+        contrary += per_q * point.contrary * ratios.contrary;
+    }
+    let precision = 1.0 / (noise * noise);
+    VoteSlope {
+        gradient: precision * (honest * (y - d) - contrary * (y + d)),
+        information: precision * (honest + contrary),
+    }
+}
+
 impl GradedModel {
     /// Everyone's noise is `noise` at first.
     pub(super) fn new(points: &[Behaviour], blocks: usize, noise: f64) -> Self {

@@ -105,6 +105,11 @@ pub struct FavouriteItem {
 }
 
 impl FavouriteItem {
+    /// Whether a vote is on the item.
+    pub(super) fn is_on(&self, left: u32, right: u32) -> bool {
+        left == self.item || right == self.item
+    }
+
     /// Whether a vote on items as they were shown is one that this annotator would cast anyway.
     fn explains(&self, left: u32, right: u32, y: f64) -> bool {
         let is_left = left == self.item;
@@ -169,18 +174,43 @@ impl Crowd {
         self.voter(annotator).bad_probability(self, (left, right), y)
     }
 
+    pub(super) fn points(&self) -> &[Behaviour] {
+        &self.points
+    }
+
+    /// The root mean square of graded outcomes; 1 for votes of one size.
+    pub(super) fn outcome_unit(&self) -> f64 {
+        self.outcome_unit.unwrap_or(1.0)
+    }
+
+    /// The probabilities of the behaviours of an annotator, the noise of graded votes, and the favourite.
+    pub(super) fn behaviour_of(
+        &self,
+        position: Option<usize>,
+    ) -> (&[f32; POINTS], Option<f64>, Option<FavouriteItem>) {
+        match position.map(|a| &self.annotators[a]) {
+            Some(own) => (&own.behaviour, own.noise, own.favourite),
+            None => (&self.unknown, self.estimates.noise, None),
+        }
+    }
+
+    /// The smallest noise of an annotator's graded votes.
+    pub(crate) fn smallest_noise(&self) -> Option<f64> {
+        let own = self.annotators.iter().filter_map(|annotator| annotator.noise);
+        self.estimates.noise.map(|noise| own.fold(noise, f64::min))
+    }
+
+    /// Behaviours that are likely enough to count, with their probabilities.
+    pub(super) fn likely(&self, behaviour: &[f32; POINTS]) -> Vec<(&Behaviour, f64)> {
+        let likely = self.points.iter().zip(behaviour).filter(|(_, r)| **r >= MIN_PROBABILITY);
+        likely.map(|(point, &r)| (point, f64::from(r))).collect()
+    }
+
     /// What the probabilities of all votes of an annotator depend on.
     fn voter(&self, annotator: Option<usize>) -> Voter<'_> {
-        let (behaviour, taste, noise, favourite) = match annotator {
-            Some(a) => {
-                let AnnotatorEstimate { behaviour, taste, noise, favourite, .. } =
-                    &self.annotators[a];
-                (behaviour, *taste, *noise, *favourite)
-            }
-            None => (&self.unknown, 0.0, self.estimates.noise, None),
-        };
-        let likely = self.points.iter().zip(behaviour).filter(|(_, r)| **r >= MIN_PROBABILITY);
-        let likely = likely.map(|(point, &r)| (point, f64::from(r))).collect();
+        let (behaviour, noise, favourite) = self.behaviour_of(annotator);
+        let taste = annotator.map_or(0.0, |a| self.annotators[a].taste);
+        let likely = self.likely(behaviour);
         Voter { likely, taste, noise, favourite }
     }
 
@@ -276,7 +306,7 @@ impl Crowd {
     }
 
     /// The difference of the scores with the advantage of the left side.
-    fn difference(&self, left: u32, right: u32) -> f64 {
+    pub(super) fn difference(&self, left: u32, right: u32) -> f64 {
         let scores = &self.solution.scores;
         scores[left as usize] - scores[right as usize] + self.estimates.side_advantage
     }

@@ -243,11 +243,52 @@ struct Pass<'a> {
 }
 
 /// What a vote adds to the sums.
-pub(super) struct VoteSlope {
+pub(crate) struct VoteSlope {
     /// ∂/∂d of the log-likelihood.
-    pub(super) gradient: f64,
+    pub(crate) gradient: f64,
     /// −∂²/∂d², expected.
-    pub(super) information: f64,
+    pub(crate) information: f64,
+}
+
+/// The behaviours that an annotator may have: those that treat both sides alike, those for the left, and
+/// those for the right, as in `sum_of_points`.
+pub(super) struct ActivePoints {
+    points: [ActivePoint; POINTS],
+    ends: [usize; 3],
+    is_only_careful: bool,
+}
+
+impl ActivePoints {
+    pub(super) fn new(lines: &Lines, responsibility: &[f32; POINTS]) -> Self {
+        let mut points = [ActivePoint::default(); POINTS];
+        let (mut number, mut ends) = (0, [0; 3]);
+        let mut is_only_careful = true;
+        for (k, probability) in likely(responsibility) {
+            let Lines { slope, offset, honest, contrary } = lines;
+            let (slope, honest, contrary) = (slope[k], honest[k], contrary[k]);
+            let offset = [offset[0][k], offset[1][k]];
+            points[number] = ActivePoint { probability, slope, offset, honest, contrary };
+            number += 1;
+            let first = usize::from(k >= SYMMETRIC_POINTS)
+                + usize::from(k >= SYMMETRIC_POINTS + SIDED_POINTS);
+            ends[first..].fill(number);
+            is_only_careful &= k == 0;
+        }
+        Self { points, ends, is_only_careful }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.ends[2] == 0
+    }
+
+    /// The slope of a vote towards its side; an honest answer is the same with probability `same` and the
+    /// other one with probability `other`.
+    #[inline]
+    pub(super) fn slope(&self, side: usize, same: f64, other: f64) -> VoteSlope {
+        let [both, left, right] = self.ends;
+        let parts = [&self.points[..both], &self.points[both..left], &self.points[left..right]];
+        mixed(parts, side, same, other)
+    }
 }
 
 /// A behaviour that an annotator may have.
@@ -271,38 +312,23 @@ impl Pass<'_> {
         if self.base == Base::AllCareful && is_certainly_careful(responsibility) {
             return;
         }
-        // As in `sum_of_points`: those that treat both sides alike, those for the left, for the right.
-        let mut active = [ActivePoint::default(); POINTS];
-        let (mut number, mut ends) = (0, [0; 3]);
-        let mut is_only_careful = true;
-        for (k, probability) in likely(responsibility) {
-            let Lines { slope, offset, honest, contrary } = self.lines;
-            let (slope, honest, contrary) = (slope[k], honest[k], contrary[k]);
-            let offset = [offset[0][k], offset[1][k]];
-            active[number] = ActivePoint { probability, slope, offset, honest, contrary };
-            number += 1;
-            let first = usize::from(k >= SYMMETRIC_POINTS)
-                + usize::from(k >= SYMMETRIC_POINTS + SIDED_POINTS);
-            ends[first..].fill(number);
-            is_only_careful &= k == 0;
-        }
-        let parts = [&active[..ends[0]], &active[ends[0]..ends[1]], &active[ends[1]..ends[2]]];
+        let active = ActivePoints::new(self.lines, responsibility);
         // How much the annotator's answers depend on the items, and so which votes are ties.
         let follows: [f64; POINTS] =
             std::array::from_fn(|k| f64::from(responsibility[k]) * self.lines.slope[k].abs());
         let follows = sum_of_points(&follows);
-        if number == 0 && self.base == Base::Nothing {
+        if active.is_empty() && self.base == Base::Nothing {
             return;
         }
-        if is_only_careful {
-            let careful = active[0].probability;
+        if active.is_only_careful {
+            let careful = active.points[0].probability;
             self.add_votes(votes, follows, sums, |_, same, other| VoteSlope {
                 gradient: careful * other,
                 information: careful * same * other,
             });
         } else {
             self.add_votes(votes, follows, sums, |side, same, other| {
-                mixed(parts, side, same, other)
+                active.slope(side, same, other)
             });
         }
     }

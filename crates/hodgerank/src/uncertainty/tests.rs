@@ -1,0 +1,211 @@
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use super::*;
+use crate::fit::fit_with_annotators;
+use crate::{Comparison, FitOptions, Groups, Method};
+
+const ITEMS: usize = 7;
+
+/// Bradley–Terry votes of annotators on random pairs.
+fn votes(annotators: u32, each: usize, seed: u64) -> Vec<Comparison> {
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    let mut votes = Vec::new();
+    for annotator in 0..annotators {
+        for _ in 0..each {
+            let left = random.random_range(0..ITEMS as u32);
+            let right = (left + 1 + random.random_range(0..ITEMS as u32 - 1)) % ITEMS as u32;
+            let d = 0.4 * (f64::from(left) - f64::from(right));
+            let y = if random.random::<f64>() < 1.0 / (1.0 + (-d).exp()) { 1.0 } else { -1.0 };
+            votes.push(Comparison { annotator: Some(annotator), ..Comparison::new(left, right, y) });
+        }
+    }
+    votes
+}
+
+fn graph_of(votes: &[Comparison]) -> ComparisonGraph {
+    ComparisonGraph::new(ITEMS, Groups::merge(ITEMS, votes).unwrap().groups).unwrap()
+}
+
+/// The inverse of a small matrix by Gauss–Jordan elimination.
+fn inverse(matrix: &[Vec<f64>]) -> Vec<Vec<f64>> {
+    let n = matrix.len();
+    let mut rows: Vec<Vec<f64>> = (0..n)
+        .map(|i| (0..2 * n).map(|j| if j < n { matrix[i][j] } else { f64::from(u8::from(j - n == i)) }).collect())
+        .collect();
+    for k in 0..n {
+        let pivot = (k..n).max_by(|&a, &b| rows[a][k].abs().total_cmp(&rows[b][k].abs())).unwrap();
+        rows.swap(k, pivot);
+        let scale = rows[k][k];
+        rows[k].iter_mut().for_each(|x| *x /= scale);
+        for i in (0..n).filter(|&i| i != k) {
+            let factor = rows[i][k];
+            for j in 0..2 * n {
+                rows[i][j] -= factor * rows[k][j];
+            }
+        }
+    }
+    rows.into_iter().map(|row| row[n..].to_vec()).collect()
+}
+
+/// V vote by vote; `slope` returns the slope and the information of a vote.
+fn slow(
+    votes: &[Comparison],
+    clusters: Option<u32>,
+    prior: &[(usize, usize, f64)],
+    slope: impl Fn(&Comparison) -> (f64, f64),
+) -> Vec<Vec<f64>> {
+    let n = ITEMS;
+    let mean = 1.0 / n as f64;
+    let mut h = vec![vec![mean; n]; n];
+    let mut add = |i: usize, j: usize, weight: f64| {
+        h[i][i] += weight;
+        h[j][j] += weight;
+        h[i][j] -= weight;
+        h[j][i] -= weight;
+    };
+    for vote in votes {
+        add(vote.left as usize, vote.right as usize, slope(vote).1);
+    }
+    prior.iter().for_each(|&(i, j, weight)| add(i, j, weight));
+    let mut inverse = inverse(&h);
+    inverse.iter_mut().flatten().for_each(|x| *x -= mean);
+    let lists: Vec<Vec<&Comparison>> = match clusters {
+        Some(clusters) => (0..clusters)
+            .map(|a| votes.iter().filter(|vote| vote.annotator == Some(a)).collect())
+            .collect(),
+        None => votes.iter().map(|vote| vec![vote]).collect(),
+    };
+    let mut v = vec![vec![0.0; n]; n];
+    for list in &lists {
+        let (mut g, mut share) = (vec![0.0; n], 0.0);
+        for vote in list {
+            let (i, j) = (vote.left as usize, vote.right as usize);
+            let (gradient, information) = slope(vote);
+            g[i] += gradient;
+            g[j] -= gradient;
+            share += information * (inverse[i][i] + inverse[j][j] - 2.0 * inverse[i][j]);
+        }
+        let share = if clusters.is_some() { share / (n - 1) as f64 } else { 0.0 };
+        let z: Vec<f64> = (0..n)
+            .map(|i| (0..n).map(|k| inverse[i][k] * g[k]).sum::<f64>() / (1.0 - share))
+            .collect();
+        for i in 0..n {
+            for j in 0..n {
+                v[i][j] += z[i] * z[j];
+            }
+        }
+    }
+    if let Some(clusters) = clusters {
+        let factor = f64::from(clusters) / f64::from(clusters - 1);
+        v.iter_mut().flatten().for_each(|x| *x *= factor);
+    }
+    v
+}
+
+fn check(found: &Uncertainty, expected: &[Vec<f64>]) {
+    for i in 0..ITEMS {
+        let se = expected[i][i].sqrt();
+        assert!((found.se[i] - se).abs() < 1e-8 * se, "{i}: {} {se}", found.se[i]);
+        for j in (0..ITEMS).filter(|&j| j != i) {
+            let variance = expected[i][i] + expected[j][j] - 2.0 * expected[i][j];
+            let se = found.difference_se(i as u32, j as u32).unwrap();
+            assert!((se - variance.sqrt()).abs() < 1e-8 * se, "{i} {j}: {se}");
+        }
+    }
+}
+
+#[test]
+fn the_sandwich_is_that_of_a_dense_reference() {
+    let votes = votes(12, 30, 3);
+    let graph = graph_of(&votes);
+    let annotated = AnnotatorVotes::from_comparisons(12, &votes, true);
+    for clusters in [None, Some(12)] {
+        let list = clusters.map(|_| &annotated);
+        let fitted = |options: FitOptions| fit_with_annotators(&graph, list, &options).unwrap();
+        let estimate = |fit: &Fit| {
+            Uncertainty::new(&graph, list, fit, &IntervalOptions::default()).unwrap().unwrap()
+        };
+        let d = |fit: &Fit, vote: &Comparison| {
+            fit.scores[vote.left as usize] - fit.scores[vote.right as usize]
+        };
+        let fit = fitted(FitOptions::default().method(Method::L2));
+        check(&estimate(&fit), &slow(&votes, clusters, &[], |vote| (vote.y - d(&fit, vote), 1.0)));
+        let fit = fitted(FitOptions::default().method(Method::BradleyTerry).lapse_rate(0.0));
+        let Some(crate::Model::BradleyTerry(estimates)) = &fit.model else { panic!("bt") };
+        let omega = crate::solve::bradley_terry::GraphPrior::new(&graph).weights;
+        let pairs = graph.pairs();
+        let prior: Vec<(usize, usize, f64)> = (0..pairs.len())
+            .map(|p| (pairs.left[p] as usize, pairs.right[p] as usize, estimates.prior * omega[p]))
+            .collect();
+        let slope = |vote: &Comparison| {
+            let p = 1.0 / (1.0 + (-d(&fit, vote)).exp());
+            (if vote.y > 0.0 { 1.0 - p } else { -p }, p * (1.0 - p))
+        };
+        check(&estimate(&fit), &slow(&votes, clusters, &prior, slope));
+        assert_eq!(estimate(&fit).clusters, clusters.map(|clusters| clusters as usize));
+    }
+}
+
+#[test]
+fn annotators_without_lapses_have_the_slopes_of_plain_votes() {
+    let votes = votes(40, 100, 4);
+    let graph = graph_of(&votes);
+    let annotated = AnnotatorVotes::from_comparisons(40, &votes, true);
+    let options = IntervalOptions::default();
+    let of = |method: Method| {
+        let fit = FitOptions::default().method(method);
+        let fit = fit_with_annotators(&graph, Some(&annotated), &fit).unwrap();
+        Uncertainty::new(&graph, Some(&annotated), &fit, &options).unwrap().unwrap()
+    };
+    let (plain, crowd) = (of(Method::BradleyTerry), of(Method::Crowd));
+    for (a, b) in plain.se.iter().zip(&crowd.se) {
+        assert!((a / b - 1.0).abs() < 0.02, "{a} {b}");
+    }
+    assert_eq!(crowd.clusters, Some(40));
+}
+
+#[test]
+fn rows_and_threads_change_no_bit() {
+    let mut list = votes(9, 40, 5);
+    let estimate = |list: &[Comparison]| {
+        let graph = graph_of(list);
+        let annotated = AnnotatorVotes::from_comparisons(9, list, true);
+        let fit = fit_with_annotators(&graph, Some(&annotated), &FitOptions::default()).unwrap();
+        let options = IntervalOptions::default();
+        let found = Uncertainty::new(&graph, Some(&annotated), &fit, &options).unwrap().unwrap();
+        (found.se, found.rank_ranges, found.tiers)
+    };
+    let expected = estimate(&list);
+    list.reverse();
+    for threads in [1, 3] {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        assert_eq!(pool.install(|| estimate(&list)), expected);
+    }
+}
+
+#[test]
+fn methods_without_valid_slopes_have_no_intervals() {
+    let votes = votes(5, 40, 6);
+    let graph = graph_of(&votes);
+    let fit = FitOptions::default().method(Method::InverseScaleSpace);
+    let fit = fit_with_annotators(&graph, None, &fit).unwrap();
+    let mut options = IntervalOptions::default();
+    assert!(Uncertainty::new(&graph, None, &fit, &options).unwrap().is_none());
+    options.intervals = Some(IntervalEngine::Sandwich);
+    assert!(Uncertainty::new(&graph, None, &fit, &options).is_err());
+    options.level = 1.5;
+    assert!(Uncertainty::new(&graph, None, &fit, &options).is_err());
+}
+
+#[test]
+fn quantiles_of_few_annotators_are_those_of_student() {
+    use statrs::distribution::{ContinuousCDF, StudentsT};
+    for clusters in [5, 10, 30] {
+        let student = StudentsT::new(0.0, 1.0, (clusters - 1) as f64).unwrap();
+        let expected = student.inverse_cdf(0.975);
+        let found = quantile(0.95, Some(clusters));
+        assert!((found - expected).abs() < 0.02 * expected, "{clusters}: {found} {expected}");
+    }
+    assert!((quantile(0.95, None) - 1.959_964).abs() < 1e-5);
+}
