@@ -44,7 +44,7 @@ pub(super) fn resume(search: &mut Search<'_>) -> Result<Option<(RunState, Option
         }
         state.finish()?;
         search.evaluate();
-        if !settled.is_empty() {
+        if let Some(settled) = settled {
             search.settle_blocks(settled);
         }
         found = Some((run, other));
@@ -67,15 +67,19 @@ fn write(search: &Search<'_>, run: &RunState, state: &mut StateWriter) {
     state.numbers(search.shares.of.iter());
     state.indices(&search.shares.is_in.map(u32::from));
     state.numbers(search.weights.iter());
-    let settled: Vec<u32> = search.settled.blocks.iter().map(|&own| own.into()).collect();
-    state.indices(&settled);
+    state.count(search.settled.blocks.is_some().into());
+    let settled = search.settled.blocks.iter().flatten();
+    state.indices(&settled.map(|&own| own.into()).collect::<Vec<u32>>());
     if let Some(model) = search.answers.graded() {
         state.number(model.noise);
         state.numbers(model.own_noise.iter());
     }
 }
 
-fn read(search: &mut Search<'_>, state: &mut StateReader<'_>) -> Result<(RunState, Vec<bool>)> {
+fn read(
+    search: &mut Search<'_>,
+    state: &mut StateReader<'_>,
+) -> Result<(RunState, Option<Vec<bool>>)> {
     let run = RunState {
         iterations_before: state.count()? as usize,
         iteration: state.count()? as usize,
@@ -92,13 +96,14 @@ fn read(search: &mut Search<'_>, state: &mut StateReader<'_>) -> Result<(RunStat
     let is_in: Vec<bool> = state.indices()?.into_iter().map(|is_in| is_in != 0).collect();
     search.shares.is_in = is_in.try_into().map_err(|_| state.unusable())?;
     state.numbers_into(&mut search.weights)?;
+    let has_settled = state.count()? != 0;
     let settled: Vec<bool> = state.indices()?.into_iter().map(|own| own != 0).collect();
-    if !settled.is_empty() && settled.len() != search.blocks.len() {
+    if has_settled && settled.len() != search.blocks.len() {
         return Err(state.unusable());
     }
     if let AnswerModel::Graded(model) = &mut search.answers {
         model.noise = state.number()?;
         state.numbers_into(&mut model.own_noise)?;
     }
-    Ok((run, settled))
+    Ok((run, has_settled.then_some(settled)))
 }

@@ -20,8 +20,8 @@ const MAX_RANGE: f64 = 9.0;
 /// Who is settled.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Settled {
-    /// For each block; empty if nobody is settled.
-    pub(super) blocks: Vec<bool>,
+    /// For each block of this process; none if nobody is settled on any process.
+    pub(super) blocks: Option<Vec<bool>>,
     /// The log-likelihood of the settled votes when they were settled.
     before: f64,
 }
@@ -29,7 +29,7 @@ pub(super) struct Settled {
 impl Settled {
     #[inline]
     pub(super) fn is_settled(&self, block: usize) -> bool {
-        self.blocks.get(block).copied().unwrap_or(false)
+        self.blocks.as_ref().is_some_and(|blocks| blocks[block])
     }
 }
 
@@ -42,7 +42,7 @@ impl Search<'_> {
             .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), &x| (low.min(x), high.max(x)));
         if !self.has_pair_sums() || high - low > MAX_RANGE {
             self.unsettle();
-        } else if self.settled.blocks.is_empty() {
+        } else if self.settled.blocks.is_none() {
             let is_careful = |row: &[f32; POINTS]| row[0] >= MIN_PROBABILITY;
             self.settle_blocks(self.responsibility.iter().map(is_careful).collect());
         }
@@ -50,46 +50,41 @@ impl Search<'_> {
 
     /// Settles these blocks at the present likelihoods.
     pub(super) fn settle_blocks(&mut self, blocks: Vec<bool>) {
-        self.settled.blocks = blocks;
-        let rows = self.likelihoods.relative.iter_mut().zip(&self.settled.blocks);
+        let rows = self.likelihoods.relative.iter_mut().zip(&blocks);
         for (row, _) in rows.filter(|(_, is_settled)| **is_settled) {
             *row = [0.0; POINTS];
             row[0] = 1.0;
         }
+        self.settled.blocks = Some(blocks);
         self.settled.before = self.settled_log_likelihood();
     }
 
     /// Computes the likelihoods of everybody again. Returns whether somebody should not have been settled.
     /// Collective.
     pub(super) fn unsettle(&mut self) -> bool {
-        // Whether there are settled annotators on any process.
-        let settled = std::mem::take(&mut self.settled).blocks;
-        let mut found = [if settled.is_empty() { 0.0 } else { 1.0 }, 0.0];
-        self.communicator().max(&mut found);
-        if found[0] == 0.0 {
-            return false;
-        }
+        let Some(settled) = std::mem::take(&mut self.settled).blocks else { return false };
         // The scores are those of the last pass over the pairs.
         self.evaluate_blocks();
         self.update_behaviours();
         let is_wrong = |(own, row): (&bool, &[f32; POINTS])| *own && row[0] < MIN_PROBABILITY_AFTER;
         let is_any_wrong = settled.iter().zip(&self.responsibility).any(is_wrong);
-        found[1] = if is_any_wrong { 1.0 } else { 0.0 };
+        let mut found = [if is_any_wrong { 1.0 } else { 0.0 }];
         self.communicator().max(&mut found);
-        found[1] > 0.0
+        found[0] > 0.0
     }
 
     /// By how much the log-likelihood of the settled votes has changed; the part of this process.
     pub(super) fn settled_change(&self) -> f64 {
-        match self.settled.blocks.is_empty() {
-            true => 0.0,
-            false => self.settled_log_likelihood() - self.settled.before,
+        match self.settled.blocks {
+            None => 0.0,
+            Some(_) => self.settled_log_likelihood() - self.settled.before,
         }
     }
 
     fn settled_log_likelihood(&self) -> f64 {
-        let others = self.likelihoods.logs.iter().zip(&self.settled.blocks).filter(|(_, own)| !**own);
-        let log = |(logs, _): (&BlockLogs, &bool)| logs.careful + logs.ties;
+        let blocks = self.likelihoods.logs.iter().enumerate();
+        let others = blocks.filter(|(block, _)| !self.settled.is_settled(*block));
+        let log = |(_, logs): (usize, &BlockLogs)| logs.careful + logs.ties;
         self.pass.log_likelihood - others.map(log).sum::<f64>()
     }
 }

@@ -391,7 +391,7 @@ fn settled_annotators_change_no_result() {
     search.evaluate();
     search.update_behaviours();
     search.settle();
-    let settled = search.settled.blocks.iter().filter(|own| **own).count();
+    let settled = search.settled.blocks.iter().flatten().filter(|own| **own).count();
     assert!((20..=26).contains(&settled), "{settled} of 24 careful annotators are settled");
     // The objective changes as that of all votes does.
     let dependence = vec![1.0; search.weights.len()];
@@ -403,13 +403,14 @@ fn settled_annotators_change_no_result() {
     let change = value(&mut search, 1.02) - value(&mut search, 1.0 / 1.02);
     search.unsettle();
     let expected = value(&mut search, 1.02) - value(&mut search, 1.0 / 1.02);
-    assert!((change - expected).abs() < 1e-3 * expected.abs(), "{change} {expected}");
+    // Likelihoods of the others are interpolated.
+    assert!((change - expected).abs() < 5e-3 * expected.abs(), "{change} {expected}");
     // The search without settled annotators.
     search.has_removed_votes = true;
     search.evaluate();
     let end = search.run(RunState::default(), None).unwrap();
     assert_eq!(end.status, Status::Solved);
-    assert!(search.settled.blocks.is_empty());
+    assert!(search.settled.blocks.is_none());
     graph.components().centre(&mut search.scores);
     let difference = largest_difference(&search.scores, &study.solve().solution.scores);
     assert!(difference < 2e-3, "{difference}");
