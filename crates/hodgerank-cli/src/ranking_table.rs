@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use comfy_table::{Attribute, Cell, CellAlignment, Color, ColumnConstraint, Table};
 use hodgerank::ranking::with_decimals;
+use hodgerank::uncertainty::RankCoverage;
 use hodgerank::{RankedItem, RankedStudy};
 
 pub(crate) use hodgerank_commands::visible;
@@ -12,15 +13,19 @@ use crate::output::Style;
 use crate::terminal::thousands;
 
 /// Narrower tables lose their less important columns.
+const MIN_WIDTH_FOR_INTERVALS: u16 = 40;
 const MIN_WIDTH_FOR_BARS: u16 = 72;
 const MIN_WIDTH_FOR_RECORD: u16 = 56;
 const MIN_WIDTH_FOR_VOTES: u16 = 46;
 /// The headings of text.
 const ITEM: &str = "item";
 const BARS: &str = " below avg│above avg ";
-/// Where bars are, and how many characters long.
-const BAR_COLUMN: usize = 3;
+/// Half of the width of an interval.
+const MARGIN: &str = "±";
+/// How many characters long bars are.
 const BAR_WIDTH: usize = 20;
+/// The mark of items about which too little is known.
+const PROVISIONAL: &str = " *";
 
 /// The width of a column with its margins. Long text can be wrapped and asks for a limited width;
 /// numbers cannot.
@@ -69,12 +74,47 @@ pub(crate) fn write(
         }
         write_rows(rows, ScoreFormat::new(study, component), out)?;
     }
+    write_notes(study, &rows, style, out)?;
     if rows.len() < total {
         writeln!(
             out,
             "… and {} more items (--top 0 shows all; --format csv, json or parquet contains all)",
             thousands((total - rows.len()) as u64)
         )?;
+    }
+    Ok(())
+}
+
+/// Explains the range, the margin and the mark, if there are any.
+fn write_notes(
+    study: &RankedStudy,
+    rows: &[PlacedRow<'_>],
+    style: Style,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let mut notes = Vec::new();
+    if let Some(found) = &study.uncertainty {
+        let level = with_decimals(100.0 * found.options.level, 1);
+        let level = level.trim_end_matches(".0");
+        let together = match found.options.ranks {
+            RankCoverage::All => "for all items together",
+            RankCoverage::Each => "for each item on its own",
+        };
+        notes.push(format!(
+            "± and ranges of ranks hold with {level}% confidence, the ranges {together}."
+        ));
+    }
+    if rows.iter().any(|(_, row)| row.provisional) {
+        notes.push(
+            "* provisional: few votes, never won or never lost, or a range of more than half of the \
+             ranks."
+                .to_owned(),
+        );
+    }
+    for note in notes {
+        for line in textwrap::wrap(&note, usize::from(style.width)) {
+            writeln!(out, "{line}")?;
+        }
     }
     Ok(())
 }
@@ -117,10 +157,19 @@ pub(crate) fn draw(rows: &[PlacedRow<'_>], numbers: ScoreFormat, style: Style) -
         (heading, rows().map(cell).collect::<Vec<String>>())
     };
     let mut columns = vec![
-        column("rank", &|row| row.rank.to_string()),
-        column(ITEM, &|row| visible(row.item)),
+        column("rank", &rank),
+        column(ITEM, &|row| visible(row.item) + if row.provisional { PROVISIONAL } else { "" }),
         column("score", &|row| numbers.score(row.score)),
     ];
+    let has_intervals = rows().any(|row| row.interval.is_some());
+    if has_intervals && style.width >= MIN_WIDTH_FOR_INTERVALS {
+        columns.push(column(MARGIN, &|row| match row.interval {
+            Some((low, high)) if (high - low).is_finite() => numbers.score(0.5 * (high - low)),
+            Some(_) => "∞".to_owned(),
+            None => String::new(),
+        }));
+    }
+    let bar_column = columns.len();
     if style.width >= MIN_WIDTH_FOR_VOTES {
         columns.push(column("votes", &|row| thousands(row.comparisons)));
     }
@@ -146,7 +195,7 @@ pub(crate) fn draw(rows: &[PlacedRow<'_>], numbers: ScoreFormat, style: Style) -
     if has_bars {
         let above = |row: &RankedItem<&str>| row.score - numbers.mean;
         let largest = rows().map(|row| above(row).abs()).fold(0.0, f64::max);
-        columns.insert(BAR_COLUMN, column(BARS, &|row| bar(above(row), largest)));
+        columns.insert(bar_column, column(BARS, &|row| bar(above(row), largest)));
     }
 
     let mut table = style.table();
@@ -164,11 +213,19 @@ pub(crate) fn draw(rows: &[PlacedRow<'_>], numbers: ScoreFormat, style: Style) -
         let cells = columns.iter().map(|(heading, cells)| cell(heading, &cells[k]));
         table.add_row(cells.collect::<Vec<_>>());
     }
-    if has_bars && let Some(column) = table.column_mut(BAR_COLUMN) {
+    if has_bars && let Some(column) = table.column_mut(bar_column) {
         // A wrapped bar would start anywhere; long labels are wrapped instead.
         column.set_constraint(ColumnConstraint::ContentWidth);
     }
     table
+}
+
+/// The rank with its range: `3 (2–5)`.
+fn rank(row: &RankedItem<&str>) -> String {
+    match row.rank_range {
+        Some((low, high)) if low < high => format!("{} ({low}–{high})", row.rank),
+        _ => row.rank.to_string(),
+    }
 }
 
 /// A bar to the left or right of a middle line; its length is proportional to the score.
@@ -206,12 +263,17 @@ mod tests {
                 rank,
                 item,
                 score,
+                se: None,
+                interval: None,
+                rank_range: None,
+                tier: None,
                 component,
                 comparisons,
                 wins,
                 losses,
                 ties,
                 flagged,
+                provisional: false,
             };
             (rank as usize, row)
         };

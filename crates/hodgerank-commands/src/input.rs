@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use clap::Args;
-use hodgerank::{FitOptions, Study};
+use hodgerank::uncertainty::{self, IntervalEngine};
+use hodgerank::{FitOptions, IntervalOptions, Study};
 use hodgerank_io::memory;
 use hodgerank_io::read::{MemoryTable, Progress};
 use hodgerank_io::{ColumnNames, Format, Input, OnError, OutcomeAs, ReadOptions, Sources};
@@ -37,6 +38,14 @@ impl Kept {
     #[must_use]
     pub fn needed_by(fit: &FitOptions) -> Self {
         Self { annotator_votes: fit.uses_annotators(), sides: fit.uses_sides() }
+    }
+
+    /// The same with annotators, if intervals are to be estimated that they change.
+    #[must_use]
+    pub fn with_intervals(self, fit: &FitOptions, intervals: &IntervalOptions) -> Self {
+        let has_intervals = intervals.intervals != Some(IntervalEngine::None)
+            && fit.method.is_none_or(uncertainty::supports);
+        Self { annotator_votes: self.annotator_votes || has_intervals, ..self }
     }
 
     /// The same options of the reader, with this kept.

@@ -12,9 +12,10 @@ use std::sync::OnceLock;
 use clap::Args;
 use hodgerank::annotators::JudgedAnnotator;
 use hodgerank::ranking::ColumnValue;
+use hodgerank::uncertainty::FEW_CLUSTERS;
 use hodgerank::{
     AnnotatorReport, ComparisonGraph, ComponentSummary, Components, FitOptions, InputSummary,
-    Labels, OutlierSummary, RankedItem, RankedStudy, Study,
+    IntervalOptions, Labels, OutlierSummary, RankedItem, RankedStudy, Study, Uncertainty,
 };
 use hodgerank_io::Input;
 use hodgerank_io::write::{Column, Table};
@@ -26,7 +27,7 @@ use crate::certificate::CertificateSummary;
 use crate::document::{Document, StudyDocument, UncountedRows, table_by, write_studies};
 use crate::failure::Failure;
 use crate::input::{InputOptions, Kept, ReadsVotes, VoteSource};
-use crate::observer::Observer;
+use crate::observer::{Observer, Task};
 use crate::ranked::{MethodSummary, rank_study, warnings};
 use crate::scale::{ScaleOptions, ScaleSummary};
 use crate::text::visible;
@@ -50,6 +51,9 @@ pub struct RankArgs {
     /// The scale of the scores.
     #[command(flatten)]
     pub scale: ScaleOptions,
+    /// Intervals and ranges of ranks.
+    #[command(flatten)]
+    pub uncertainty: IntervalOptions,
     /// Show what changed since this ranking, saved earlier with --format json
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub against: Option<String>,
@@ -180,6 +184,7 @@ pub fn rank(
     let options = args.method;
     options.validate()?;
     args.scale.validate()?;
+    args.uncertainty.validate()?;
     let earlier = args.earlier_ranking(votes)?;
     let connected = |study: &Study| {
         let graph = ComparisonGraph::new(study.items.len(), study.groups.clone())?;
@@ -199,8 +204,13 @@ pub fn rank(
         false => Ok(()),
     };
     let document = |studies: Vec<RankedStudy>, uncounted| {
-        let studies = studies.into_iter().map(|study| args.scale.apply(study));
-        let studies = studies.collect::<Result<_, _>>()?;
+        let shown = |study: RankedStudy| {
+            let study = observer.run(Task::Step("estimating uncertainty"), || {
+                study.with_uncertainty(&args.uncertainty)
+            })??;
+            args.scale.apply(study)
+        };
+        let studies = studies.into_iter().map(shown).collect::<Result<_, Failure>>()?;
         RankDocument::new(studies, earlier.as_ref(), uncounted, observer)
     };
     if with_annotators && !options.uses_annotators() {
@@ -217,7 +227,8 @@ pub fn rank(
         let uncounted = pass.uncounted();
         return Ok(RankDocument { annotators, ..document(pass.studies, uncounted)? });
     }
-    let input = votes.read(&args.input, Kept::needed_by(&options), threads, observer)?;
+    let kept = Kept::needed_by(&options).with_intervals(&options, &args.uncertainty);
+    let input = votes.read(&args.input, kept, threads, observer)?;
     check(&input)?;
     let uncounted = UncountedRows::from(&input);
     let has_annotator_column = input.tables.iter().any(|table| table.has_annotator);
@@ -298,6 +309,35 @@ pub fn check_connected(
     Err(Failure::Unanswerable { problem, help: help.to_owned() })
 }
 
+/// How intervals and ranges of ranks were estimated.
+#[derive(Serialize)]
+struct UncertaintySummary {
+    engine: &'static str,
+    level: f64,
+    /// Votes of an annotator are not independent of each other.
+    annotators: Option<usize>,
+    quantile: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    correction: Option<&'static str>,
+    ranks: &'static str,
+    draws: usize,
+}
+
+impl UncertaintySummary {
+    fn new(found: &Uncertainty) -> Self {
+        let has_few = found.clusters.is_some_and(|clusters| clusters < FEW_CLUSTERS);
+        Self {
+            engine: found.engine.as_str(),
+            level: found.options.level,
+            annotators: found.clusters,
+            quantile: found.quantile,
+            correction: has_few.then_some("Student's t with one degree of freedom per annotator, less one"),
+            ranks: found.options.ranks.as_str(),
+            draws: found.options.draws,
+        }
+    }
+}
+
 /// The JSON of one study.
 #[derive(Serialize)]
 struct StudyRanking<'a> {
@@ -313,6 +353,8 @@ struct StudyRanking<'a> {
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     components: &'a [ComponentSummary],
     outliers: OutlierSummary,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    uncertainty: Option<UncertaintySummary>,
     #[serde(skip_serializing_if = "Option::is_none")]
     annotators: Option<&'a AnnotatorList>,
     status: &'static str,
@@ -337,6 +379,7 @@ impl<'a> StudyRanking<'a> {
             against,
             components: &study.components,
             outliers: study.outliers,
+            uncertainty: study.uncertainty.as_ref().map(UncertaintySummary::new),
             annotators,
             status: study.fit.status.as_str(),
             certificate: CertificateSummary::new(&study.fit.certificate),
@@ -375,6 +418,11 @@ impl Document for RankDocument {
                 ColumnValue::Whole(value) => {
                     Column::Whole(rows.map(|row| Some(value(row))).collect())
                 }
+                ColumnValue::OptionalReal(value) => Column::Number(rows.map(value).collect()),
+                ColumnValue::OptionalSmall(value) => {
+                    Column::Whole(rows.map(|row| value(row).map(u64::from)).collect())
+                }
+                ColumnValue::Truth(value) => Column::Truth(rows.map(value).collect()),
             };
             table.push(column.name, values);
         }

@@ -12,6 +12,7 @@ use crate::ranking::{RankedItem, Ranking};
 use crate::scale::{Anchor, EloScale};
 use crate::solve::crowd::AnnotatorEstimate;
 use crate::study::{InputSummary, Study};
+use crate::uncertainty::{IntervalOptions, Uncertainty};
 
 /// A study, its fit and its ranking.
 #[derive(Debug, Clone)]
@@ -30,6 +31,8 @@ pub struct RankedStudy {
     pub fit: Fit,
     /// The items, best first.
     pub ranking: Ranking,
+    /// How sure the ranking is, if it was estimated.
+    pub uncertainty: Option<Uncertainty>,
     /// The scale of the scores in `ranking`; `None` if they are those of the fit.
     pub elo: Option<EloScale>,
     /// How many votes are flagged.
@@ -119,6 +122,7 @@ impl RankedStudy {
             options,
             fit,
             ranking,
+            uncertainty: None,
             elo: None,
             outliers,
             components,
@@ -143,6 +147,20 @@ impl RankedStudy {
         Ok(Self { graph, fit, annotators, annotator_votes: None, ..self })
     }
 
+    /// The same ranking with standard errors, intervals, ranges of ranks and tiers, where they can be
+    /// estimated. Before [`RankedStudy::with_elo`].
+    ///
+    /// # Errors
+    /// As [`Uncertainty::new`].
+    pub fn with_uncertainty(mut self, options: &IntervalOptions) -> Result<Self> {
+        let votes = self.annotator_votes.as_ref();
+        self.uncertainty = Uncertainty::new(&self.graph, votes, &self.fit, options)?;
+        if let Some(uncertainty) = &self.uncertainty {
+            self.ranking = self.ranking.with_uncertainty(uncertainty);
+        }
+        Ok(self)
+    }
+
     /// The same ranking with its scores on the Elo scale; those of the fit stay as they are.
     /// Collective where several processes share the votes.
     ///
@@ -151,7 +169,13 @@ impl RankedStudy {
     pub fn with_elo(mut self, anchor: Option<&Anchor>) -> Result<Self> {
         let elo = EloScale::new(&self.graph, &self.items, &self.fit, anchor)?;
         for row in &mut self.ranking.items {
-            row.score = elo.points(self.fit.scores[row.item as usize], row.component);
+            let score = self.fit.scores[row.item as usize];
+            row.score = elo.points(score, row.component);
+            row.interval = row.interval.map(|(low, high)| {
+                (elo.points(low, row.component), elo.points(high, row.component))
+            });
+            let unit = elo.points(score + 1.0, row.component) - row.score;
+            row.se = row.se.map(|se| unit * se);
         }
         self.elo = Some(elo);
         Ok(self)

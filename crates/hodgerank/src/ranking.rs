@@ -7,6 +7,7 @@ use std::fmt;
 
 use crate::graph::{Chunk, ComparisonGraph, Components, sums_of_items};
 use crate::labels::Labels;
+use crate::uncertainty::Uncertainty;
 
 /// Items sorted by rank, then by component; each component has its own scale.
 #[derive(Debug, Clone, PartialEq)]
@@ -24,6 +25,14 @@ pub struct RankedItem<I = u32> {
     pub item: I,
     /// Its score; the mean over its component is zero, unless the ranking has another scale.
     pub score: f64,
+    /// The standard error of the score, if it is known; infinite if the votes do not bound it.
+    pub se: Option<f64>,
+    /// The ends of the interval of the score.
+    pub interval: Option<(f64, f64)>,
+    /// The best and the worst rank that the votes leave possible.
+    pub rank_range: Option<(u32, u32)>,
+    /// Its tier: items of a tier cannot be told from its best item. Counted from 1.
+    pub tier: Option<u32>,
     /// Its component, counted from 1. Ranks and scores of different components do not compare.
     pub component: u32,
     /// Votes on the item.
@@ -36,6 +45,8 @@ pub struct RankedItem<I = u32> {
     pub ties: u64,
     /// Votes on the item that are flagged.
     pub flagged: u64,
+    /// Whether too little is known about the item to place it: see [`Ranking::mark_provisional`].
+    pub provisional: bool,
 }
 
 /// A column of a ranking: its name in CSV, JSON, Parquet and Python, and its values.
@@ -55,12 +66,15 @@ pub enum ColumnValue {
     Real(fn(&RankedItem<&str>) -> f64),
     Small(fn(&RankedItem<&str>) -> u32),
     Whole(fn(&RankedItem<&str>) -> u64),
+    OptionalReal(fn(&RankedItem<&str>) -> Option<f64>),
+    OptionalSmall(fn(&RankedItem<&str>) -> Option<u32>),
+    Truth(fn(&RankedItem<&str>) -> bool),
 }
 
 impl RankedItem {
     /// The columns, in the order in which they are written.
-    pub const COLUMNS: [RankingColumn; 9] = {
-        use ColumnValue::{Real, Small, Text, Whole};
+    pub const COLUMNS: [RankingColumn; 16] = {
+        use ColumnValue::{OptionalReal, OptionalSmall, Real, Small, Text, Truth, Whole};
         const fn column(name: &'static str, value: ColumnValue) -> RankingColumn {
             RankingColumn { name, value }
         }
@@ -69,21 +83,46 @@ impl RankedItem {
             column("item", Text(|row| row.item)),
             // Minus zero would be printed with its sign.
             column("score", Real(|row| row.score + 0.0)),
+            // Unbounded numbers are left out.
+            column("se", OptionalReal(|row| row.se.filter(|se| se.is_finite()))),
+            column("low", OptionalReal(|row| row.interval.map(|i| i.0).filter(|x| x.is_finite()))),
+            column("high", OptionalReal(|row| row.interval.map(|i| i.1).filter(|x| x.is_finite()))),
+            column("rank_low", OptionalSmall(|row| row.rank_range.map(|range| range.0))),
+            column("rank_high", OptionalSmall(|row| row.rank_range.map(|range| range.1))),
+            column("tier", OptionalSmall(|row| row.tier)),
             column("component", Small(|row| row.component)),
             column("comparisons", Whole(|row| row.comparisons)),
             column("wins", Whole(|row| row.wins)),
             column("losses", Whole(|row| row.losses)),
             column("ties", Whole(|row| row.ties)),
             column("flagged", Whole(|row| row.flagged)),
+            column("provisional", Truth(|row| row.provisional)),
         ]
     };
 
     /// The row with the label of its item.
     #[must_use]
     pub fn with_label(self, items: &Labels) -> RankedItem<&str> {
-        let Self { rank, item, score, component, comparisons, wins, losses, ties, flagged } = self;
-        let item = items.name(item);
-        RankedItem { rank, item, score, component, comparisons, wins, losses, ties, flagged }
+        self.with_item(items.name(self.item))
+    }
+
+    fn with_item<I>(self, item: I) -> RankedItem<I> {
+        RankedItem {
+            rank: self.rank,
+            item,
+            score: self.score,
+            se: self.se,
+            interval: self.interval,
+            rank_range: self.rank_range,
+            tier: self.tier,
+            component: self.component,
+            comparisons: self.comparisons,
+            wins: self.wins,
+            losses: self.losses,
+            ties: self.ties,
+            flagged: self.flagged,
+            provisional: self.provisional,
+        }
     }
 }
 
@@ -115,11 +154,17 @@ impl serde::Serialize for RankedItem<&str> {
                 ColumnValue::Real(value) => map.serialize_entry(name, &value(self))?,
                 ColumnValue::Small(value) => map.serialize_entry(name, &value(self))?,
                 ColumnValue::Whole(value) => map.serialize_entry(name, &value(self))?,
+                ColumnValue::OptionalReal(value) => map.serialize_entry(name, &value(self))?,
+                ColumnValue::OptionalSmall(value) => map.serialize_entry(name, &value(self))?,
+                ColumnValue::Truth(value) => map.serialize_entry(name, &value(self))?,
             }
         }
         map.end()
     }
 }
+
+/// An item with less than this part of the median number of votes has few.
+const FEW_VOTES: u64 = 5;
 
 /// Scores that differ by less than this share of the component's largest score count as equal: the
 /// difference is rounding.
@@ -151,7 +196,44 @@ impl Ranking {
         }
         // Stable: items that share a rank stay in the order of their indices.
         items.sort_by_key(|item| (item.rank, item.component));
-        Self { items }
+        let mut ranking = Self { items };
+        ranking.mark_provisional();
+        ranking
+    }
+
+    /// Adds standard errors, intervals, ranges of ranks and tiers.
+    #[must_use]
+    pub fn with_uncertainty(mut self, uncertainty: &Uncertainty) -> Self {
+        for row in &mut self.items {
+            let item = row.item as usize;
+            row.se = Some(uncertainty.se[item]);
+            row.interval = Some(uncertainty.interval(row.item, row.score));
+            row.rank_range = Some(uncertainty.rank_ranges[item]);
+            row.tier = Some(uncertainty.tiers[item]);
+        }
+        self.mark_provisional();
+        self
+    }
+
+    /// Marks items about which too little is known: those that never won or never lost, that have less than
+    /// a [`FEW_VOTES`]th of the median number of votes, or whose range of ranks spans more than half of
+    /// their component.
+    fn mark_provisional(&mut self) {
+        let mut votes: Vec<u64> = self.items.iter().map(|row| row.comparisons).collect();
+        votes.sort_unstable();
+        let median = votes.get(votes.len() / 2).copied().unwrap_or(0);
+        let mut sizes = vec![0_u32; self.items.len() + 1];
+        self.items.iter().for_each(|row| sizes[row.component as usize] += 1);
+        for row in &mut self.items {
+            let size = sizes[row.component as usize];
+            let is_wide = row.rank_range.is_some_and(|(low, high)| 2 * (high - low + 1) > size);
+            let is_unbounded = row.se.is_some_and(|se| !se.is_finite());
+            row.provisional = row.wins == 0
+                || row.losses == 0
+                || row.comparisons * FEW_VOTES < median
+                || (size > 2 && is_wide)
+                || is_unbounded;
+        }
     }
 
     /// Sets how many votes on each item are flagged, given the flagged votes of each distinct vote.
@@ -202,12 +284,17 @@ fn records(graph: &ComparisonGraph, components: &Components, scores: &[f64]) -> 
         rank: 0,
         item: item as u32,
         score: scores[item],
+        se: None,
+        interval: None,
+        rank_range: None,
+        tier: None,
         component: components.of[item] + 1,
         comparisons: votes.iter().sum::<f64>() as u64,
         wins: votes[0] as u64,
         losses: votes[1] as u64,
         ties: votes[2] as u64,
         flagged: 0,
+        provisional: false,
     };
     votes.chunks(3).enumerate().map(record).collect()
 }

@@ -28,6 +28,7 @@ use crate::annotators::normal_quantile;
 use crate::error::{Error, Result};
 use crate::fit::Fit;
 use crate::graph::ComparisonGraph;
+use crate::solve::Method;
 use rank_sets::RankSets;
 use sandwich::Sandwich;
 use vote_scores::VoteScores;
@@ -36,6 +37,13 @@ use vote_scores::VoteScores;
 pub const MAX_ITEMS: usize = 2048;
 /// With fewer annotators, intervals use Student's t, and results say so.
 pub const FEW_CLUSTERS: usize = 50;
+
+/// Whether the fit of a method has intervals from the slopes of its votes.
+#[must_use]
+pub fn supports(method: Method) -> bool {
+    use Method::{BradleyTerry, Crowd, HuberLasso, L2};
+    matches!(method, L2 | HuberLasso | BradleyTerry | Crowd)
+}
 
 /// What is known about the errors of the scores.
 #[derive(Debug, Clone)]
@@ -81,7 +89,7 @@ impl Uncertainty {
         };
         let Some(scores) = VoteScores::of_fit(graph, fit) else {
             let value = format!("sandwich, with --method {}", fit.method.as_str());
-            return refuse(value, "none with this method; l2, ridge, hlasso, bt and crowd have intervals");
+            return refuse(value, "none with this method; l2, hlasso, bt and crowd have intervals");
         };
         if graph.items() > MAX_ITEMS {
             return refuse(format!("sandwich, with {} items", graph.items()), "at most 2,048 items");

@@ -60,7 +60,7 @@ mod tastes;
 mod unknown;
 
 pub use behaviour::AnnotatorClass;
-pub(crate) use influence::VoterSlopes;
+pub(crate) use influence::{CrowdSlopes, VoterSlopes};
 pub(crate) use slopes::VoteSlope;
 pub use result::{AnnotatorEstimate, Crowd, CrowdEstimates, FavouriteItem};
 

@@ -95,8 +95,8 @@ pub struct IntervalOptions {
     /// Probability with which intervals and rank ranges hold
     #[cfg_attr(feature = "clap", arg(long, value_name = "SHARE", default_value_t = 0.95))]
     pub level: f64,
-    /// How uncertainty is estimated: sandwich or none [default: sandwich for l2, ridge, hlasso, bt and
-    /// crowd with up to 2,000 items]
+    /// How uncertainty is estimated: sandwich or none [default: sandwich for l2, hlasso, bt and crowd
+    /// with up to 2,048 items]
     #[cfg_attr(feature = "clap", arg(long, value_name = "ENGINE"))]
     pub intervals: Option<IntervalEngine>,
     /// Random draws for rank ranges

@@ -23,6 +23,7 @@ use rand_distr::{Distribution, StandardNormal};
 use rayon::prelude::*;
 
 use super::options::RankCoverage;
+use super::sandwich::product;
 use crate::annotators::normal_quantile;
 
 /// With more items, pairs are first told apart by Bonferroni's critical value.
@@ -171,17 +172,13 @@ fn draw_errors(covariance: &Mat<f64>, draws: usize) -> Vec<f64> {
         // No digits are left: independent errors are a conservative choice.
         Err(_) => Mat::from_fn(n, n, |i, j| if i == j { covariance[(i, i)].sqrt() } else { 0.0 }),
     };
-    let draw = |k: usize| {
+    let normal = |k: usize| {
         let mut random = ChaCha8Rng::seed_from_u64(SEED ^ k as u64);
-        let normal: Vec<f64> = (0..n).map(|_| StandardNormal.sample(&mut random)).collect();
-        let mut z = vec![0.0; n];
-        for (j, x) in normal.iter().enumerate() {
-            let column = factor.col(j);
-            (j..n).for_each(|i| z[i] += column[i] * x);
-        }
-        z
+        (0..n).map(|_| StandardNormal.sample(&mut random)).collect::<Vec<f64>>()
     };
-    (0..draws).into_par_iter().flat_map_iter(draw).collect()
+    let normal: Vec<Vec<f64>> = (0..draws).into_par_iter().map(normal).collect();
+    let errors = product(&factor, &Mat::from_fn(n, draws, |i, k| normal[k][i]));
+    (0..draws).flat_map(|k| (0..n).map(move |i| (i, k))).map(|at| errors[at]).collect()
 }
 
 #[cfg(test)]

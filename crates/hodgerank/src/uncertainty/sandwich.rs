@@ -51,14 +51,19 @@ struct FixedPoint {
 impl FixedPoint {
     /// For sums over `votes` numbers up to `bound`.
     fn new(bound: f64, votes: f64) -> Self {
-        /// The largest sum, with room for counts that were rounded up.
+        /// The largest sum, with room for rounding, and the largest number.
         const MAX_SUM: f64 = 2_305_843_009_213_693_952.0;
-        Self { unit: power_of_two_below(MAX_SUM / (bound * votes).max(f64::MIN_POSITIVE)) }
+        const MAX_NUMBER: f64 = 1_125_899_906_842_624.0;
+        let most = (MAX_SUM / votes.max(1.0)).min(MAX_NUMBER);
+        Self { unit: power_of_two_below(most / bound.max(f64::MIN_POSITIVE)) }
     }
 
     #[inline]
     fn of(self, x: f64) -> i64 {
-        (x * self.unit).round_ties_even() as i64
+        /// 3 · 2⁵¹: the sum with it has the rounded number in its last bits. A conversion that checks for
+        /// overflow takes longer than everything else about a vote.
+        const SHIFT: f64 = 6_755_399_441_055_744.0;
+        (x * self.unit + SHIFT).to_bits() as i64 - SHIFT.to_bits() as i64
     }
 
     fn real(self, x: i64) -> f64 {
@@ -225,16 +230,22 @@ fn add_annotators(
         active += rows.iter().filter(|row| row.iter().any(|g| *g != 0.0)).count();
         let slopes = Mat::from_fn(n, rows.len(), |i, a| rows[a][i]);
         let tiles = (0..n).into_par_iter().step_by(TILE).map(|start| {
+            // Rows from the tile on: the rest follows by symmetry.
             let width = TILE.min(n - start);
             let own = slopes.as_ref().subrows(start, width);
-            let mut tile = Mat::zeros(n, width);
-            matmul(tile.as_mut(), Accum::Replace, &slopes, own.transpose(), 1.0, Par::Seq);
+            let below = slopes.as_ref().subrows(start, n - start);
+            let mut tile = Mat::zeros(n - start, width);
+            matmul(tile.as_mut(), Accum::Replace, below, own.transpose(), 1.0, Par::Seq);
             (start, tile)
         });
         for (start, tile) in tiles.collect::<Vec<_>>() {
             for j in 0..tile.ncols() {
-                for i in 0..n {
-                    meat[(i, start + j)] += tile[(i, j)];
+                for i in j..tile.nrows() {
+                    let (row, column) = (start + i, start + j);
+                    meat[(row, column)] += tile[(i, j)];
+                    if row != column {
+                        meat[(column, row)] += tile[(i, j)];
+                    }
                 }
             }
         }
@@ -242,7 +253,8 @@ fn add_annotators(
     active
 }
 
-fn product(a: &Mat<f64>, b: &Mat<f64>) -> Mat<f64> {
+/// AB, in tiles.
+pub(super) fn product(a: &Mat<f64>, b: &Mat<f64>) -> Mat<f64> {
     let n = b.ncols();
     let tiles = (0..n).into_par_iter().step_by(TILE).map(|start| {
         let width = TILE.min(n - start);

@@ -2,7 +2,7 @@
 //!
 //! | method | slope of a vote in d = θ_left − θ_right | information |
 //! |---|---|---|
-//! | `l2`, `ridge` | r = y − d | 1 |
+//! | `l2` | r = y − d | 1 |
 //! | `hlasso` | r, but at most λ in size | 1 if \|r\| ≤ λ, else 0 |
 //! | `bt` | h (s − E s), s = 1, ½, 0 for a win, a tie and a loss, h the probability that the vote is honest | that of the votes with lapses |
 //! | `crowd` | by the behaviour of its annotator (`solve/crowd/influence.rs`) | expected, given the behaviour |
@@ -14,7 +14,7 @@ use crate::fit::{Fit, Model};
 use crate::graph::ComparisonGraph;
 use crate::solve::Method;
 use crate::solve::bradley_terry::{BradleyTerryEstimates, GraphPrior, HonestVote};
-use crate::solve::crowd::{Crowd, VoteSlope, VoterSlopes};
+use crate::solve::crowd::{CrowdSlopes, VoteSlope, VoterSlopes};
 
 /// Slopes of the votes of a fit.
 pub(super) struct VoteScores<'a> {
@@ -26,7 +26,7 @@ enum ScoreModel<'a> {
     LeastSquares,
     Huber { lambda: f64 },
     BradleyTerry { estimates: BradleyTerryEstimates, tie_share: f64 },
-    Crowd(&'a Crowd),
+    Crowd(CrowdSlopes<'a>),
 }
 
 /// Slopes of the votes of one annotator.
@@ -49,7 +49,7 @@ impl<'a> VoteScores<'a> {
     /// The slopes of a fit; none if they would say too little.
     pub(super) fn of_fit(graph: &ComparisonGraph, fit: &'a Fit) -> Option<Self> {
         let model = match (fit.method, &fit.model, fit.stop) {
-            (Method::L2 | Method::Ridge, _, _) => ScoreModel::LeastSquares,
+            (Method::L2, _, _) => ScoreModel::LeastSquares,
             (Method::HuberLasso, _, Some((_, lambda))) if lambda > 0.0 => {
                 ScoreModel::Huber { lambda }
             }
@@ -60,7 +60,7 @@ impl<'a> VoteScores<'a> {
                 let tie_share = ties / graph.votes().max(1.0);
                 ScoreModel::BradleyTerry { estimates: *estimates, tie_share }
             }
-            (_, Some(Model::Crowd(flags)), _) => ScoreModel::Crowd(&flags.crowd),
+            (_, Some(Model::Crowd(flags)), _) => ScoreModel::Crowd(CrowdSlopes::new(&flags.crowd)),
             _ => return None,
         };
         Some(Self { scores: &fit.scores, model })
@@ -74,7 +74,7 @@ impl<'a> VoteScores<'a> {
             ScoreModel::BradleyTerry { estimates, .. } => {
                 estimates.prior / estimates.stretch.powi(2)
             }
-            ScoreModel::Crowd(crowd) => crowd.estimates.prior,
+            ScoreModel::Crowd(slopes) => slopes.crowd().estimates.prior,
         };
         let mut weights = GraphPrior::new(graph).weights;
         weights.iter_mut().for_each(|weight| *weight *= lambda);
@@ -89,7 +89,7 @@ impl<'a> VoteScores<'a> {
             ScoreModel::LeastSquares => VoteSlope { gradient: residual(), information: 1.0 },
             ScoreModel::Huber { lambda } => VoteSlope { gradient: *lambda, information: 1.0 },
             ScoreModel::BradleyTerry { .. } => VoteSlope { gradient: 1.0, information: 1.0 },
-            ScoreModel::Crowd(crowd) => match crowd.smallest_noise() {
+            ScoreModel::Crowd(slopes) => match slopes.crowd().smallest_noise() {
                 None => VoteSlope { gradient: 2.0, information: 2.0 },
                 Some(noise) => {
                     let precision = 1.0 / (noise * noise);
@@ -102,10 +102,7 @@ impl<'a> VoteScores<'a> {
     /// The slopes of an annotator's votes; `annotator` is none for unknown people.
     pub(super) fn of_annotator(&'a self, annotator: Option<u32>) -> AnnotatorScores<'a> {
         match &self.model {
-            ScoreModel::Crowd(crowd) => {
-                let position = annotator.and_then(|annotator| crowd.position(annotator));
-                AnnotatorScores::Own(crowd.slopes_of(position))
-            }
+            ScoreModel::Crowd(slopes) => AnnotatorScores::Own(slopes.of_annotator(annotator)),
             _ => AnnotatorScores::Any(self),
         }
     }

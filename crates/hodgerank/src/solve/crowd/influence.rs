@@ -4,11 +4,11 @@ use super::behaviour::Behaviour;
 use super::graded;
 use super::likelihood::POINTS;
 use super::result::{Crowd, FavouriteItem};
-use super::slopes::{ActivePoints, Lines, VoteSlope};
+use super::slopes::{ActivePoints, Lines, MAX_SCORE, VoteSlope};
 
 /// What the slopes of an annotator's votes depend on.
 pub(crate) struct VoterSlopes<'a> {
-    crowd: &'a Crowd,
+    all: &'a CrowdSlopes<'a>,
     active: ActivePoints,
     /// The same behaviours, for graded votes.
     likely: Vec<(&'a Behaviour, f64)>,
@@ -18,40 +18,66 @@ pub(crate) struct VoterSlopes<'a> {
     favourite: Option<FavouriteItem>,
 }
 
-impl Crowd {
-    /// The slopes of the votes of an annotator at this position in [`Crowd::annotators`], or of an unknown
-    /// person.
-    pub(crate) fn slopes_of(&self, position: Option<usize>) -> VoterSlopes<'_> {
-        let (behaviour, noise, favourite): (&[f32; POINTS], _, _) = self.behaviour_of(position);
-        let likely = self.likely(behaviour);
+/// The slopes of all votes of a crowd.
+pub(crate) struct CrowdSlopes<'a> {
+    crowd: &'a Crowd,
+    lines: Lines,
+    /// e^θ of each item, and e^b: an exponential per vote would take most of the time.
+    odds: Vec<f64>,
+    advantage: f64,
+}
+
+impl<'a> CrowdSlopes<'a> {
+    pub(crate) fn new(crowd: &'a Crowd) -> Self {
+        let odds = |score: &f64| score.clamp(-MAX_SCORE, MAX_SCORE).exp();
+        let odds = crowd.solution.scores.iter().map(odds).collect();
+        let advantage = crowd.estimates.side_advantage.exp();
+        Self { crowd, lines: Lines::new(crowd.points()), odds, advantage }
+    }
+
+    pub(crate) fn crowd(&self) -> &'a Crowd {
+        self.crowd
+    }
+
+    /// The slopes of the votes of an annotator, or of an unknown person.
+    pub(crate) fn of_annotator(&'a self, annotator: Option<u32>) -> VoterSlopes<'a> {
+        let position = annotator.and_then(|annotator| self.crowd.position(annotator));
+        let (behaviour, noise, favourite): (&[f32; POINTS], _, _) =
+            self.crowd.behaviour_of(position);
+        let likely = self.crowd.likely(behaviour);
         let follows = likely.iter().map(|(point, r)| r * point.line().0.abs()).sum();
-        let active = ActivePoints::new(&Lines::new(self.points()), behaviour);
-        VoterSlopes { crowd: self, active, likely, follows, noise, favourite }
+        let active = ActivePoints::new(&self.lines, behaviour);
+        VoterSlopes { all: self, active, likely, follows, noise, favourite }
     }
 }
 
 impl VoterSlopes<'_> {
     /// The slope of a vote on items as they were shown; `y` is positive if the left item was preferred.
+    #[inline]
     pub(crate) fn of_vote(&self, left: u32, right: u32, y: f64) -> VoteSlope {
         // Votes for a favourite do not count.
         if self.favourite.is_some_and(|own| own.is_on(left, right)) {
             return VoteSlope { gradient: 0.0, information: 0.0 };
         }
-        let d = self.crowd.difference(left, right);
+        let crowd = self.all.crowd;
         if let Some(noise) = self.noise {
-            return graded::slope_of_vote(&self.likely, d, y, noise, self.crowd.outcome_unit());
+            let d = crowd.difference(left, right);
+            return graded::slope_of_vote(&self.likely, d, y, noise, crowd.outcome_unit());
         }
-        let p = 1.0 / (1.0 + (-d).exp());
-        let q = 1.0 / (1.0 + d.exp());
-        let mut total = match y {
-            y if y > 0.0 => self.active.slope(0, p, q),
-            y if y < 0.0 => {
-                let towards = self.active.slope(1, q, p);
-                VoteSlope { gradient: -towards.gradient, ..towards }
-            }
-            _ => VoteSlope { gradient: 0.0, information: 0.0 },
-        };
-        let tie_odds = self.crowd.estimates.tie_odds;
+        let for_left = self.all.odds[left as usize] * self.all.advantage;
+        let for_right = self.all.odds[right as usize];
+        let per_odds = 1.0 / (for_left + for_right);
+        let (p, q) = (for_left * per_odds, for_right * per_odds);
+        let mut total = VoteSlope { gradient: 0.0, information: 0.0 };
+        if y != 0.0 {
+            // Selected, not branched on: sides alternate at random.
+            let side = usize::from(y < 0.0);
+            let (same, other) = if side == 0 { (p, q) } else { (q, p) };
+            let sign = if side == 0 { 1.0 } else { -1.0 };
+            let towards = self.active.slope(side, same, other);
+            total = VoteSlope { gradient: sign * towards.gradient, ..towards };
+        }
+        let tie_odds = crowd.estimates.tie_odds;
         if tie_odds > 0.0 {
             let odds = tie_odds * (p * q).sqrt();
             let (tie, lean) = (odds / (1.0 + odds), 0.5 * (q - p));

@@ -285,6 +285,13 @@ impl ActivePoints {
     /// other one with probability `other`.
     #[inline]
     pub(super) fn slope(&self, side: usize, same: f64, other: f64) -> VoteSlope {
+        if self.is_only_careful {
+            let careful = self.points[0].probability;
+            return VoteSlope {
+                gradient: careful * other,
+                information: careful * same * other,
+            };
+        }
         let [both, left, right] = self.ends;
         let parts = [&self.points[..both], &self.points[both..left], &self.points[left..right]];
         mixed(parts, side, same, other)
