@@ -25,12 +25,12 @@
 //! with the true ages of its faces as well (`ages.rs`).
 
 mod ages;
-mod crowds;
+pub(crate) mod crowds;
 mod estimator;
 mod figure;
 mod pairs;
 mod random;
-mod simulated_crowd;
+pub(crate) mod simulated_crowd;
 mod summary;
 
 use hodgerank::kendall;

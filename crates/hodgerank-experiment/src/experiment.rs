@@ -25,11 +25,13 @@ pub enum Experiment {
     Selection,
     /// True scores recovered from crowds with bad annotators ([`crate::accuracy`]).
     Accuracy,
+    /// How often intervals and ranges of ranks hold ([`crate::coverage`]).
+    Coverage,
 }
 
 impl Experiment {
     /// All experiments, in the order of the paper.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Bias,
         Self::C2,
         Self::Auc,
@@ -40,6 +42,7 @@ impl Experiment {
         Self::Shoes,
         Self::Selection,
         Self::Accuracy,
+        Self::Coverage,
     ];
 
     /// Returns the name on the command line and in file names.
@@ -56,6 +59,7 @@ impl Experiment {
             Self::Shoes => "shoes",
             Self::Selection => "selection",
             Self::Accuracy => "accuracy",
+            Self::Coverage => "coverage",
         }
     }
 }

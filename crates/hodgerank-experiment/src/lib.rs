@@ -15,6 +15,7 @@
 //! | [`bipartite`] | faces and shoes: two clusters |
 //! | [`selection`] | rules for the number of votes to flag |
 //! | [`accuracy`] | true scores recovered from crowds with bad annotators |
+//! | [`coverage`] | how often intervals and ranges of ranks hold |
 //!
 //! Random numbers come from ChaCha8 streams of [`Settings::seed`]. Findings other than times do not
 //! depend on the number of threads.
@@ -28,6 +29,7 @@ pub mod bipartite;
 pub mod c2;
 mod charts;
 mod columns;
+pub mod coverage;
 pub mod error;
 mod experiment;
 mod findings;
@@ -68,5 +70,6 @@ pub fn run(
         Experiment::Shoes => bipartite::run(&bipartite::SHOES, settings, progress),
         Experiment::Selection => selection::run(settings, progress),
         Experiment::Accuracy => accuracy::run(settings, progress),
+        Experiment::Coverage => coverage::run(settings, progress),
     }
 }

@@ -17,7 +17,7 @@ use crate::terminal::{Task, Terminal};
 /// Arguments of `experiment`.
 #[derive(Debug, Args)]
 pub(crate) struct ExperimentArgs {
-    /// bias, c2, auc, image, speedup, tables, faces, shoes, selection, accuracy, or all
+    /// bias, c2, auc, image, speedup, tables, faces, shoes, selection, accuracy, coverage, or all
     #[arg(value_name = "NAME", value_parser = parse_name)]
     name: Named,
     /// Folder for data (CSV) and figures; created if it does not exist

@@ -2,7 +2,7 @@
 
 /// What the bad annotators of a crowd do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum CrowdKind {
+pub(crate) enum CrowdKind {
     Clean,
     Careless,
     Contrary,
@@ -19,7 +19,7 @@ pub(super) enum CrowdKind {
 }
 
 impl CrowdKind {
-    pub(super) const ALL: [Self; 13] = [
+    pub(crate) const ALL: [Self; 13] = [
         Self::Clean,
         Self::Careless,
         Self::Contrary,
@@ -36,7 +36,7 @@ impl CrowdKind {
     ];
 
     /// Crowds whose bad annotators behave in ways that `crowd` models, with votes enough to tell.
-    pub(super) const BASIC: [Self; 7] = [
+    pub(crate) const BASIC: [Self; 7] = [
         Self::Careless,
         Self::Contrary,
         Self::Left,
@@ -46,7 +46,7 @@ impl CrowdKind {
         Self::Mixed,
     ];
 
-    pub(super) fn as_str(self) -> &'static str {
+    pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Clean => "clean",
             Self::Careless => "careless",
@@ -65,14 +65,14 @@ impl CrowdKind {
     }
 
     /// Whether most annotators have one or two votes.
-    pub(super) fn has_passers_by(self) -> bool {
+    pub(crate) fn has_passers_by(self) -> bool {
         matches!(self, Self::Passers | Self::PassersBad)
     }
 }
 
 /// Which pairs are asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Design {
+pub(crate) enum Design {
     /// All pairs with the same probability.
     Uniform,
     /// Items by popularity, the k-th in proportion to k^−0.8.
@@ -82,9 +82,9 @@ pub(super) enum Design {
 }
 
 impl Design {
-    pub(super) const ALL: [Self; 3] = [Self::Uniform, Self::LongTail, Self::Matched];
+    pub(crate) const ALL: [Self; 3] = [Self::Uniform, Self::LongTail, Self::Matched];
 
-    pub(super) fn as_str(self) -> &'static str {
+    pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Uniform => "uniform",
             Self::LongTail => "longtail",
@@ -95,7 +95,7 @@ impl Design {
 
 /// What an answer is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum AnswerKind {
+pub(crate) enum AnswerKind {
     /// One of the two sides.
     Side,
     /// One of the two sides, or a tie.
@@ -106,15 +106,15 @@ pub(super) enum AnswerKind {
 
 /// A kind of study: a row of the table of results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Cell {
-    pub(super) crowd: CrowdKind,
-    pub(super) design: Design,
-    pub(super) answers: AnswerKind,
+pub(crate) struct Cell {
+    pub(crate) crowd: CrowdKind,
+    pub(crate) design: Design,
+    pub(crate) answers: AnswerKind,
 }
 
 impl Cell {
     /// The name of the crowd, with the kind of answers if they are not just sides.
-    pub(super) fn crowd_name(&self) -> String {
+    pub(crate) fn crowd_name(&self) -> String {
         let name = self.crowd.as_str();
         match self.answers {
             AnswerKind::Side => name.to_owned(),
@@ -125,7 +125,7 @@ impl Cell {
 }
 
 /// Returns every crowd with every design, then those with ties and with graded answers.
-pub(super) fn cells() -> Vec<Cell> {
+pub(crate) fn cells() -> Vec<Cell> {
     use CrowdKind::{Careless, Clean, Contrary, Mixed, OneSided};
     let sides = CrowdKind::ALL.map(|crowd| (crowd, AnswerKind::Side));
     let ties = [Clean, Mixed].map(|crowd| (crowd, AnswerKind::SideOrTie));
@@ -139,11 +139,11 @@ pub(super) fn cells() -> Vec<Cell> {
 
 /// The size of a study.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Size {
-    pub(super) items: usize,
-    pub(super) annotators: usize,
+pub(crate) struct Size {
+    pub(crate) items: usize,
+    pub(crate) annotators: usize,
     /// Mean number of votes of an annotator who is no passer-by.
-    pub(super) mean_votes: usize,
+    pub(crate) mean_votes: usize,
 }
 
 const fn size(items: usize, annotators: usize, mean_votes: usize) -> Size {
@@ -151,7 +151,7 @@ const fn size(items: usize, annotators: usize, mean_votes: usize) -> Size {
 }
 
 /// The sizes, increasing; small settings use the first ones.
-pub(super) const SIZES: [Size; 6] = [
+pub(crate) const SIZES: [Size; 6] = [
     size(16, 40, 25),
     size(50, 40, 40),
     size(120, 60, 40),

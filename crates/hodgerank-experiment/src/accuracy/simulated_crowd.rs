@@ -48,21 +48,21 @@ const PASSERS_BY: usize = 10;
 
 /// A vote whose origin is known.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct CrowdVote {
-    pub(super) annotator: u32,
-    pub(super) left: u32,
-    pub(super) right: u32,
+pub(crate) struct CrowdVote {
+    pub(crate) annotator: u32,
+    pub(crate) left: u32,
+    pub(crate) right: u32,
     /// Positive for the left item, negative for the right one, 0 for a tie; ±1 unless graded.
-    pub(super) y: f64,
-    pub(super) is_bad: bool,
+    pub(crate) y: f64,
+    pub(crate) is_bad: bool,
 }
 
 /// A study in which the truth is known.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct SimulatedCrowd {
-    pub(super) truth: Vec<f64>,
-    pub(super) annotators: usize,
-    pub(super) votes: Vec<CrowdVote>,
+pub(crate) struct SimulatedCrowd {
+    pub(crate) truth: Vec<f64>,
+    pub(crate) annotators: usize,
+    pub(crate) votes: Vec<CrowdVote>,
 }
 
 /// How an annotator answers.
@@ -181,7 +181,7 @@ impl Answer {
 impl SimulatedCrowd {
     /// Simulates a study. Cells that differ only in their answers have the same
     /// annotators and pairs.
-    pub(super) fn new(cell: &Cell, size: &Size, seed: u64) -> Self {
+    pub(crate) fn new(cell: &Cell, size: &Size, seed: u64) -> Self {
         let study = [seed, cell.crowd as u64, cell.design as u64, size.items as u64];
         let stream = |number| Random::new(study, number);
         let (truth, spread) = true_scores(size.items, &mut stream(0));
@@ -217,12 +217,12 @@ impl SimulatedCrowd {
     }
 
     /// The graph of all votes.
-    pub(super) fn graph(&self) -> Result<ComparisonGraph> {
+    pub(crate) fn graph(&self) -> Result<ComparisonGraph> {
         self.graph_of(|_| true)
     }
 
     /// The graph of the votes that are not bad, for the oracle.
-    pub(super) fn honest_graph(&self) -> Result<ComparisonGraph> {
+    pub(crate) fn honest_graph(&self) -> Result<ComparisonGraph> {
         self.graph_of(|vote| !vote.is_bad)
     }
 
@@ -234,7 +234,7 @@ impl SimulatedCrowd {
         Ok(ComparisonGraph::new(items, Groups::merge(items, &votes)?.groups)?)
     }
 
-    pub(super) fn annotator_votes(&self) -> AnnotatorVotes {
+    pub(crate) fn annotator_votes(&self) -> AnnotatorVotes {
         let vote = |vote: &CrowdVote| Comparison {
             annotator: Some(vote.annotator),
             ..Comparison::new(vote.left, vote.right, vote.y)
@@ -243,12 +243,12 @@ impl SimulatedCrowd {
         AnnotatorVotes::from_comparisons(self.annotators, &votes, true)
     }
 
-    pub(super) fn is_graded(&self) -> bool {
+    pub(crate) fn is_graded(&self) -> bool {
         self.votes.iter().any(|vote| vote.y.abs() > 1.0)
     }
 
     /// The share of votes that are bad.
-    pub(super) fn bad_share(&self) -> f64 {
+    pub(crate) fn bad_share(&self) -> f64 {
         self.votes.iter().filter(|vote| vote.is_bad).count() as f64 / self.votes.len() as f64
     }
 }

@@ -1,0 +1,276 @@
+//! Whether intervals and ranges of ranks hold as often as they promise, on the crowds of [`crate::accuracy`].
+//!
+//! | measure | meaning |
+//! |---|---|
+//! | coverage | share of true scores, relative to their mean, inside their 95% intervals |
+//! | coverage of differences | the same for the differences of all pairs of items |
+//! | ranks | share of studies in which the ranges contain all true ranks |
+//! | width | mean width of the intervals, relative to that of the oracle |
+//! | slope | regression of the scores on the true ones; 1 is the true unit |
+//!
+//! The method is the default, `crowd`. The oracle is Bradley–Terry without lapses on the votes that are not
+//! bad; `plain` is the same on all votes. All intervals are those of the program, clustered by annotator for
+//! crowd and by vote for the other two.
+//!
+//! Crowds with graded answers are not part of it: rounded and limited answers have a unit of their own, for
+//! which the truth is not known. Small settings use uniform pairs and five seeds; full ones all designs and
+//! twenty. Seeds start at 20000 + seed.
+
+use hodgerank::fit::fit_with_annotators;
+use hodgerank::{AnnotatorVotes, ComparisonGraph, Fit, FitOptions, IntervalOptions, Method, Uncertainty};
+use hodgerank_io::write::Table;
+use rayon::prelude::*;
+
+use crate::accuracy::crowds::{self, AnswerKind, Cell, Design, SIZES, Size};
+use crate::accuracy::simulated_crowd::SimulatedCrowd;
+use crate::columns::{counts, numbers, table, texts};
+use crate::error::Result;
+use crate::findings::{Claim, Findings};
+use crate::progress::{ProgressCallback, StepCounter};
+use crate::settings::Settings;
+
+const FIRST_SEED: u64 = 20_000;
+/// Sizes from 16 to 200 items.
+const SIZE_COUNT: usize = 4;
+/// What 95% intervals should cover, and ranges of ranks.
+const MIN_COVERAGE: f64 = 0.93;
+const MAX_COVERAGE: f64 = 0.975;
+const MIN_RANKS: f64 = 0.93;
+const MAX_WIDTH: f64 = 1.3;
+const MAX_SLOPE_ERROR: f64 = 0.03;
+
+/// How well the intervals of one fit hold.
+#[derive(Debug, Clone, Copy, Default)]
+struct Held {
+    scores: f64,
+    differences: f64,
+    /// 1 if all true ranks are in their ranges.
+    ranks: f64,
+    width: f64,
+    slope: f64,
+}
+
+/// The results of a study.
+struct StudyResult {
+    cell: usize,
+    size: Size,
+    seed: u64,
+    crowd: Held,
+    plain: Held,
+    oracle: Held,
+}
+
+/// Means over the studies of a cell and a size.
+struct CellMeans {
+    cell: Cell,
+    size: Size,
+    studies: u64,
+    crowd: Held,
+    plain: Held,
+    oracle: Held,
+}
+
+/// Repeats the experiment.
+///
+/// # Errors
+/// If a solver fails.
+pub fn run(settings: &Settings, progress: &ProgressCallback<'_>) -> Result<Findings> {
+    let cells: Vec<Cell> = crowds::cells()
+        .into_iter()
+        .filter(|cell| cell.answers != AnswerKind::Graded)
+        .filter(|cell| settings.full || cell.design == Design::Uniform)
+        .collect();
+    let seeds = if settings.full { 20 } else { 5 };
+    let first = FIRST_SEED.wrapping_add(settings.seed);
+    let studies: Vec<(usize, Size, u64)> = (0..cells.len())
+        .flat_map(|cell| SIZES[..SIZE_COUNT].iter().map(move |&size| (cell, size)))
+        .flat_map(|(cell, size)| (first..first + seeds).map(move |seed| (cell, size, seed)))
+        .collect();
+    let steps = StepCounter::new(studies.len(), progress);
+    let one = |&(cell, size, seed): &(usize, Size, u64)| {
+        let result = StudyResult::new(cell, &cells[cell], size, seed);
+        steps.advance();
+        result
+    };
+    let results: Vec<StudyResult> =
+        studies.par_iter().with_max_len(1).map(one).collect::<Result<_>>()?;
+    let means: Vec<CellMeans> = (0..cells.len())
+        .flat_map(|cell| SIZES[..SIZE_COUNT].iter().map(move |&size| (cell, size)))
+        .map(|(cell, size)| CellMeans::new(cells[cell], size, cell, &results))
+        .collect();
+    Ok(Findings {
+        title: format!(
+            "Coverage of intervals: {} crowds and designs, {SIZE_COUNT} sizes, seeds {first} to {}",
+            cells.len(),
+            first + seeds - 1
+        ),
+        claims: claims(&means),
+        tables: vec![
+            ("coverage".to_owned(), table_of_means(&means)),
+            ("coverage-studies".to_owned(), table_of_studies(&cells, &results)),
+        ],
+        charts: Vec::new(),
+    })
+}
+
+impl Held {
+    fn new(truth: &[f64], fit: &Fit, found: &Uncertainty) -> Self {
+        let n = truth.len();
+        let is_in = |error: f64, se: f64| if error.abs() <= found.quantile * se { 1.0 } else { 0.0 };
+        let mean = truth.iter().sum::<f64>() / n as f64;
+        let of_item = |i: usize| is_in(fit.scores[i] - (truth[i] - mean), found.se[i]);
+        let scores = (0..n).map(of_item).sum::<f64>() / n as f64;
+        let mut differences = 0.0;
+        for i in 0..n {
+            for j in i + 1..n {
+                let error = fit.scores[i] - fit.scores[j] - (truth[i] - truth[j]);
+                let se = found.difference_se(i as u32, j as u32).unwrap_or(f64::INFINITY);
+                differences += is_in(error, se);
+            }
+        }
+        let rank = |i: usize| 1 + truth.iter().filter(|other| **other > truth[i]).count() as u32;
+        let is_ranked = (0..n).all(|i| {
+            let (low, high) = found.rank_ranges[i];
+            (low..=high).contains(&rank(i))
+        });
+        let product: f64 = fit.scores.iter().zip(truth).map(|(s, t)| s * (t - mean)).sum();
+        Self {
+            scores,
+            differences: differences / (0.5 * (n * (n - 1)) as f64),
+            ranks: if is_ranked { 1.0 } else { 0.0 },
+            width: 2.0 * found.quantile * found.se.iter().sum::<f64>() / n as f64,
+            slope: product / truth.iter().map(|t| (t - mean).powi(2)).sum::<f64>(),
+        }
+    }
+
+    fn values(&self) -> [f64; 5] {
+        [self.scores, self.differences, self.ranks, self.width, self.slope]
+    }
+
+    fn mean<'a>(all: impl Iterator<Item = &'a Self>) -> Self {
+        let (mut sums, mut number) = ([0.0; 5], 0.0);
+        for own in all {
+            sums.iter_mut().zip(own.values()).for_each(|(sum, value)| *sum += value);
+            number += 1.0;
+        }
+        let [scores, differences, ranks, width, slope] = sums.map(|sum| sum / number);
+        Self { scores, differences, ranks, width, slope }
+    }
+}
+
+impl StudyResult {
+    fn new(cell: usize, of: &Cell, size: Size, seed: u64) -> Result<Self> {
+        let study = SimulatedCrowd::new(of, &size, seed);
+        let held = |graph: &ComparisonGraph, votes: Option<&AnnotatorVotes>, options: FitOptions| {
+            let fit = fit_with_annotators(graph, votes, &options)?;
+            let found = Uncertainty::new(graph, votes, &fit, &IntervalOptions::default())?;
+            // Every study here is small enough, and its methods have intervals.
+            Ok::<_, hodgerank::Error>(found.map(|found| Held::new(&study.truth, &fit, &found)))
+        };
+        let plain = FitOptions::new().method(Method::BradleyTerry).lapse_rate(0.0);
+        let (graph, votes) = (study.graph()?, study.annotator_votes());
+        Ok(Self {
+            cell,
+            size,
+            seed,
+            crowd: held(&graph, Some(&votes), FitOptions::new())?.unwrap_or_default(),
+            plain: held(&graph, None, plain)?.unwrap_or_default(),
+            oracle: held(&study.honest_graph()?, None, plain)?.unwrap_or_default(),
+        })
+    }
+}
+
+impl CellMeans {
+    fn new(of: Cell, size: Size, cell: usize, results: &[StudyResult]) -> Self {
+        let own = || results.iter().filter(|result| result.cell == cell && result.size == size);
+        Self {
+            cell: of,
+            size,
+            studies: own().count() as u64,
+            crowd: Held::mean(own().map(|result| &result.crowd)),
+            plain: Held::mean(own().map(|result| &result.plain)),
+            oracle: Held::mean(own().map(|result| &result.oracle)),
+        }
+    }
+
+    fn name(&self) -> String {
+        let (crowd, design) = (self.cell.crowd_name(), self.cell.design.as_str());
+        format!("{crowd}, {design}, {} items", self.size.items)
+    }
+}
+
+/// The claims, each with the cell that is farthest from it.
+fn claims(means: &[CellMeans]) -> Vec<Claim> {
+    let worst = |value: &dyn Fn(&CellMeans) -> f64| {
+        means.iter().map(|own| (value(own), own.name())).max_by(|a, b| a.0.total_cmp(&b.0))
+    };
+    let claim = |text: String, excess: &dyn Fn(&CellMeans) -> f64, found: &dyn Fn(&CellMeans) -> f64| {
+        let failing = means.iter().filter(|own| excess(own) > 0.0).count();
+        let name = worst(excess).map_or(String::new(), |(_, name)| name);
+        let at = means.iter().find(|own| own.name() == name).map_or(f64::NAN, found);
+        let found = format!("{failing} of {} cells miss it; worst {at:.3} ({name})", means.len());
+        Claim::new(text, found, failing == 0)
+    };
+    let outside = |value: f64| (MIN_COVERAGE - value).max(value - MAX_COVERAGE);
+    vec![
+        claim(
+            "95% intervals of scores cover 93% to 97.5% in every cell".to_owned(),
+            &|own| outside(own.crowd.scores),
+            &|own| own.crowd.scores,
+        ),
+        claim(
+            "so do those of differences".to_owned(),
+            &|own| outside(own.crowd.differences),
+            &|own| own.crowd.differences,
+        ),
+        claim(
+            "ranges contain all true ranks in at least 93% of the studies of every cell".to_owned(),
+            &|own| MIN_RANKS - own.crowd.ranks,
+            &|own| own.crowd.ranks,
+        ),
+        claim(
+            "intervals are at most 1.3 times as wide as those of the oracle".to_owned(),
+            &|own| own.crowd.width / own.oracle.width - MAX_WIDTH,
+            &|own| own.crowd.width / own.oracle.width,
+        ),
+        claim(
+            "the slope of scores on true scores is 0.97 to 1.03 in every cell".to_owned(),
+            &|own| (own.crowd.slope - 1.0).abs() - MAX_SLOPE_ERROR,
+            &|own| own.crowd.slope,
+        ),
+    ]
+}
+
+/// Columns of a method, one for each measure.
+fn push_held<'a>(table: &mut Table, name: &str, rows: impl Iterator<Item = &'a Held> + Clone) {
+    let measures = ["coverage", "coverage_differences", "ranks", "width", "slope"];
+    for (k, measure) in measures.into_iter().enumerate() {
+        table.push(format!("{measure}_{name}"), numbers(rows.clone().map(|held| held.values()[k])));
+    }
+}
+
+fn table_of_means(means: &[CellMeans]) -> Table {
+    let mut table = table([
+        ("crowd", texts(means.iter().map(|own| own.cell.crowd_name()))),
+        ("design", texts(means.iter().map(|own| own.cell.design.as_str()))),
+        ("items", counts(means.iter().map(|own| own.size.items as u64))),
+        ("studies", counts(means.iter().map(|own| own.studies))),
+    ]);
+    push_held(&mut table, "crowd", means.iter().map(|own| &own.crowd));
+    push_held(&mut table, "plain", means.iter().map(|own| &own.plain));
+    push_held(&mut table, "oracle", means.iter().map(|own| &own.oracle));
+    table
+}
+
+fn table_of_studies(cells: &[Cell], results: &[StudyResult]) -> Table {
+    let mut table = table([
+        ("crowd", texts(results.iter().map(|own| cells[own.cell].crowd_name()))),
+        ("design", texts(results.iter().map(|own| cells[own.cell].design.as_str()))),
+        ("items", counts(results.iter().map(|own| own.size.items as u64))),
+        ("seed", counts(results.iter().map(|own| own.seed))),
+    ]);
+    push_held(&mut table, "crowd", results.iter().map(|own| &own.crowd));
+    push_held(&mut table, "plain", results.iter().map(|own| &own.plain));
+    push_held(&mut table, "oracle", results.iter().map(|own| &own.oracle));
+    table
+}
