@@ -28,7 +28,7 @@ use crate::document::{Document, StudyDocument, UncountedRows, table_by, write_st
 use crate::failure::Failure;
 use crate::input::{InputOptions, Kept, ReadsVotes, VoteSource};
 use crate::observer::{Observer, Task};
-use crate::ranked::{MethodSummary, rank_study, warnings};
+use crate::ranked::{MethodSummary, interval_warnings, rank_study, warnings};
 use crate::scale::{ScaleOptions, ScaleSummary};
 use crate::text::visible;
 use crate::two_pass::TwoPass;
@@ -208,6 +208,10 @@ pub fn rank(
             let study = observer.run(Task::Step("estimating uncertainty"), || {
                 study.with_uncertainty(&args.uncertainty)
             })??;
+            let by = study.by.as_ref().map_or(String::new(), |by| format!("{}: ", visible(by)));
+            for warning in interval_warnings(&study) {
+                observer.warn(&format!("{by}{warning}"));
+            }
             args.scale.apply(study)
         };
         let studies = studies.into_iter().map(shown).collect::<Result<_, Failure>>()?;
@@ -331,7 +335,8 @@ impl UncertaintySummary {
             level: found.options.level,
             annotators: found.clusters,
             quantile: found.quantile,
-            correction: has_few.then_some("Student's t with one degree of freedom per annotator, less one"),
+            correction: has_few
+                .then_some("Student's t with one degree of freedom per annotator, less one"),
             ranks: found.options.ranks.as_str(),
             draws: found.options.draws,
         }

@@ -76,6 +76,33 @@ pub fn warnings(ranked: &RankedStudy) -> Vec<String> {
     warnings.extend(objection(ranked));
     warnings.extend(flagged_majority(ranked));
     warnings.extend(crowd_warnings(ranked));
+    warnings.extend(interval_warnings(ranked));
+    warnings
+}
+
+/// Reasons why intervals and ranges of ranks may be too narrow.
+#[must_use]
+pub fn interval_warnings(ranked: &RankedStudy) -> Vec<String> {
+    /// With fewer votes per item, scores are stretched by more than their intervals allow for
+    /// (`hodgerank experiment coverage`).
+    const FEW_VOTES: u64 = 30;
+    const FEW_ANNOTATORS: usize = 10;
+    let Some(found) = &ranked.uncertainty else { return Vec::new() };
+    let mut warnings = Vec::new();
+    if let Some(annotators) = found.clusters.filter(|clusters| *clusters < FEW_ANNOTATORS) {
+        warnings.push(format!(
+            "with votes by only {annotators} annotators, intervals are rough; they use Student's t"
+        ));
+    }
+    let mut votes: Vec<u64> = ranked.ranking.items.iter().map(|row| row.comparisons).collect();
+    votes.sort_unstable();
+    let median = votes.get(votes.len() / 2).copied().unwrap_or(0);
+    if median < FEW_VOTES {
+        warnings.push(format!(
+            "half of the items have {median} votes or fewer, so that intervals and ranges of ranks may \
+             be too narrow; {FEW_VOTES} votes per item are enough"
+        ));
+    }
     warnings
 }
 

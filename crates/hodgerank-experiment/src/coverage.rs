@@ -17,7 +17,9 @@
 //! twenty. Seeds start at 20000 + seed.
 
 use hodgerank::fit::fit_with_annotators;
-use hodgerank::{AnnotatorVotes, ComparisonGraph, Fit, FitOptions, IntervalOptions, Method, Uncertainty};
+use hodgerank::{
+    AnnotatorVotes, ComparisonGraph, Fit, FitOptions, IntervalOptions, Method, Uncertainty,
+};
 use hodgerank_io::write::Table;
 use rayon::prelude::*;
 
@@ -116,7 +118,8 @@ pub fn run(settings: &Settings, progress: &ProgressCallback<'_>) -> Result<Findi
 impl Held {
     fn new(truth: &[f64], fit: &Fit, found: &Uncertainty) -> Self {
         let n = truth.len();
-        let is_in = |error: f64, se: f64| if error.abs() <= found.quantile * se { 1.0 } else { 0.0 };
+        let is_in =
+            |error: f64, se: f64| if error.abs() <= found.quantile * se { 1.0 } else { 0.0 };
         let mean = truth.iter().sum::<f64>() / n as f64;
         let of_item = |i: usize| is_in(fit.scores[i] - (truth[i] - mean), found.se[i]);
         let scores = (0..n).map(of_item).sum::<f64>() / n as f64;
@@ -161,12 +164,13 @@ impl Held {
 impl StudyResult {
     fn new(cell: usize, of: &Cell, size: Size, seed: u64) -> Result<Self> {
         let study = SimulatedCrowd::new(of, &size, seed);
-        let held = |graph: &ComparisonGraph, votes: Option<&AnnotatorVotes>, options: FitOptions| {
-            let fit = fit_with_annotators(graph, votes, &options)?;
-            let found = Uncertainty::new(graph, votes, &fit, &IntervalOptions::default())?;
-            // Every study here is small enough, and its methods have intervals.
-            Ok::<_, hodgerank::Error>(found.map(|found| Held::new(&study.truth, &fit, &found)))
-        };
+        let held =
+            |graph: &ComparisonGraph, votes: Option<&AnnotatorVotes>, options: FitOptions| {
+                let fit = fit_with_annotators(graph, votes, &options)?;
+                let found = Uncertainty::new(graph, votes, &fit, &IntervalOptions::default())?;
+                // Every study here is small enough, and its methods have intervals.
+                Ok::<_, hodgerank::Error>(found.map(|found| Held::new(&study.truth, &fit, &found)))
+            };
         let plain = FitOptions::new().method(Method::BradleyTerry).lapse_rate(0.0);
         let (graph, votes) = (study.graph()?, study.annotator_votes());
         Ok(Self {
@@ -204,7 +208,9 @@ fn claims(means: &[CellMeans]) -> Vec<Claim> {
     let worst = |value: &dyn Fn(&CellMeans) -> f64| {
         means.iter().map(|own| (value(own), own.name())).max_by(|a, b| a.0.total_cmp(&b.0))
     };
-    let claim = |text: String, excess: &dyn Fn(&CellMeans) -> f64, found: &dyn Fn(&CellMeans) -> f64| {
+    let claim = |text: String,
+                 excess: &dyn Fn(&CellMeans) -> f64,
+                 found: &dyn Fn(&CellMeans) -> f64| {
         let failing = means.iter().filter(|own| excess(own) > 0.0).count();
         let name = worst(excess).map_or(String::new(), |(_, name)| name);
         let at = means.iter().find(|own| own.name() == name).map_or(f64::NAN, found);

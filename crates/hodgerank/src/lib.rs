@@ -108,6 +108,6 @@ pub use ranking::{RankedItem, Ranking};
 pub use select::OutlierRule;
 pub use solve::{Method, MethodInfo};
 pub use status::Status;
-pub use uncertainty::{IntervalOptions, Uncertainty};
 pub use study::{InputSummary, MAX_VOTES, Study, check_votes};
+pub use uncertainty::{IntervalOptions, Uncertainty};
 pub use votes::{Vote, Votes};

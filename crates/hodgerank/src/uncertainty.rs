@@ -92,13 +92,19 @@ impl Uncertainty {
             return refuse(value, "none with this method; l2, hlasso, bt and crowd have intervals");
         };
         if graph.items() > MAX_ITEMS {
-            return refuse(format!("sandwich, with {} items", graph.items()), "at most 2,048 items");
+            return refuse(
+                format!("sandwich, with {} items", graph.items()),
+                "at most 2,048 items",
+            );
         }
         if !graph.communicator().is_single_process() {
             return refuse("sandwich".to_owned(), "none on several processes");
         }
         if fit.components.len() > graph.components().len() {
-            return refuse("sandwich".to_owned(), "votes that connect the items without flagged ones");
+            return refuse(
+                "sandwich".to_owned(),
+                "votes that connect the items without flagged ones",
+            );
         }
         let Sandwich { covariance, clusters, is_clustered } = Sandwich::new(graph, votes, &scores)?;
         let n = graph.items();

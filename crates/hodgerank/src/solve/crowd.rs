@@ -61,8 +61,8 @@ mod unknown;
 
 pub use behaviour::AnnotatorClass;
 pub(crate) use influence::{CrowdSlopes, VoterSlopes};
-pub(crate) use slopes::VoteSlope;
 pub use result::{AnnotatorEstimate, Crowd, CrowdEstimates, FavouriteItem};
+pub(crate) use slopes::VoteSlope;
 
 use std::time::Instant;
 

@@ -164,9 +164,8 @@ impl PairTests<'_> {
 fn draw_errors(covariance: &Mat<f64>, draws: usize) -> Vec<f64> {
     let n = covariance.nrows();
     let mean = (0..n).map(|i| covariance[(i, i)]).sum::<f64>() / n.max(1) as f64;
-    let matrix = Mat::from_fn(n, n, |i, j| {
-        covariance[(i, j)] + if i == j { RIDGE * mean } else { 0.0 }
-    });
+    let matrix =
+        Mat::from_fn(n, n, |i, j| covariance[(i, j)] + if i == j { RIDGE * mean } else { 0.0 });
     let factor = match matrix.llt(Side::Lower) {
         Ok(factor) => factor.L().to_owned(),
         // No digits are left: independent errors are a conservative choice.

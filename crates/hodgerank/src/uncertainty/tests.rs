@@ -17,7 +17,8 @@ fn votes(annotators: u32, each: usize, seed: u64) -> Vec<Comparison> {
             let right = (left + 1 + random.random_range(0..ITEMS as u32 - 1)) % ITEMS as u32;
             let d = 0.4 * (f64::from(left) - f64::from(right));
             let y = if random.random::<f64>() < 1.0 / (1.0 + (-d).exp()) { 1.0 } else { -1.0 };
-            votes.push(Comparison { annotator: Some(annotator), ..Comparison::new(left, right, y) });
+            votes
+                .push(Comparison { annotator: Some(annotator), ..Comparison::new(left, right, y) });
         }
     }
     votes
@@ -31,7 +32,11 @@ fn graph_of(votes: &[Comparison]) -> ComparisonGraph {
 fn inverse(matrix: &[Vec<f64>]) -> Vec<Vec<f64>> {
     let n = matrix.len();
     let mut rows: Vec<Vec<f64>> = (0..n)
-        .map(|i| (0..2 * n).map(|j| if j < n { matrix[i][j] } else { f64::from(u8::from(j - n == i)) }).collect())
+        .map(|i| {
+            (0..2 * n)
+                .map(|j| if j < n { matrix[i][j] } else { f64::from(u8::from(j - n == i)) })
+                .collect()
+        })
         .collect();
     for k in 0..n {
         let pivot = (k..n).max_by(|&a, &b| rows[a][k].abs().total_cmp(&rows[b][k].abs())).unwrap();

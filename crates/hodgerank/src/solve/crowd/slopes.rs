@@ -287,10 +287,7 @@ impl ActivePoints {
     pub(super) fn slope(&self, side: usize, same: f64, other: f64) -> VoteSlope {
         if self.is_only_careful {
             let careful = self.points[0].probability;
-            return VoteSlope {
-                gradient: careful * other,
-                information: careful * same * other,
-            };
+            return VoteSlope { gradient: careful * other, information: careful * same * other };
         }
         let [both, left, right] = self.ends;
         let parts = [&self.points[..both], &self.points[both..left], &self.points[left..right]];
