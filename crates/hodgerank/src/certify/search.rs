@@ -17,11 +17,11 @@ use crate::fit::Fit;
 use crate::options::FitOptions;
 
 /// Maximum number of fits of one search.
-pub const MAX_FITS: usize = 6000;
+pub const MAX_FITS: usize = 4000;
 /// Minimum number, however large the study.
 const MIN_FITS: usize = 60;
 /// Rows times fits, up to which there are more fits than the minimum.
-const MAX_ROWS_FITTED: usize = 3_000_000;
+const MAX_ROWS_FITTED: usize = 600_000;
 /// Pairs of items for which a search is made, if they are many.
 const MAX_PAIRS: usize = 6;
 /// Items above and below the line from which these pairs are taken.
@@ -170,10 +170,9 @@ impl<'a> Search<'a> {
         // Stable: of pairs that need as many, the one nearest to the line is first.
         predicted.sort_by_key(|(needed, ..)| *needed);
         predicted.truncate(MAX_PAIRS);
-        let is_small = self.is_small();
         for (k, (needed, pair, order)) in predicted.iter().enumerate() {
             self.try_prefixes(*needed, order);
-            if is_small {
+            if self.can_try_beam() {
                 self.try_beam(*pair)?;
             } else if k == 0 {
                 self.try_stages(*pair)?;

@@ -12,10 +12,10 @@ const EXHAUSTIVE_SHARE: usize = 2;
 /// Sets that are kept of each size, and how many members are tried to extend each.
 const WIDTH: usize = 6;
 const EXTENSIONS: usize = 12;
-/// Fits that a beam search of one size needs at most.
-const FITS_PER_SIZE: usize = WIDTH * EXTENSIONS;
+/// Size up to which a beam search looks for sets.
+const MAX_BEAM_SIZE: u64 = 16;
 /// Sizes for which fits must suffice for a beam search to start.
-const MIN_SIZES: usize = 8;
+const MIN_SIZES: usize = 4;
 
 impl Search<'_> {
     /// Step 1: all sets of one member, then of two, and of three, unless they are too many.
@@ -46,9 +46,10 @@ impl Search<'_> {
         }
     }
 
-    /// Whether there are fits enough for a beam search for several pairs.
-    pub(super) fn is_small(&self) -> bool {
-        self.max_fits - self.fits >= MIN_SIZES * FITS_PER_SIZE
+    /// Whether only small sets would be an improvement, and fits enough are left to find them.
+    pub(super) fn can_try_beam(&self) -> bool {
+        let has_fits = self.max_fits - self.fits >= MIN_SIZES * WIDTH * EXTENSIONS;
+        has_fits && self.useful_size() <= MAX_BEAM_SIZE
     }
 
     /// Step 3 for small studies: from each size to the next, the sets with the smallest gaps are extended
