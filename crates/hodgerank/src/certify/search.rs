@@ -17,11 +17,11 @@ use crate::fit::Fit;
 use crate::options::FitOptions;
 
 /// Maximum number of fits of one search.
-pub const MAX_FITS: usize = 4000;
+pub const MAX_FITS: usize = 3000;
 /// Minimum number, however large the study.
 const MIN_FITS: usize = 60;
 /// Rows times fits, up to which there are more fits than the minimum.
-const MAX_ROWS_FITTED: usize = 600_000;
+const MAX_ROWS_FITTED: usize = 250_000;
 /// Pairs of items for which a search is made, if they are many.
 const MAX_PAIRS: usize = 6;
 /// Items above and below the line from which these pairs are taken.
