@@ -36,7 +36,7 @@ fn is_changed(votes: &[Comparison], options: &FitOptions, target: &Target) -> bo
     let graph = graph_of(votes);
     let annotators = options.uses_annotators().then(|| annotators_of(votes));
     let Ok(fit) = fit_with_annotators(&graph, annotators.as_ref(), options) else { return false };
-    let mut rank = vec![(0, 0); ITEMS];
+    let mut rank = [(0, 0); ITEMS];
     for row in Ranking::within(&graph, &fit.components, &fit.scores).items {
         rank[row.item as usize] = (row.rank, row.component);
     }
