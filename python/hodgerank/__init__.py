@@ -10,6 +10,7 @@ import atexit as _atexit
 from . import _core
 from ._commands import (
     annotators,
+    certify,
     clean,
     compare,
     decompose,
@@ -23,6 +24,7 @@ from ._commands import (
 from ._ranker import RobustRanker
 from ._results import (
     Annotators,
+    Certificate,
     Cleaned,
     Comparison,
     Decomposition,
@@ -46,6 +48,7 @@ from .errors import (
 
 __all__ = [
     "Annotators",
+    "Certificate",
     "Cleaned",
     "Comparison",
     "Decomposition",
@@ -65,6 +68,7 @@ __all__ = [
     "UnanswerableError",
     "UsageError",
     "annotators",
+    "certify",
     "clean",
     "compare",
     "decompose",

@@ -10,6 +10,7 @@ from . import _core
 from ._observer import Observer, Progress
 from ._results import (
     Annotators,
+    Certificate,
     Cleaned,
     Comparison,
     Decomposition,
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
     from ._options import (
         AnnotatorsOptions,
+        CertifyOptions,
         CleanOptions,
         CompareOptions,
         DecomposeOptions,
@@ -126,6 +128,22 @@ def annotators(
     the votes of all others on the same pairs.
     """
     return Annotators(_run(_core.annotators, votes, items, threads, progress, dict(options)))
+
+
+def certify(
+    votes: VotesLike,
+    *,
+    items: Sequence[str] | None = None,
+    threads: int | None = None,
+    progress: Progress = False,
+    **options: Unpack[CertifyOptions],
+) -> Certificate:
+    """Finds the smallest sets of votes, and of annotators, whose removal changes the first place.
+
+    ``places=3`` examines the first three places, and ``pair=("a", "b")`` the order of two items. Every set
+    is verified by ranking without it; a smaller one may exist.
+    """
+    return Certificate(_run(_core.certify, votes, items, threads, progress, dict(options)))
 
 
 def clean(

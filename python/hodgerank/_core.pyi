@@ -43,6 +43,9 @@ def annotators(
 def outliers(
     votes: Votes, keywords: dict[str, Any], threads: int | None, observer: object
 ) -> Document: ...
+def certify(
+    votes: Votes, keywords: dict[str, Any], threads: int | None, observer: object
+) -> Document: ...
 def compare(
     votes: Votes, keywords: dict[str, Any], threads: int | None, observer: object
 ) -> Document: ...

@@ -349,6 +349,33 @@ class Comparison(Result):
         return "".join(parts)
 
 
+class Certificate(Studies):
+    """The smallest sets that were found whose removal changes the result. The table has their members."""
+
+    @property
+    def rankings(self) -> list[JsonObject]:
+        """The robust and the plain ranking, each with its sets of votes and annotators."""
+        return cast("list[JsonObject]", self._only("rankings"))
+
+    def _summary(self) -> str:
+        return self._counts()
+
+    def _repr_html_(self) -> str:
+        rows = [
+            [
+                study.get("by", "all votes"),
+                ranking["ranking"],
+                ", ".join(ranking["result"]),
+                ranking["votes"].get("removed"),
+                ranking.get("annotators", {}).get("removed"),
+            ]
+            for study in self.studies
+            for ranking in study["rankings"]
+        ]
+        names = ["study", "ranking", "result", "votes", "annotators"]
+        return _html.table(names, rows, len(rows), "smallest sets found that change the result")
+
+
 class Decomposition(Studies):
     """The Hodge decomposition of the votes. The table has the flows on each compared pair."""
 

@@ -42,6 +42,7 @@ def test_html_escapes_labels():
         hodgerank.compare(votes, methods="l2,iss"),
         hodgerank.outliers(votes, all=True),
         hodgerank.path(votes + [("c", label)], method="hlasso", outliers="30%"),
+        hodgerank.certify(votes, method="l2"),
         hodgerank.decompose(votes),
         hodgerank.diagnose(votes),
     ]:

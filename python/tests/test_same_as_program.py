@@ -125,6 +125,12 @@ def test_arrays_and_tuples(testdata, program):
         ("annotators", {"explain": "careful-20"}, ["--explain", "careful-20"]),
         ("compare", {"methods": ["l2", "iss"]}, ["--methods", "l2,iss"]),
         ("compare", {}, []),
+        ("certify", {"method": "l2"}, ["--method", "l2"]),
+        (
+            "certify",
+            {"method": "iss", "pair": ("item-12", "item-20")},
+            ["--method", "iss", "--pair", "item-12,item-20"],
+        ),
         ("decompose", {"triangles": 3}, ["--triangles", "3"]),
         ("diagnose", {}, []),
         ("path", {"method": "hlasso", "outliers": "5%"}, ["--method", "hlasso", "--outliers", "5%"]),

@@ -2,6 +2,7 @@
 
 use clap::{Parser, Subcommand};
 use hodgerank_commands::annotators::AnnotatorsArgs;
+use hodgerank_commands::certify::CertifyArgs;
 use hodgerank_commands::clean::CleanArgs;
 use hodgerank_commands::compare::CompareArgs;
 use hodgerank_commands::decompose::DecomposeArgs;
@@ -34,6 +35,10 @@ pub(crate) struct ProgramArgs {
 pub(crate) enum Command {
     /// Rank the items of a file of votes
     Rank(Box<DocumentCommand<RankArgs>>),
+    /// Find how few votes, or annotators, must be removed for the result to change
+    ///
+    /// docs/certify.md explains what is proven.
+    Certify(Box<DocumentCommand<CertifyArgs>>),
     /// Compare the rankings of several methods
     Compare(Box<DocumentCommand<CompareArgs>>),
     /// List the path of a robust method: scores and flagged votes as more and more votes are flagged

@@ -1,5 +1,6 @@
 //! What the program adds to the commands: their formatted text, and the commands that only it has.
 
+mod certify;
 mod compare;
 mod decompose;
 pub(crate) mod demo;

@@ -18,6 +18,7 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory as _, Parser as _};
 use hodgerank_commands::annotators::annotators;
+use hodgerank_commands::certify::certify;
 use hodgerank_commands::clean::clean;
 use hodgerank_commands::compare::compare;
 use hodgerank_commands::decompose::decompose;
@@ -60,6 +61,9 @@ fn run_command(
             drop(command.run_reading(command.args.against.as_ref(), |votes, args, format| {
                 rank(votes, args, format == OutputFormat::Json, threads, terminal)
             })?);
+        }
+        Command::Certify(command) => {
+            drop(command.run(|votes, args, _| certify(votes, args, threads, terminal))?);
         }
         Command::Compare(command) => {
             drop(command.run(|votes, args, _| compare(votes, args, threads, terminal))?);

@@ -12,6 +12,7 @@
 mod advice;
 pub mod annotators;
 mod certificate;
+pub mod certify;
 pub mod clean;
 pub mod compare;
 pub mod decompose;

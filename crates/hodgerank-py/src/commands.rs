@@ -68,6 +68,9 @@ command!(outliers, commands::outliers::OutliersArgs, |votes, options, threads, o
 command!(annotators, commands::annotators::AnnotatorsArgs, |votes, options, threads, observer| {
     commands::annotators::annotators(&votes, &options, threads, observer)
 });
+command!(certify, commands::certify::CertifyArgs, |votes, options, threads, observer| {
+    commands::certify::certify(&votes, &options, threads, observer)
+});
 command!(compare, commands::compare::CompareArgs, |votes, options, threads, observer| {
     commands::compare::compare(&votes, &options, threads, observer)
 });

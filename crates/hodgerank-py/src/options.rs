@@ -5,7 +5,8 @@ use std::any::TypeId;
 
 use clap::{Arg, ArgAction, Args, Command};
 use hodgerank_commands::{
-    annotators, clean, compare, decompose, diagnose, outliers, path, rank, report, simulate,
+    annotators, certify, clean, compare, decompose, diagnose, outliers, path, rank, report,
+    simulate,
 };
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
@@ -88,6 +89,7 @@ pub(crate) fn options(py: Python<'_>, command: &str) -> PyResult<Vec<Described>>
         "outliers" => definition::<outliers::OutliersArgs>(),
         "annotators" => definition::<annotators::AnnotatorsArgs>(),
         "clean" => definition::<clean::CleanArgs>(),
+        "certify" => definition::<certify::CertifyArgs>(),
         "compare" => definition::<compare::CompareArgs>(),
         "decompose" => definition::<decompose::DecomposeArgs>(),
         "diagnose" => definition::<diagnose::DiagnoseArgs>(),

@@ -62,6 +62,7 @@
 mod annotator_votes;
 pub mod annotators;
 pub mod certificate;
+pub mod certify;
 pub mod communicator;
 pub mod comparison;
 pub mod decompose;

@@ -4,13 +4,14 @@
 use crate::support::{TestDir, files};
 
 /// All commands that read votes.
-const COMMANDS: [&[&str]; 8] = [
+const COMMANDS: [&[&str]; 9] = [
     &["rank"],
     &["outliers"],
     &["annotators"],
     &["clean"],
     &["path"],
     &["compare"],
+    &["certify", "--method", "l2"],
     &["decompose"],
     &["diagnose"],
 ];

@@ -71,6 +71,7 @@ fn every_command_leaves_their_votes_out() {
         &["outliers", "--per-group"],
         &["annotators"],
         &["annotators", "--by", "scene"],
+        &["certify", "--method", "l2"],
         &["decompose"],
         &["diagnose"],
     ] {

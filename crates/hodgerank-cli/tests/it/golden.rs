@@ -58,6 +58,8 @@ const CASES: &[(&str, &str)] = &[
         "clean-flagged.csv",
         "clean formats/votes.csv -o OUT/kept.csv --flagged OUT/clean-flagged.csv",
     ),
+    ("certify.json", "certify formats/votes.csv"),
+    ("certify-pair.csv", "certify complete.csv --method l2 --pair 9,6"),
     ("compare.json", "compare incomplete.csv"),
     ("compare.csv", "compare incomplete.csv --outliers 5%"),
     ("path-iss.json", "path formats/votes.csv --method iss"),

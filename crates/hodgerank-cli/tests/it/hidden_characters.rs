@@ -36,6 +36,7 @@ fn labels_and_columns_are_visible() {
         &["path", "v.csv", "--method", "hlasso"],
         &["outliers", "v.csv", "--all"],
         &["annotators", "v.csv"],
+        &["certify", "v.csv", "--method", "l2"],
         &["decompose", "v.csv"],
         &["diagnose", "connected.csv"],
         &["rank", "bad.csv"],

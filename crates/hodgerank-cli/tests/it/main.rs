@@ -3,6 +3,7 @@
 mod against;
 mod annotators;
 mod bad_input;
+mod certify;
 mod changed_input;
 mod clashes;
 mod clean;

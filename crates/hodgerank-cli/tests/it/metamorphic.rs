@@ -54,6 +54,8 @@ const COMMANDS: &[Command] = &[
     json_command("outliers iss", &["outliers", "--method", "iss", "--outliers", "8%"]),
     json_command("outliers iss all", &["outliers", "--method", "iss", "--all"]),
     json_command("annotators", &["annotators"]),
+    json_command("certify", &["certify", "--method", "l2"]),
+    json_command("certify places", &["certify", "--method", "iss", "--places", "2"]),
     json_command("compare", &["compare", "--outliers", "8%", "--methods", LEAST_SQUARES]),
     json_command("decompose", &["decompose"]),
     json_command("diagnose", &["diagnose"]),

@@ -31,6 +31,7 @@ fn every_table_can_be_made_safe() {
         &["path", "--method", "hlasso", "--what", "events"],
         &["outliers", "--all"],
         &["annotators"],
+        &["certify", "--method", "l2"],
         &["decompose"],
         &["diagnose"],
     ] {

@@ -314,6 +314,11 @@ impl BradleyTerryEstimates {
     }
 }
 
+/// The weight of each pair in the prior, to be multiplied by λ.
+pub(crate) fn prior_weights(graph: &ComparisonGraph) -> Vec<f64> {
+    GraphPrior::new(graph).weights
+}
+
 /// Where a search for the scores of a model that includes this one starts.
 #[derive(Debug)]
 pub(super) struct WarmStart<'a> {

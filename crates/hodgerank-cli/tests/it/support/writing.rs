@@ -23,6 +23,7 @@ const fn reading(
 /// All of them. `every_command_that_writes_is_listed` fails if one is missing.
 pub(crate) const WRITING_COMMANDS: &[WritingCommand] = &[
     reading("rank", &["-o", "OUT/rank.csv"], &["rank.csv"]),
+    reading("certify", &["-o", "OUT/certify.json", "--method", "l2"], &["certify.json"]),
     reading("compare", &["-o", "OUT/compare.json", "--methods", "l2,hlasso"], &["compare.json"]),
     reading("path", &["-o", "OUT/path.parquet", "--method", "hlasso"], &["path.parquet"]),
     reading("outliers", &["-o", "OUT/outliers.csv.gz", "--all"], &["outliers.csv.gz"]),
