@@ -78,6 +78,7 @@ pub mod laplacian;
 mod numeric;
 mod options;
 pub mod path;
+pub mod predict;
 mod ranked_study;
 mod ranker;
 pub mod ranking;
