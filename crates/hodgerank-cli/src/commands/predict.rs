@@ -92,7 +92,7 @@ fn write_matrix(matrix: &ProbabilityMatrix, style: Style, out: &mut dyn Write) -
     let total = matrix.items.len();
     let shown = if style.top > 0 { style.top.min(total) } else { total };
     let mut names = vec!["item".to_owned()];
-    names.extend((0..shown).map(|k| format!("{} {}", k + 1, visible(&matrix.items[k]))));
+    names.extend((0..shown).map(|k| format!("{}. {}", k + 1, visible(&matrix.items[k]))));
     let column = |k: usize| {
         let cells = matrix.probabilities[..shown].iter().map(|row| number(row[k]));
         std::iter::once((k + 1).to_string()).chain(cells).collect::<Vec<String>>()

@@ -4,7 +4,7 @@
 use crate::support::{TestDir, files};
 
 /// All commands that read votes.
-const COMMANDS: [&[&str]; 8] = [
+const COMMANDS: [&[&str]; 9] = [
     &["rank"],
     &["outliers"],
     &["annotators"],
@@ -13,6 +13,7 @@ const COMMANDS: [&[&str]; 8] = [
     &["compare"],
     &["decompose"],
     &["diagnose"],
+    &["predict"],
 ];
 
 /// Votes with annotators, many of them flagged.
@@ -94,6 +95,7 @@ fn tables_fit_a_narrow_terminal() {
         (&["compare"], &["item", "lasso-l2", "l2", "ridge", "pc-lasso", "ilts", "iht", "hlasso"]),
         (&["decompose"], &["curl", "items", "votes", "item", "pair"]),
         (&["diagnose"], &["figure", "value"]),
+        (&["predict"], &["left", "right", "probability"]),
     ] {
         for columns in [40, 80] {
             let Some(text) = screen(columns, command) else {
