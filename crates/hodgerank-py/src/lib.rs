@@ -25,8 +25,8 @@ use pyo3::prelude::*;
 mod _core {
     #[pymodule_export]
     use crate::commands::{
-        annotators, clean, compare, decompose, diagnose, outliers, path, rank, remove_unfinished,
-        report, simulate, split,
+        annotators, clean, compare, decompose, diagnose, outliers, path, predict, rank,
+        remove_unfinished, report, simulate, split,
     };
     #[pymodule_export]
     use crate::document::{ArrowTable, PyDocument};

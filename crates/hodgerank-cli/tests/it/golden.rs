@@ -75,7 +75,7 @@ const CASES: &[(&str, &str)] = &[
     ("predict-matrix.csv", "predict annotators.csv --matrix"),
     ("predict-by.csv", "predict studies.csv --by study --method l2"),
     ("predict-holdout.json", "predict annotators.csv --holdout 20% --seed 1"),
-    ("predict-holdout.csv", "predict components.csv --holdout 30% --method l2"),
+    ("predict-holdout.csv", "predict components.csv --holdout 30% --method bt"),
     ("simulate.csv", "simulate --items 6 --votes 60 --flips 10% --ties 5% --seed 3"),
     (
         "simulate-annotators.jsonl",

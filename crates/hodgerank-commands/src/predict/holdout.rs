@@ -1,7 +1,7 @@
 //! `--holdout`: how well votes that were held out are predicted.
 
 use hodgerank::predict::{CalibrationBin, Evaluation, HoldoutEvaluation, Predictor, hold_out};
-use hodgerank::{ComparisonGraph, FitOptions, Study};
+use hodgerank::{ComparisonGraph, FitOptions, Method, RankedStudy, Study};
 use hodgerank_io::write::{Column, Table};
 use hodgerank_report::words::{counted, thousands};
 use serde::Serialize;
@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::{Predicted, StudyPredictions, USE_BT, no_probabilities};
 use crate::certificate::CertificateSummary;
 use crate::failure::Failure;
-use crate::observer::Observer;
+use crate::observer::{Observer, Task};
 use crate::ranked::{MethodSummary, rank_study, warnings};
 use crate::text::visible;
 
@@ -85,7 +85,18 @@ pub(super) fn evaluate(
         let problem = format!("{by}{}", no_probabilities(&ranked, reason));
         return Err(Failure::Unanswerable { problem, help: USE_BT.to_owned() });
     }
-    let evaluation = HoldoutEvaluation::new(&predictor, &split);
+    // Methods are compared by the votes of the same careful people, so these are found for all methods.
+    let judged = match ranked.fit.crowd() {
+        None if ranked.input.annotators > 0 => {
+            let fit = FitOptions::new().method(Method::Crowd);
+            let training = split.training.clone();
+            let judge = || RankedStudy::new(training, rejected, &fit);
+            Some(observer.run(Task::Step("judging annotators"), judge)??)
+        }
+        _ => None,
+    };
+    let crowd = judged.as_ref().unwrap_or(&ranked).fit.crowd();
+    let evaluation = HoldoutEvaluation::new(&predictor, &split, crowd);
     let mut warnings = warnings(&ranked);
     if evaluation.all.votes == 0 {
         let warning = "none of the votes held out can be evaluated; hold out a larger share";

@@ -14,7 +14,7 @@
 
 use super::{Holdout, Predictor, logistic};
 use crate::comparison::Comparison;
-use crate::solve::crowd::AnnotatorClass;
+use crate::solve::crowd::{AnnotatorClass, Crowd};
 
 /// Bins of the calibration table.
 const BINS: usize = 10;
@@ -124,14 +124,15 @@ pub struct HoldoutEvaluation {
     /// All other held-out votes.
     #[cfg_attr(feature = "serde", serde(flatten))]
     pub all: Evaluation,
-    /// Those of them by annotators who are careful, if the method judges annotators.
+    /// Those of them by annotators who are judged careful, if annotators are known.
     pub careful: Option<Evaluation>,
 }
 
 impl HoldoutEvaluation {
-    /// Evaluates the predictions of a fit to the votes of `holdout.training`.
+    /// Evaluates the predictions of a fit to the votes of `holdout.training`. `crowd` says who is careful:
+    /// a fit of the method `crowd` to the same votes.
     #[must_use]
-    pub fn new(predictor: &Predictor<'_>, holdout: &Holdout) -> Self {
+    pub fn new(predictor: &Predictor<'_>, holdout: &Holdout, crowd: Option<&Crowd>) -> Self {
         let sum = |votes: &mut dyn Iterator<Item = &Comparison>| votes.map(|vote| vote.count).sum();
         let held_out = || holdout.held_out.iter();
         let mut unconnected = 0;
@@ -143,7 +144,7 @@ impl HoldoutEvaluation {
                 None => unconnected += count,
             }
         }
-        let careful = predictor.study.fit.crowd().map(|crowd| {
+        let careful = crowd.map(|crowd| {
             let is_careful = |annotator: Option<u32>| {
                 let estimate = annotator.and_then(|annotator| crowd.position(annotator));
                 estimate.is_some_and(|a| crowd.annotators[a].class == AnnotatorClass::Careful)

@@ -205,7 +205,8 @@ fn predictions_of_simulated_votes_are_calibrated() {
         let split = hold_out(all, 0.5, 3).unwrap();
         let options = FitOptions::new().method(method);
         let study = RankedStudy::new(split.training.clone(), 0, &options).unwrap();
-        let found = HoldoutEvaluation::new(&Predictor::new(&study).unwrap(), &split);
+        let found =
+            HoldoutEvaluation::new(&Predictor::new(&study).unwrap(), &split, study.fit.crowd());
         assert_eq!((found.ties, found.unconnected), (0, 0));
         assert_eq!(found.all.votes, found.held_out_votes);
         for bin in found.all.calibration.iter().filter(|bin| bin.votes >= 200) {
@@ -233,7 +234,8 @@ fn ties_and_unconnected_votes_are_counted() {
         let split = hold_out(all.clone(), 0.3, seed).unwrap();
         let options = FitOptions::new().method(Method::BradleyTerry);
         let study = RankedStudy::new(split.training.clone(), 0, &options).unwrap();
-        let found = HoldoutEvaluation::new(&Predictor::new(&study).unwrap(), &split);
+        let found =
+            HoldoutEvaluation::new(&Predictor::new(&study).unwrap(), &split, study.fit.crowd());
         let counted = found.all.votes + found.ties + found.unconnected;
         assert_eq!(counted, found.held_out_votes, "{found:?}");
         assert!(found.ties > 0, "{found:?}");
