@@ -109,8 +109,9 @@ impl PairCounts<'_> {
         let parts: Vec<_> = tasks.into_par_iter().with_max_len(1).map(run).collect();
         let (ends, sums): (Vec<_>, Vec<[f64; 4]>) = parts.into_iter().unzip();
         let [gradient, pull, information] = EndSums::total(items, &ends);
-        let [log_likelihood, squares, ties, expected_ties] =
-            sums.iter().fold([0.0; 4], |a, b| std::array::from_fn(|k| a[k] + b[k]));
+        let [log_likelihood, squares, ties, expected_ties] = sums.iter().fold([0.0; 4], |a, b| {
+            std::array::from_fn(|k| a[k] + b[k])
+        });
         PairPass {
             gradient,
             pull,

@@ -275,8 +275,7 @@ impl Newton<'_> {
         let mut right_sides = vec![&gradient[..], &c];
         right_sides.extend((rate == Rate::Free).then_some(&c_rate[..]));
         // A search for lapses stops early, and several processes must stop where one does.
-        let solutions =
-            self.system.solve_all(|p| weights[p], &right_sides, SOLVE_TOLERANCE, true)?;
+        let solutions = self.system.solve_all(|p| weights[p], &right_sides, SOLVE_TOLERANCE, true)?;
         let mut solutions = solutions.into_iter();
         let mut next = || solutions.next().unwrap_or_default();
         let (u, v, v_rate) = (next(), next(), next());

@@ -180,11 +180,8 @@ impl<'a> Blocks<'a> {
     #[inline]
     pub(super) fn block(&self, block: usize) -> impl Iterator<Item = SidedVote> + Clone + '_ {
         let votes = &self.votes[self.start[block]..self.start[block + 1]];
-        votes.iter().map(|&AnnotatorVote { left, right, outcome, count }| SidedVote {
-            left,
-            right,
-            code: self.sides[outcome as usize],
-            count,
+        votes.iter().map(|&AnnotatorVote { left, right, outcome, count }| {
+            SidedVote { left, right, code: self.sides[outcome as usize], count }
         })
     }
 

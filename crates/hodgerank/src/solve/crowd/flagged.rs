@@ -29,8 +29,7 @@ pub(super) fn count_by_group<I: Iterator<Item = FlaggedVote>>(
 ) -> Vec<f64> {
     let communicator = graph.communicator();
     // Votes may be turned round.
-    let mut sizes: Vec<f64> =
-        outcomes.iter().flat_map(|&y| [positive_zero(y), positive_zero(-y)]).collect();
+    let mut sizes: Vec<f64> = outcomes.iter().flat_map(|&y| [positive_zero(y), positive_zero(-y)]).collect();
     sizes.sort_by(f64::total_cmp);
     sizes.dedup();
     let has_table = graph.items() <= MAX_TABLE_ITEMS && sizes.len() <= MAX_TABLE_OUTCOMES;
@@ -57,8 +56,7 @@ pub(super) fn count_by_group<I: Iterator<Item = FlaggedVote>>(
         }
         (counts, larger)
     });
-    let add = |(mut counts, mut larger): (Vec<u32>, Vec<FlaggedVote>),
-               other: (Vec<u32>, Vec<_>)| {
+    let add = |(mut counts, mut larger): (Vec<u32>, Vec<FlaggedVote>), other: (Vec<u32>, Vec<_>)| {
         counts.iter_mut().zip(other.0).for_each(|(count, other)| *count += other);
         larger.extend(other.1);
         (counts, larger)

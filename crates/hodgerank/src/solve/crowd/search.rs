@@ -362,8 +362,7 @@ impl<'a> Search<'a> {
             return Base::Nothing;
         }
         let votes = |block: usize| self.blocks.votes_of(block) as f64;
-        let careful =
-            responsibility.iter().enumerate().filter(|(_, row)| is_certainly_careful(row));
+        let careful = responsibility.iter().enumerate().filter(|(_, row)| is_certainly_careful(row));
         let mut sums = [careful.map(|(block, _)| votes(block)).sum(), self.blocks.votes() as f64];
         self.communicator().sum(&mut sums);
         if sums[0] > MIN_CAREFUL_SHARE * sums[1] { Base::AllCareful } else { Base::Nothing }

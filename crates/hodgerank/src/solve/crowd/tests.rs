@@ -429,8 +429,7 @@ fn slopes_by_pairs_are_those_by_votes() {
         })
         .collect();
     for ties in [false, true] {
-        let own: Vec<_> =
-            comparisons.iter().filter(|vote| ties || vote.y != 0.0).cloned().collect();
+        let own: Vec<_> = comparisons.iter().filter(|vote| ties || vote.y != 0.0).cloned().collect();
         let votes = AnnotatorVotes::from_comparisons(study.annotators, &own, true);
         let graph = ComparisonGraph::new(20, Groups::merge(20, &own).unwrap().groups).unwrap();
         let mut search = Search::new(&graph, &votes, &CrowdOptions::default()).unwrap();
