@@ -369,6 +369,11 @@ class Predictions(Studies):
         """With ``holdout``: log loss, Brier score, accuracy and calibration on the votes held out."""
         return cast("JsonObject", self._only("holdout"))
 
+    @property
+    def svg(self) -> list[str]:
+        """With ``holdout``: charts of the calibration as SVG, one per study."""
+        return self._core_document.figures()
+
     def _summary(self) -> str:
         return self._counts()
 
@@ -388,6 +393,7 @@ class Predictions(Studies):
             in_order = (row if "matrix" in study else [row[name] for name in names] for row in listed)
             title = study.get("by", "predictions")
             parts.append(_html.table(names, in_order, len(listed), title))
+        parts += [f"<div>{svg}</div>" for svg in self.svg[:10]]
         return "".join(parts)
 
 

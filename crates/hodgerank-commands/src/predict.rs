@@ -15,6 +15,8 @@ use hodgerank::predict::{Prediction, Predictor};
 use hodgerank::scale::NoFactor;
 use hodgerank::{FitOptions, InputSummary, Labels, OutlierRule, RankedStudy, Study};
 use hodgerank_io::write::{Column, Table};
+use hodgerank_report::figure;
+use hodgerank_report::study::calibration_chart;
 use hodgerank_report::words::thousands;
 use serde::{Serialize, Serializer};
 
@@ -352,5 +354,18 @@ impl Document for PredictDocument {
         table.push("high", number(|row| row.high));
         table.push("expected_outcome", number(|row| row.expected_outcome));
         Ok(table)
+    }
+
+    /// The calibration, where votes were held out: of careful annotators, if they are known.
+    fn figures(&self) -> Vec<String> {
+        let chart = |study: &StudyPredictions| match &study.result {
+            Predicted::Holdout { holdout } => {
+                let found = &holdout.evaluation;
+                let bins = &found.careful.as_ref().unwrap_or(&found.all).calibration;
+                Some(figure::draw(&calibration_chart(bins, study.method.name)).into_svg())
+            }
+            _ => None,
+        };
+        self.studies.iter().filter_map(chart).collect()
     }
 }
