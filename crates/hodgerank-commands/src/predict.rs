@@ -200,7 +200,7 @@ pub fn predict(
     let selections = wanted.selections(&input.studies)?;
     let predict = |(study, selection): (Study, &Selection)| {
         let ranked = rank_study(study, uncounted.rejected.rows, &fit, observer)?;
-        predict_study(ranked, selection, args.matrix, observer)
+        predict_study(&ranked, selection, args.matrix, observer)
     };
     let studies = input.studies.into_iter().zip(&selections).map(predict);
     let studies = studies.collect::<Result<_, _>>()?;
@@ -224,34 +224,34 @@ fn fit_options(args: &PredictArgs) -> Result<FitOptions, Failure> {
 }
 
 fn predict_study(
-    ranked: RankedStudy,
+    ranked: &RankedStudy,
     selection: &Selection,
     is_matrix: bool,
     observer: &dyn Observer,
 ) -> Result<StudyPredictions, Failure> {
-    let predictor = Predictor::new(&ranked)?;
-    let mut warnings = warnings(&ranked);
+    let predictor = Predictor::new(ranked)?;
+    let mut warnings = warnings(ranked);
     if let Some(reason) = predictor.no_factor() {
         let by = ranked.by.as_ref().map_or(String::new(), |by| format!("{}: ", visible(by)));
-        let warning = format!("{}; {USE_BT}", no_probabilities(&ranked, reason));
+        let warning = format!("{}; {USE_BT}", no_probabilities(ranked, reason));
         observer.warn(&format!("{by}{warning}"));
         warnings.push(warning);
     }
     let summary = |result| StudyPredictions {
         by: ranked.by.clone(),
         input: ranked.input,
-        method: MethodSummary::new(&ranked),
+        method: MethodSummary::new(ranked),
         result,
         status: ranked.fit.status.as_str(),
         certificate: CertificateSummary::new(&ranked.fit.certificate),
         warnings,
     };
     if is_matrix {
-        let items = selection.items(&ranked);
+        let items = selection.items(ranked);
         let matrix = ProbabilityMatrix::new(&predictor, &ranked.items, &items);
         return Ok(summary(Predicted::Matrix { matrix }));
     }
-    let pairs = selection.pairs(&ranked).into_iter();
+    let pairs = selection.pairs(ranked).into_iter();
     let predictions = pairs.map(|(left, right)| predictor.predict(left, right));
     let predictions = PairPredictions {
         predictions: predictions.collect(),
