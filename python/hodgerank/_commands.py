@@ -17,6 +17,7 @@ from ._results import (
     Diagnosis,
     Outliers,
     Path,
+    Predictions,
     Ranking,
     Report,
     Simulation,
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
         DiagnoseOptions,
         OutliersOptions,
         PathOptions,
+        PredictOptions,
         RankOptions,
         ReportOptions,
         SimulateOptions,
@@ -228,6 +230,27 @@ def path(
 ) -> Path:
     """Computes the path from "no vote flagged" to "many votes flagged"; notebooks show a chart."""
     return Path(_run(_core.path, votes, items, threads, progress, dict(options)))
+
+
+def predict(
+    votes: VotesLike,
+    *,
+    items: Sequence[str] | None = None,
+    threads: int | None = None,
+    progress: Progress = False,
+    **options: Unpack[PredictOptions],
+) -> Predictions:
+    """Predicts which of two items a careful annotator prefers, for all pairs, the pairs ``among`` some
+    items, or the ``pairs`` in a file.
+
+    With ``holdout="20%"``, ranks by a part of the votes and evaluates the predictions of the others.
+    """
+    given: dict[str, Any] = dict(options)
+    if "among" in given:
+        given["items"] = given.pop("among")
+    if given.get("pairs") is not None:
+        given["pairs"] = os.fspath(given["pairs"])
+    return Predictions(_run(_core.predict, votes, items, threads, progress, given))
 
 
 def report(

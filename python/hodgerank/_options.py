@@ -353,6 +353,55 @@ class PathOptions(TypedDict, total=False):
     what: Literal["scores", "events"] | None
 
 
+class PredictOptions(TypedDict, total=False):
+    """Options of ``predict``."""
+
+    winner: str | None
+    loser: str | None
+    left: str | None
+    right: str | None
+    outcome: str | None
+    outcome_as: str | None
+    annotator: str | None
+    exclude_annotators: Sequence[str] | str | os.PathLike[str] | None
+    count: str | None
+    by: str | None
+    input_format: Literal["csv", "tsv", "jsonl", "parquet", "arrow"] | None
+    delimiter: str | None
+    on_error: Literal["stop", "skip"] | None
+    method: Literal[
+        "lasso-l2",
+        "l2",
+        "ridge",
+        "pc-lasso",
+        "ilts",
+        "iht",
+        "hlasso",
+        "lbi",
+        "iss",
+        "bt",
+        "crowd",
+    ] | None
+    outliers: str | int | None
+    seed: int | None
+    lambda_: float | None
+    time: float | None
+    kappa: float | None
+    dt: float | None
+    algorithm: Literal["2", "4", "3"] | int | None
+    protocol: Literal["general", "paper"] | None
+    ridge: float | None
+    prior: float | None
+    lapse_rate: float | None
+    backend: Literal["auto", "dense", "sparse", "cg"] | None
+    tolerance: float | None
+    max_iterations: int | None
+    among: Sequence[str] | str | None
+    pairs: str | os.PathLike[str] | None
+    matrix: bool | None
+    holdout: float | None
+
+
 class ReportOptions(TypedDict, total=False):
     """Options of ``report``."""
 

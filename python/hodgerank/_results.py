@@ -376,6 +376,54 @@ class Certificate(Studies):
         return _html.table(names, rows, len(rows), "smallest sets found that change the result")
 
 
+class Predictions(Studies):
+    """Predicted votes. The table has one row per pair; with ``matrix`` one row per item, and with
+    ``holdout`` the calibration of the predictions."""
+
+    @property
+    def predictions(self) -> list[JsonObject]:
+        """For each pair: ``left``, ``right``, the ``probability`` that a careful annotator prefers left,
+        the ends ``low`` and ``high`` of its interval, and ``expected_outcome``."""
+        return cast("list[JsonObject]", self._only("predictions"))
+
+    @property
+    def matrix(self) -> JsonObject:
+        """With ``matrix=True``: ``items``, and ``probabilities`` by row and column."""
+        return cast("JsonObject", self._only("matrix"))
+
+    @property
+    def holdout(self) -> JsonObject:
+        """With ``holdout``: log loss, Brier score, accuracy and calibration on the votes held out."""
+        return cast("JsonObject", self._only("holdout"))
+
+    @property
+    def svg(self) -> list[str]:
+        """With ``holdout``: charts of the calibration as SVG, one per study."""
+        return self._core_document.figures()
+
+    def _summary(self) -> str:
+        return self._counts()
+
+    def _repr_html_(self) -> str:
+        parts = []
+        for study in self._studies_of(self._brief):
+            if "holdout" in study:
+                names = ["from", "to", "votes", "mean_prediction", "preferred_left"]
+                listed = study["holdout"]["calibration"]
+            elif "matrix" in study:
+                names = ["item", *study["matrix"]["items"]]
+                matrix = zip(study["matrix"]["items"], study["matrix"]["probabilities"])
+                listed = [[item, *row] for item, row in matrix]
+            else:
+                names = ["left", "right", "probability", "low", "high", "expected_outcome"]
+                listed = study["predictions"]
+            in_order = (row if "matrix" in study else [row[name] for name in names] for row in listed)
+            title = study.get("by", "predictions")
+            parts.append(_html.table(names, in_order, len(listed), title))
+        parts += [f"<div>{svg}</div>" for svg in self.svg[:10]]
+        return "".join(parts)
+
+
 class Decomposition(Studies):
     """The Hodge decomposition of the votes. The table has the flows on each compared pair."""
 

@@ -157,7 +157,7 @@ names = st.sampled_from(
     ["left", "right", "winner", "loser", "y", "outcome", "annotator", "count", "model_a", "model_b", "x"]
 )
 commands = st.sampled_from(
-    ["rank", "outliers", "annotators", "clean", "compare", "decompose", "diagnose", "path"]
+    ["rank", "outliers", "annotators", "clean", "compare", "decompose", "diagnose", "path", "predict"]
 )
 
 

@@ -45,6 +45,9 @@ def test_html_escapes_labels():
         hodgerank.certify(votes, method="l2"),
         hodgerank.decompose(votes),
         hodgerank.diagnose(votes),
+        hodgerank.predict(votes),
+        hodgerank.predict(votes, matrix=True),
+        hodgerank.predict(votes * 9, holdout="30%"),
     ]:
         shown = result._repr_html_()
         assert "<script>" not in shown

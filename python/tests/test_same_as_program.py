@@ -135,6 +135,10 @@ def test_arrays_and_tuples(testdata, program):
         ("diagnose", {}, []),
         ("path", {"method": "hlasso", "outliers": "5%"}, ["--method", "hlasso", "--outliers", "5%"]),
         ("path", {"what": "events"}, ["--what", "events"]),
+        ("predict", {}, []),
+        ("predict", {"among": ["item-12", "item-01"]}, ["--items", "item-12,item-01"]),
+        ("predict", {"matrix": True, "method": "bt"}, ["--matrix", "--method", "bt"]),
+        ("predict", {"holdout": "20%", "seed": 1}, ["--holdout", "20%", "--seed", "1"]),
     ],
 )
 def test_other_commands(testdata, program, command, options, flags):
@@ -148,7 +152,8 @@ def test_other_commands(testdata, program, command, options, flags):
 
 def test_tables_equal_parquet_files(testdata, program, tmp_path):
     file = testdata / "annotators.csv"
-    for command in ["rank", "outliers", "annotators", "compare", "decompose", "diagnose", "path"]:
+    commands = "rank outliers annotators compare decompose diagnose path predict"
+    for command in commands.split():
         output = tmp_path / f"{command}.parquet"
         code, _, problem = program(command, file, "-o", output, "--quiet")
         assert code == 0, problem

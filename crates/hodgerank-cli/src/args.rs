@@ -9,6 +9,7 @@ use hodgerank_commands::decompose::DecomposeArgs;
 use hodgerank_commands::diagnose::DiagnoseArgs;
 use hodgerank_commands::outliers::OutliersArgs;
 use hodgerank_commands::path::PathArgs;
+use hodgerank_commands::predict::PredictArgs;
 use hodgerank_commands::rank::RankArgs;
 use hodgerank_commands::report::ReportArgs;
 
@@ -47,6 +48,10 @@ pub(crate) enum Command {
     Outliers(Box<DocumentCommand<OutliersArgs>>),
     /// List the annotators: who is careful, careless, contrary, one-sided or random
     Annotators(Box<DocumentCommand<AnnotatorsArgs>>),
+    /// Predict which of two items is preferred, and evaluate predictions on held-out votes
+    ///
+    /// docs/predict.md explains the columns and measures.
+    Predict(Box<DocumentCommand<PredictArgs>>),
     /// Write the input without its flagged votes, with all columns
     Clean(Box<FileCommand<CleanArgs>>),
     /// Show where votes contradict each other: within pairs, in triangles or in longer loops

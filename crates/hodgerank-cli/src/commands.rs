@@ -8,5 +8,6 @@ mod diagnose;
 pub(crate) mod experiment;
 mod outliers;
 mod path;
+mod predict;
 mod rank;
 pub(crate) mod simulate;

@@ -27,6 +27,7 @@ mod observer;
 pub mod outliers;
 pub mod path;
 pub mod places;
+pub mod predict;
 pub mod rank;
 mod ranked;
 pub mod report;

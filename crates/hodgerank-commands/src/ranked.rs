@@ -81,8 +81,7 @@ pub fn warnings(ranked: &RankedStudy) -> Vec<String> {
 }
 
 /// Reasons why intervals and ranges of ranks may be too narrow.
-#[must_use]
-pub fn interval_warnings(ranked: &RankedStudy) -> Vec<String> {
+pub(crate) fn interval_warnings(ranked: &RankedStudy) -> Vec<String> {
     /// With fewer votes per item, scores are stretched by more than their intervals allow for
     /// (`hodgerank experiment coverage`).
     const FEW_VOTES: u64 = 30;

@@ -88,6 +88,10 @@ command!(path, commands::path::PathArgs, |votes, options, threads, observer| {
     commands::path::path(&votes, &options, threads, observer)
 });
 
+command!(predict, commands::predict::PredictArgs, |votes, options, threads, observer| {
+    commands::predict::predict(&votes, &options, false, threads, observer)
+});
+
 type Counts = (u64, u64, u64);
 
 fn counts(done: &Cleaned) -> Counts {

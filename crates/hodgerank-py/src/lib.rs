@@ -25,7 +25,7 @@ use pyo3::prelude::*;
 mod _core {
     #[pymodule_export]
     use crate::commands::{
-        annotators, certify, clean, compare, decompose, diagnose, outliers, path, rank,
+        annotators, certify, clean, compare, decompose, diagnose, outliers, path, predict, rank,
         remove_unfinished, report, simulate, split,
     };
     #[pymodule_export]

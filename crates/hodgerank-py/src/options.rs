@@ -5,8 +5,8 @@ use std::any::TypeId;
 
 use clap::{Arg, ArgAction, Args, Command};
 use hodgerank_commands::{
-    annotators, certify, clean, compare, decompose, diagnose, outliers, path, rank, report,
-    simulate,
+    annotators, certify, clean, compare, decompose, diagnose, outliers, path, predict, rank,
+    report, simulate,
 };
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
@@ -94,13 +94,19 @@ pub(crate) fn options(py: Python<'_>, command: &str) -> PyResult<Vec<Described>>
         "decompose" => definition::<decompose::DecomposeArgs>(),
         "diagnose" => definition::<diagnose::DiagnoseArgs>(),
         "path" => definition::<path::PathArgs>(),
+        "predict" => definition::<predict::PredictArgs>(),
         "report" => definition::<report::ReportArgs>(),
         "simulate" => definition::<simulate::SimulateArgs>(),
         other => return Err(usage(py, &format!("there is no command `{other}`"), "name another")),
     };
     let describe = |argument: &Arg| {
         let name = argument.get_long()?.replace('-', "_");
-        let name = if name == "lambda" { "lambda_".to_owned() } else { name };
+        let name = match (command, name.as_str()) {
+            (_, "lambda") => "lambda_".to_owned(),
+            // The names of items that are given as indices are `items` in every command.
+            ("predict", "items") => "among".to_owned(),
+            _ => name,
+        };
         let is_switch = matches!(argument.get_action(), ArgAction::SetTrue);
         let default = argument.get_default_values().first().filter(|_| !is_switch);
         let default = default.map(|value| value.to_string_lossy().into_owned());

@@ -5,6 +5,7 @@
 
 mod annotator_chart;
 mod annotators;
+mod calibration;
 mod comparisons;
 mod consistency;
 mod diagnosis;
@@ -26,6 +27,7 @@ use item_order::ItemOrder;
 use stops::Stops;
 use suspects::Suspects;
 
+pub use calibration::calibration_chart;
 pub use path::path_chart;
 
 /// Limits of the page of one study.

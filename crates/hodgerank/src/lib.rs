@@ -79,6 +79,7 @@ pub mod laplacian;
 mod numeric;
 mod options;
 pub mod path;
+pub mod predict;
 mod ranked_study;
 mod ranker;
 pub mod ranking;

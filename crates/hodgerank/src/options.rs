@@ -96,7 +96,7 @@ fit_options! {
     ))]
     outliers: OutlierRule = OutlierRule::default(), used_by [];
 
-    /// Seed of --outliers cv [default: 0]
+    /// Seed of --outliers cv and of predict --holdout [default: 0]
     #[cfg_attr(feature = "clap", arg(long, value_name = "N"))]
     seed: Option<u64> = None, used_by [];
 

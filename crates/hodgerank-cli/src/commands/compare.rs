@@ -77,7 +77,7 @@ fn draw(comparison: &MethodComparison, style: Style, out: &mut dyn io::Write) ->
 }
 
 /// Splits the columns into blocks that fit next to the labels.
-fn blocks<'a>(
+pub(super) fn blocks<'a>(
     names: &[String],
     columns: &'a [Vec<String>],
     width: usize,

@@ -14,6 +14,7 @@ const COMMANDS: [&[&str]; 9] = [
     &["certify", "--method", "l2"],
     &["decompose"],
     &["diagnose"],
+    &["predict"],
 ];
 
 /// Votes with annotators, many of them flagged.
@@ -95,6 +96,7 @@ fn tables_fit_a_narrow_terminal() {
         (&["compare"], &["item", "lasso-l2", "l2", "ridge", "pc-lasso", "ilts", "iht", "hlasso"]),
         (&["decompose"], &["curl", "items", "votes", "item", "pair"]),
         (&["diagnose"], &["figure", "value"]),
+        (&["predict"], &["left", "right", "probability"]),
     ] {
         for columns in [40, 80] {
             let Some(text) = screen(columns, command) else {

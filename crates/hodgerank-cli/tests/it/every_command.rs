@@ -172,6 +172,14 @@ fn check(votes: &Votes, options: &[&str]) {
     let report = dir.read("report.html");
     assert!(report.starts_with(b"<!doctype html>") && report.ends_with(b"</html>\n"), "{path}");
 
+    let (rows, predicted) = both(votes, &["predict"], options);
+    let predictions = list(&predicted, "predictions");
+    assert_eq!(rows, items.len() * (items.len() - 1) / 2, "{path}");
+    assert_eq!((rows, &predicted["input"]), (predictions.len(), &ranked["input"]), "{path}");
+    let connected = predicted["certificate"]["components"] == 1;
+    let known = predictions.iter().filter(|row| row["probability"].is_f64()).count();
+    assert_eq!(known == rows, connected, "{path}: {known} of {rows}");
+
     let (_, diagnosed) = both(votes, &["diagnose"], options);
     assert_eq!(diagnosed["input"], ranked["input"], "{path}");
     assert_eq!(diagnosed["design"]["pairs"], votes.pairs().len(), "{path}");

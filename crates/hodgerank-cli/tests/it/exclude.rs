@@ -74,6 +74,8 @@ fn every_command_leaves_their_votes_out() {
         &["certify", "--method", "l2"],
         &["decompose"],
         &["diagnose"],
+        &["predict"],
+        &["predict", "--holdout", "20%"],
     ] {
         let json = |arguments: &[&str]| dir.json(&[command, arguments].concat(), b"");
         let found = json(&["all.csv", "--exclude-annotators", "names.txt"]);

@@ -72,6 +72,12 @@ const CASES: &[(&str, &str)] = &[
     ("diagnose.json", "diagnose annotators.csv"),
     ("diagnose.csv", "diagnose components.csv"),
     ("diagnose-graded.json", "diagnose graded.csv --outliers 5%"),
+    ("predict.json", "predict formats/votes.csv"),
+    ("predict.csv", "predict graded.csv"),
+    ("predict-matrix.csv", "predict annotators.csv --matrix"),
+    ("predict-by.csv", "predict studies.csv --by study --method l2"),
+    ("predict-holdout.json", "predict annotators.csv --holdout 20% --seed 1"),
+    ("predict-holdout.csv", "predict components.csv --holdout 30% --method bt"),
     ("simulate.csv", "simulate --items 6 --votes 60 --flips 10% --ties 5% --seed 3"),
     (
         "simulate-annotators.jsonl",

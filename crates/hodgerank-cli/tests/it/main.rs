@@ -34,6 +34,7 @@ mod outcome_codes;
 mod outliers;
 mod output;
 mod permissions;
+mod predict;
 mod rank;
 mod report;
 mod sides;

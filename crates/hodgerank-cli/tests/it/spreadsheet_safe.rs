@@ -34,6 +34,8 @@ fn every_table_can_be_made_safe() {
         &["certify", "--method", "l2"],
         &["decompose"],
         &["diagnose"],
+        &["predict"],
+        &["predict", "--matrix"],
     ] {
         let plain = [&command[..1], &["v.csv", "--format", "csv"], &command[1..]].concat();
         let exact = dir.run(&plain).success();

@@ -128,7 +128,9 @@ impl Table {
     pub fn write_csv(&self, labels: LabelStyle, out: &mut impl Write) -> io::Result<()> {
         let mut writer = csv::Writer::from_writer(out);
         let from_csv = super::from_csv;
-        writer.write_record(self.columns.iter().map(|(name, _)| name)).map_err(from_csv)?;
+        // Columns of a matrix are named by labels.
+        let names = self.columns.iter().map(|(name, _)| labels.cell(name).into_owned());
+        writer.write_record(names).map_err(from_csv)?;
         let mut cell = String::new();
         for row in 0..self.rows() {
             for (_, column) in &self.columns {

@@ -35,6 +35,7 @@ pub(crate) const WRITING_COMMANDS: &[WritingCommand] = &[
     ),
     reading("decompose", &["-o", "OUT/decompose.json"], &["decompose.json"]),
     reading("diagnose", &["-o", "OUT/diagnose.txt"], &["diagnose.txt"]),
+    reading("predict", &["-o", "OUT/predicted.csv"], &["predicted.csv"]),
     reading("report", &["-o", "OUT/report.html"], &["report.html"]),
     WritingCommand {
         name: "simulate",

@@ -21,6 +21,8 @@ const MIN_PROBABILITY: f32 = 1e-5;
 const CERTAINLY_CAREFUL: f32 = 0.9999;
 /// Share of annotators with a known class that must be honest for the direction to be certain.
 const CERTAIN_HONEST_SHARE: f64 = 0.6;
+/// The normal distribution function is that of the logistic with this factor, within 0.01.
+const LOGISTIC: f64 = 1.702;
 
 /// Scores, and what is known about the annotators.
 #[derive(Debug, Clone, PartialEq)]
@@ -298,11 +300,16 @@ impl Crowd {
     /// The probability that a careful annotator prefers the left of two items.
     #[must_use]
     pub fn left_probability(&self, left: u32, right: u32) -> f64 {
-        // The normal distribution function is that of the logistic with this factor, within 0.01.
-        const LOGISTIC: f64 = 1.702;
         let d = self.difference(left, right);
         let log_odds = self.estimates.noise.map_or(d, |noise| LOGISTIC * d / noise);
         1.0 / (1.0 + (-log_odds).exp())
+    }
+
+    /// The log-odds that a careful annotator prefers an item, per unit of the difference of scores, without
+    /// the advantage of the left side.
+    #[must_use]
+    pub fn log_odds_per_unit(&self) -> f64 {
+        self.estimates.noise.map_or(1.0, |noise| LOGISTIC / noise)
     }
 
     /// The difference of the scores with the advantage of the left side.
