@@ -126,6 +126,53 @@ class AnnotatorsOptions(TypedDict, total=False):
     explain: str | None
 
 
+class CertifyOptions(TypedDict, total=False):
+    """Options of ``certify``."""
+
+    winner: str | None
+    loser: str | None
+    left: str | None
+    right: str | None
+    outcome: str | None
+    outcome_as: str | None
+    annotator: str | None
+    exclude_annotators: Sequence[str] | str | os.PathLike[str] | None
+    count: str | None
+    by: str | None
+    input_format: Literal["csv", "tsv", "jsonl", "parquet", "arrow"] | None
+    delimiter: str | None
+    on_error: Literal["stop", "skip"] | None
+    places: int | None
+    pair: Sequence[str] | str | None
+    method: Literal[
+        "lasso-l2",
+        "l2",
+        "ridge",
+        "pc-lasso",
+        "ilts",
+        "iht",
+        "hlasso",
+        "lbi",
+        "iss",
+        "bt",
+        "crowd",
+    ] | None
+    outliers: str | int | None
+    seed: int | None
+    lambda_: float | None
+    time: float | None
+    kappa: float | None
+    dt: float | None
+    algorithm: Literal["2", "4", "3"] | int | None
+    protocol: Literal["general", "paper"] | None
+    ridge: float | None
+    prior: float | None
+    lapse_rate: float | None
+    backend: Literal["auto", "dense", "sparse", "cg"] | None
+    tolerance: float | None
+    max_iterations: int | None
+
+
 class CleanOptions(TypedDict, total=False):
     """Options of ``clean``."""
 
