@@ -127,8 +127,6 @@ impl<'a> VoteTable<'a> {
     fn assign(&mut self, votes: &AnnotatorVotes) {
         let index: BTreeMap<Key, u32> =
             self.rows.iter().enumerate().map(|(r, row)| (self.key(row), r as u32)).collect();
-        // Where sides were counted without annotators, the side of an annotator's vote is not known to
-        // be that of a row; the votes of the other side take its place.
         let of_annotator = |a: usize| {
             let mut rows: BTreeMap<u32, u64> = BTreeMap::new();
             for vote in votes.of(a) {
