@@ -4,7 +4,7 @@
 use crate::support::{TestDir, files};
 
 /// All commands that read votes.
-const COMMANDS: [&[&str]; 9] = [
+const COMMANDS: [&[&str]; 10] = [
     &["rank"],
     &["outliers"],
     &["annotators"],
