@@ -13,7 +13,8 @@ use crate::output::Style;
 use crate::terminal::thousands;
 
 /// Narrower tables lose their less important columns.
-const MIN_WIDTH_FOR_INTERVALS: u16 = 40;
+const MIN_WIDTH_FOR_RANGES: u16 = 50;
+const MIN_WIDTH_FOR_INTERVALS: u16 = 66;
 const MIN_WIDTH_FOR_BARS: u16 = 72;
 const MIN_WIDTH_FOR_RECORD: u16 = 56;
 const MIN_WIDTH_FOR_VOTES: u16 = 46;
@@ -157,7 +158,10 @@ pub(crate) fn draw(rows: &[PlacedRow<'_>], numbers: ScoreFormat, style: Style) -
         (heading, rows().map(cell).collect::<Vec<String>>())
     };
     let mut columns = vec![
-        column("rank", &rank),
+        column("rank", &|row| match style.width >= MIN_WIDTH_FOR_RANGES {
+            true => rank(row),
+            false => row.rank.to_string(),
+        }),
         column(ITEM, &|row| visible(row.item) + if row.provisional { PROVISIONAL } else { "" }),
         column("score", &|row| numbers.score(row.score)),
     ];

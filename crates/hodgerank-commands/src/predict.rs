@@ -13,7 +13,9 @@ use std::io;
 use clap::Args;
 use hodgerank::predict::{Prediction, Predictor};
 use hodgerank::scale::NoFactor;
-use hodgerank::{FitOptions, InputSummary, Labels, OutlierRule, RankedStudy, Study};
+use hodgerank::{
+    FitOptions, InputSummary, IntervalOptions, Labels, OutlierRule, RankedStudy, Study,
+};
 use hodgerank_io::write::{Column, Table};
 use hodgerank_report::figure;
 use hodgerank_report::study::calibration_chart;
@@ -43,6 +45,9 @@ pub struct PredictArgs {
     /// How to rank.
     #[command(flatten)]
     pub method: FitOptions,
+    /// Intervals.
+    #[command(flatten)]
+    pub uncertainty: IntervalOptions,
     /// Predict the pairs among these items only
     #[arg(long, value_delimiter = ',', value_name = "ITEM,…", help_heading = "Prediction")]
     pub items: Vec<String>,
@@ -176,9 +181,10 @@ pub fn predict(
     observer: &dyn Observer,
 ) -> Result<PredictDocument, Failure> {
     let fit = fit_options(args)?;
+    args.uncertainty.validate()?;
     let wanted = Wanted::new(args, votes, neighbours)?;
     let kept = match args.holdout {
-        None => Kept::needed_by(&fit),
+        None => Kept::needed_by(&fit).with_intervals(&fit, &args.uncertainty),
         // So that the same votes are held out, whatever the method.
         Some(_) => Kept { annotator_votes: true, sides: true },
     };
@@ -200,6 +206,7 @@ pub fn predict(
     let selections = wanted.selections(&input.studies)?;
     let predict = |(study, selection): (Study, &Selection)| {
         let ranked = rank_study(study, uncounted.rejected.rows, &fit, observer)?;
+        let ranked = ranked.with_uncertainty(&args.uncertainty)?;
         predict_study(&ranked, selection, args.matrix, observer)
     };
     let studies = input.studies.into_iter().zip(&selections).map(predict);

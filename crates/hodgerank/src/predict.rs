@@ -91,7 +91,7 @@ impl<'a> Predictor<'a> {
     #[must_use]
     pub fn predict(&self, left: u32, right: u32) -> Prediction {
         let probability = self.log_odds(left, right).map(logistic);
-        let interval = probability.and_then(|_| probability_interval(self.study, left, right));
+        let interval = self.interval(left, right);
         let expected_outcome = match self.study.fit.crowd() {
             Some(crowd) if crowd.estimates.noise.is_some() => self.difference(left, right),
             None if self.study.fit.model.is_none() => self.difference(left, right),
@@ -108,6 +108,14 @@ impl<'a> Predictor<'a> {
         }
     }
 
+    /// The interval of the probability: that of the difference of the scores, if it is known.
+    fn interval(&self, left: u32, right: u32) -> Option<(f64, f64)> {
+        let found = self.study.uncertainty.as_ref()?;
+        let (log_odds, factor) = (self.log_odds(left, right)?, self.factor.ok()?);
+        let half = found.quantile * factor * found.difference_se(left, right)?;
+        Some((logistic(log_odds - half), logistic(log_odds + half)))
+    }
+
     /// The difference of the scores, if the items compare.
     fn difference(&self, left: u32, right: u32) -> Option<f64> {
         let fit = &self.study.fit;
@@ -115,12 +123,6 @@ impl<'a> Predictor<'a> {
         let compare = fit.components.of[left] == fit.components.of[right];
         compare.then(|| fit.scores[left] - fit.scores[right])
     }
-}
-
-/// The interval of the probability that a careful annotator prefers the left item. None as long as no
-/// standard errors of differences of scores are computed; this is the place to connect them.
-fn probability_interval(_study: &RankedStudy, _left: u32, _right: u32) -> Option<(f64, f64)> {
-    None
 }
 
 fn logistic(log_odds: f64) -> f64 {
