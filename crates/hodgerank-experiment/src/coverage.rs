@@ -248,10 +248,13 @@ fn claims(means: &[CellMeans]) -> Vec<Claim> {
 }
 
 /// Columns of a method, one for each measure.
-fn push_held<'a>(table: &mut Table, name: &str, rows: impl Iterator<Item = &'a Held> + Clone) {
+fn push_held<R>(table: &mut Table, name: &str, rows: &[R], held: impl Fn(&R) -> &Held) {
     let measures = ["coverage", "coverage_differences", "ranks", "width", "slope"];
     for (k, measure) in measures.into_iter().enumerate() {
-        table.push(format!("{measure}_{name}"), numbers(rows.clone().map(|held| held.values()[k])));
+        table.push(
+            format!("{measure}_{name}"),
+            numbers(rows.iter().map(|row| held(row).values()[k])),
+        );
     }
 }
 
@@ -262,9 +265,9 @@ fn table_of_means(means: &[CellMeans]) -> Table {
         ("items", counts(means.iter().map(|own| own.size.items as u64))),
         ("studies", counts(means.iter().map(|own| own.studies))),
     ]);
-    push_held(&mut table, "crowd", means.iter().map(|own| &own.crowd));
-    push_held(&mut table, "plain", means.iter().map(|own| &own.plain));
-    push_held(&mut table, "oracle", means.iter().map(|own| &own.oracle));
+    push_held(&mut table, "crowd", means, |own| &own.crowd);
+    push_held(&mut table, "plain", means, |own| &own.plain);
+    push_held(&mut table, "oracle", means, |own| &own.oracle);
     table
 }
 
@@ -275,8 +278,8 @@ fn table_of_studies(cells: &[Cell], results: &[StudyResult]) -> Table {
         ("items", counts(results.iter().map(|own| own.size.items as u64))),
         ("seed", counts(results.iter().map(|own| own.seed))),
     ]);
-    push_held(&mut table, "crowd", results.iter().map(|own| &own.crowd));
-    push_held(&mut table, "plain", results.iter().map(|own| &own.plain));
-    push_held(&mut table, "oracle", results.iter().map(|own| &own.oracle));
+    push_held(&mut table, "crowd", results, |own| &own.crowd);
+    push_held(&mut table, "plain", results, |own| &own.plain);
+    push_held(&mut table, "oracle", results, |own| &own.oracle);
     table
 }

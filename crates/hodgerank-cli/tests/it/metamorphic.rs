@@ -203,6 +203,14 @@ fn rewrite(key: &str, value: &mut Value, ignore: &[Ignore], scale: f64) {
             if ignore.contains(&Ignore::Sentences) {
                 fields.retain(|key, _| !["findings", "advice", "warnings"].contains(&key.as_str()));
             }
+            // Intervals of scores have the unit of the scores; those of probabilities have none.
+            if fields.contains_key("score") {
+                for (key, new) in [("low", "score_low"), ("high", "score_high")] {
+                    if let Some(end) = fields.remove(key) {
+                        fields.insert(new.to_owned(), end);
+                    }
+                }
+            }
             // Shares have no unit, but the names of quantities that have one.
             let scale = if key == "shares" { 1.0 } else { scale };
             fields.iter_mut().for_each(|(key, value)| rewrite(key, value, ignore, scale));
@@ -253,9 +261,9 @@ fn forget_sides(fields: &mut Map<String, Value>) {
 /// The power of the outcomes' unit that a number has. Times and entries are those of `iss`.
 fn unit(key: &str) -> i32 {
     match key {
-        "score" | "scores" | "outcome" | "expected_outcome" | "residual" | "size" | "lambda"
-        | "curl" | "flows" | "sigma" | "gamma_min" | "gamma_max" | "gamma_needed"
-        | "lambda_bar" | "flow" => 1,
+        "score" | "scores" | "se" | "score_low" | "score_high" | "outcome" | "expected_outcome"
+        | "residual" | "size" | "lambda" | "curl" | "flows" | "sigma" | "gamma_min"
+        | "gamma_max" | "gamma_needed" | "lambda_bar" | "flow" => 1,
         "energy" | "inconsistent" => 2,
         "time" | "entry" | "at" | "tau_bar" => -1,
         _ => 0,

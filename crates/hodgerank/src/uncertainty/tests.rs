@@ -44,10 +44,8 @@ fn inverse(matrix: &[Vec<f64>]) -> Vec<Vec<f64>> {
         let scale = rows[k][k];
         rows[k].iter_mut().for_each(|x| *x /= scale);
         for i in (0..n).filter(|&i| i != k) {
-            let factor = rows[i][k];
-            for j in 0..2 * n {
-                rows[i][j] -= factor * rows[k][j];
-            }
+            let (factor, pivot) = (rows[i][k], rows[k].clone());
+            rows[i].iter_mut().zip(&pivot).for_each(|(x, pivot)| *x -= factor * pivot);
         }
     }
     rows.into_iter().map(|row| row[n..].to_vec()).collect()

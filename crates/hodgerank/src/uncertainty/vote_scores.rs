@@ -26,13 +26,13 @@ enum ScoreModel<'a> {
     LeastSquares,
     Huber { lambda: f64 },
     BradleyTerry { estimates: BradleyTerryEstimates, tie_share: f64 },
-    Crowd(CrowdSlopes<'a>),
+    Crowd(Box<CrowdSlopes<'a>>),
 }
 
 /// Slopes of the votes of one annotator.
 pub(super) enum AnnotatorScores<'a> {
     Any(&'a VoteScores<'a>),
-    Own(VoterSlopes<'a>),
+    Own(Box<VoterSlopes<'a>>),
 }
 
 impl AnnotatorScores<'_> {
@@ -60,7 +60,9 @@ impl<'a> VoteScores<'a> {
                 let tie_share = ties / graph.votes().max(1.0);
                 ScoreModel::BradleyTerry { estimates: *estimates, tie_share }
             }
-            (_, Some(Model::Crowd(flags)), _) => ScoreModel::Crowd(CrowdSlopes::new(&flags.crowd)),
+            (_, Some(Model::Crowd(flags)), _) => {
+                ScoreModel::Crowd(Box::new(CrowdSlopes::new(&flags.crowd)))
+            }
             _ => return None,
         };
         Some(Self { scores: &fit.scores, model })
@@ -102,7 +104,9 @@ impl<'a> VoteScores<'a> {
     /// The slopes of an annotator's votes; `annotator` is none for unknown people.
     pub(super) fn of_annotator(&'a self, annotator: Option<u32>) -> AnnotatorScores<'a> {
         match &self.model {
-            ScoreModel::Crowd(slopes) => AnnotatorScores::Own(slopes.of_annotator(annotator)),
+            ScoreModel::Crowd(slopes) => {
+                AnnotatorScores::Own(Box::new(slopes.of_annotator(annotator)))
+            }
             _ => AnnotatorScores::Any(self),
         }
     }
