@@ -106,7 +106,14 @@ impl Uncertainty {
                 "votes that connect the items without flagged ones",
             );
         }
-        let Sandwich { covariance, clusters, is_clustered } = Sandwich::new(graph, votes, &scores)?;
+        let found = match Sandwich::new(graph, votes, &scores) {
+            Err(Error::Factorisation { .. }) => {
+                let expected = "votes that determine all scores without the flagged ones";
+                return refuse("sandwich".to_owned(), expected);
+            }
+            found => found?,
+        };
+        let Sandwich { covariance, clusters, is_clustered } = found;
         let n = graph.items();
         let mut found = Self {
             options: *options,

@@ -18,6 +18,9 @@ use crate::terminal::thousands;
 /// Digits of probabilities and measures after the decimal point.
 const DECIMALS: usize = 3;
 
+/// Narrower tables have no intervals.
+const MIN_WIDTH_FOR_INTERVALS: u16 = 60;
+
 impl FormattedText for PredictDocument {
     fn write_text(&self, style: Style, out: &mut dyn Write) -> io::Result<()> {
         self.studies.iter().try_for_each(|study| {
@@ -62,7 +65,7 @@ fn write_pairs(pairs: &PairPredictions, style: Style, out: &mut dyn Write) -> io
         ("right", text(|row| visible(row.right)), CellAlignment::Left),
         ("probability", text(|row| number(row.probability)), CellAlignment::Right),
     ];
-    if rows.iter().any(|row| row.low.is_some()) {
+    if rows.iter().any(|row| row.low.is_some()) && style.width >= MIN_WIDTH_FOR_INTERVALS {
         let interval = |row: &PairRow<'_>| match (row.low, row.high) {
             (Some(low), Some(high)) => format!("{low:.DECIMALS$} to {high:.DECIMALS$}"),
             _ => String::new(),

@@ -43,7 +43,9 @@ fn ranks_and_scores_are_compared_item_by_item() {
     // a, b, d were first, second, fourth and are second, third, first: one pair agrees, two do not.
     assert_eq!((&changes["common"], number(changes, "kendall")), (&json!(3), -1.0 / 3.0));
     assert_eq!(changes["scores_compare"], true);
-    assert_eq!(json["warnings"], json!([]));
+    let warnings = json["warnings"].as_array().unwrap();
+    // The study is small.
+    assert!(warnings.iter().all(|w| w.as_str().unwrap().contains("intervals")), "{warnings:?}");
 }
 
 #[test]
@@ -69,12 +71,13 @@ fn csv_has_columns_of_changes() {
     let csv = dir.rank_csv(&["new.csv", "--method", "bt", "--against", "old.json"]);
     let mut reader = csv::Reader::from_reader(csv.as_bytes());
     let header = reader.headers().unwrap().clone();
-    let columns: Vec<&str> = header.iter().skip(9).collect();
+    let first = header.len() - 4;
+    let columns: Vec<&str> = header.iter().skip(first).collect();
     assert_eq!(columns, ["old_rank", "rank_change", "old_score", "score_change"]);
     let rows: Vec<csv::StringRecord> = reader.records().map(Result::unwrap).collect();
-    assert_eq!((&rows[0][1], &rows[0][9], &rows[0][10]), ("d", "4", "3"));
-    assert_eq!((&rows[3][1], &rows[3][9], &rows[3][12]), ("e", "", ""));
-    assert_eq!((&rows[1][1], &rows[1][10]), ("a", "-1"));
+    assert_eq!((&rows[0][1], &rows[0][first], &rows[0][first + 1]), ("d", "4", "3"));
+    assert_eq!((&rows[3][1], &rows[3][first], &rows[3][first + 3]), ("e", "", ""));
+    assert_eq!((&rows[1][1], &rows[1][first + 1]), ("a", "-1"));
 }
 
 #[test]

@@ -20,7 +20,7 @@ fn expected() -> String {
     dir.write("v.csv", files::separated(&study(), ","));
     let ranking = dir.rank_csv(&["v.csv"]);
     assert!(
-        ranking.starts_with("rank,item,score,component,comparisons,wins,losses,ties,flagged\n")
+        ranking.starts_with("rank,item,score,se,low,high,rank_low,rank_high,tier,component,comparisons,wins,losses,ties,flagged,provisional\n")
     );
     assert_eq!(ranking.lines().count(), 16);
     ranking

@@ -51,7 +51,9 @@ fn probabilities_follow_from_scores() {
         }
         let first = &json["predictions"][0];
         assert_eq!(first["expected_outcome"].is_null(), method == "bt", "{first}");
-        assert!(first["low"].is_null() && first["high"].is_null(), "{first}");
+        let [low, high] = ["low", "high"].map(|end| first[end].as_f64());
+        let p = first["probability"].as_f64();
+        assert!(method != "bt" || (low < p && p < high && low > Some(0.0)), "{first}");
     }
 }
 
@@ -121,7 +123,8 @@ fn nothing_is_predicted_between_components() {
             assert_eq!(row["probability"].is_f64(), within, "{row}");
             assert!(within || row["expected_outcome"].is_null(), "{row}");
         }
-        assert_eq!(json["warnings"].as_array().unwrap().len(), 1, "{json}");
+        let warnings = json["warnings"].as_array().unwrap();
+        assert!(warnings[0].as_str().unwrap().contains("components"), "{json}");
         let csv = dir.run(&[&options[..], &["--format", "csv", "-q"]].concat()).success();
         assert!(csv.text().contains("\na,x,,,,\n"), "{}", csv.text());
     }

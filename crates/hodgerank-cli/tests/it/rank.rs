@@ -9,8 +9,24 @@ use arrow_array::types::{Float64Type, UInt32Type, UInt64Type};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use serde_json::Value;
 
-const ROW_KEYS: [&str; 9] =
-    ["rank", "item", "score", "component", "comparisons", "wins", "losses", "ties", "flagged"];
+const ROW_KEYS: [&str; 16] = [
+    "rank",
+    "item",
+    "score",
+    "se",
+    "low",
+    "high",
+    "rank_low",
+    "rank_high",
+    "tier",
+    "component",
+    "comparisons",
+    "wins",
+    "losses",
+    "ties",
+    "flagged",
+    "provisional",
+];
 
 #[track_caller]
 fn assert_keys(object: &Value, keys: &[&str]) {
@@ -104,7 +120,7 @@ fn the_json_has_the_documented_keys() {
     dir.write("v.csv", files::separated(&files::votes(12, 900), ","));
     let json = dir.rank_json(&["v.csv", "--method", "l2"]);
     let promised = ["schema", "input", "method", "ranking", "outliers", "status"];
-    let all = [&promised[..], &["certificate", "warnings", "rejected"]].concat();
+    let all = [&promised[..], &["certificate", "uncertainty", "warnings", "rejected"]].concat();
     assert_keys(&json, &all);
     assert_eq!((&json["schema"], &json["status"]), (&"hodgerank/rank/1".into(), &"solved".into()));
     let input = ["rows", "rejected", "comparisons", "items", "groups", "annotators", "components"];
@@ -134,7 +150,7 @@ fn the_json_has_the_documented_keys() {
     assert!(sum.abs() < 1e-12, "mean zero");
     let by = dir.rank_json(&["v.csv", "--by", "winner", "--winner", "left", "--loser", "right"]);
     assert_keys(&by, &["schema", "groups_by", "rejected"]);
-    assert_keys(&by["groups_by"][0], &[&all[1..8], &["by"]].concat());
+    assert_keys(&by["groups_by"][0], &[&all[1..9], &["by"]].concat());
 }
 
 #[test]
@@ -160,7 +176,10 @@ fn csv_and_parquet_have_the_rows_of_the_json() {
             assert_eq!(found.get("by").map_or("", String::as_str), by, "{name}");
             for key in ROW_KEYS {
                 let value = &row[key];
-                let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+                let text = match value {
+                    Value::Null => String::new(),
+                    value => value.as_str().map_or_else(|| value.to_string(), str::to_owned),
+                };
                 assert_eq!(found[key], text, "{name}, {key}");
             }
         }
@@ -182,7 +201,7 @@ fn csv_and_parquet_have_the_rows_of_the_json() {
                 for key in ["rank", "component"] {
                     assert_eq!(column(key).as_primitive::<UInt32Type>().value(at), row[key]);
                 }
-                for key in &ROW_KEYS[4..] {
+                for key in ["comparisons", "wins", "losses", "ties", "flagged"] {
                     assert_eq!(column(key).as_primitive::<UInt64Type>().value(at), row[key]);
                 }
             }

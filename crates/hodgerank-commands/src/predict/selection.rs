@@ -167,7 +167,12 @@ impl PairsFile {
         let mut has_header = false;
         for record in reader.byte_records() {
             let record = record.map_err(|error| refused(format!(": {error}")))?;
-            let line = record.position().map_or(0, csv::Position::line);
+            // A record starts after the one before it, and so with the blank lines between them.
+            let line = record.position().map_or(0, |start| {
+                let blank = bytes[start.byte() as usize..].iter();
+                let blank = blank.take_while(|byte| matches!(byte, b'\n' | b'\r'));
+                start.line() + blank.filter(|byte| **byte == b'\n').count() as u64
+            });
             if rows.is_empty() {
                 let named = |wanted: &str| {
                     let is_named = |cell: &[u8]| cell.eq_ignore_ascii_case(wanted.as_bytes());

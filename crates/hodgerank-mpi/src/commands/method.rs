@@ -1,6 +1,7 @@
 //! The methods and outlier rules that can be distributed.
 
-use hodgerank::{FitOptions, Method, OutlierRule};
+use hodgerank::uncertainty::IntervalEngine;
+use hodgerank::{FitOptions, IntervalOptions, Method, OutlierRule};
 use hodgerank_cli::RunFailure;
 use hodgerank_commands::or_list;
 
@@ -18,6 +19,18 @@ fn distributable_methods() -> String {
     let distributable = Method::ALL.iter().filter(|method| method.info().is_distributable);
     let names: Vec<&str> = distributable.map(|method| method.as_str()).collect();
     or_list(&names)
+}
+
+/// Refuses intervals: their covariance needs all votes of all annotators in one place.
+pub(super) fn check_intervals(options: &IntervalOptions) -> Result<(), RunFailure> {
+    options.validate()?;
+    match options.intervals {
+        None | Some(IntervalEngine::None) => Ok(()),
+        Some(engine) => Err(RunFailure::usage(
+            format!("--intervals {engine} needs all votes on one machine"),
+            "leave it out, or run `hodgerank rank` on one machine",
+        )),
+    }
 }
 
 /// Returns the options of the fit.

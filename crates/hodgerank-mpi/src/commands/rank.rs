@@ -10,7 +10,7 @@ use hodgerank_commands::rank::{
 use hodgerank_commands::{Observer, UncountedRows, annotators};
 use hodgerank_io::write::Outputs;
 
-use super::method::fit_options;
+use super::method::{check_intervals, fit_options};
 use crate::checkpoint::{CheckpointOptions, Fingerprint};
 use crate::comm::{CollectiveError, World};
 use crate::input::DistributedStudy;
@@ -42,6 +42,7 @@ pub(super) fn run(
     // All checks that need no votes come before reading.
     let fit = world.all_ok(fit_options(&args.method))?;
     world.all_ok(args.scale.validate())?;
+    world.all_ok(check_intervals(&args.uncertainty))?;
     let earlier = || args.earlier_ranking(&votes);
     let earlier = world.all_ok(world.is_root().then(earlier).transpose())?.flatten();
     let inputs: Vec<String> =

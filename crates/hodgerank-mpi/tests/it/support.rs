@@ -125,7 +125,8 @@ impl Observer for Silent {
 
 /// Returns the ranking of `hodgerank rank`, as JSON. It lists annotators only if the method judges them.
 pub(crate) fn one_machine(files: &[String], options: &[&str]) -> Value {
-    let words = std::iter::once("rank").chain(options.iter().copied());
+    // Several processes estimate no intervals.
+    let words = ["rank", "--intervals", "none"].into_iter().chain(options.iter().copied());
     let options = OneMachineRank::parse_from(words).options;
     let votes = VoteSource::Files(files.to_vec());
     let with_annotators = options.method.uses_annotators();

@@ -33,6 +33,12 @@ const SEED: u64 = 0x7261_6e6b;
 /// Part of the mean variance that is added to the diagonal: V is singular, because scores have mean zero.
 const RIDGE: f64 = 1e-9;
 
+/// Smallest standard error relative to the largest score: votes that never contradict the scores leave nothing
+/// but rounding.
+const MIN_SE: f64 = 1e-9;
+/// Smallest critical value: that of a single normal number at a level of one half.
+const MIN_CRITICAL: f64 = 0.67;
+
 /// Which items are surely better than which.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct RankSets {
@@ -50,6 +56,7 @@ struct PairTests<'a> {
     /// Random draws of errors of the scores, one after the other.
     draws: Vec<f64>,
     level: f64,
+    min_se: f64,
 }
 
 impl RankSets {
@@ -63,7 +70,9 @@ impl RankSets {
     ) -> Self {
         let n = scores.len();
         let draws = draw_errors(covariance, draws);
-        let tests = PairTests { n, scores, covariance, draws, level };
+        let spread = scores.iter().fold(0.0_f64, |a, b| a.max(b.abs()));
+        let min_se = (MIN_SE * spread).max(f64::MIN_POSITIVE);
+        let tests = PairTests { n, scores, covariance, draws, level, min_se };
         // Row i: which items are told apart from item i.
         let mut is_apart = vec![false; n * n];
         match coverage {
@@ -108,11 +117,11 @@ impl RankSets {
 }
 
 impl PairTests<'_> {
-    /// The inverse of the standard error of a difference; zero if it has none.
+    /// The inverse of the standard error of a difference.
     fn per_se(&self, (i, j): (usize, usize)) -> f64 {
         let v = self.covariance;
         let variance = v[(i, i)] + v[(j, j)] - 2.0 * v[(i, j)];
-        if variance > 0.0 { 1.0 / variance.sqrt() } else { 0.0 }
+        1.0 / variance.max(0.0).sqrt().max(self.min_se)
     }
 
     /// The pairs of a family that are told apart.
@@ -156,7 +165,7 @@ impl PairTests<'_> {
         let mut largest: Vec<f64> = self.draws.par_chunks(self.n).map(largest).collect();
         largest.sort_by(f64::total_cmp);
         let place = (self.level * largest.len() as f64).ceil() as usize;
-        largest[place.clamp(1, largest.len()) - 1]
+        largest[place.clamp(1, largest.len()) - 1].max(MIN_CRITICAL)
     }
 }
 
