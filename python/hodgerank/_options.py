@@ -56,6 +56,10 @@ class RankOptions(TypedDict, total=False):
     require_connected: bool | None
     scale: Literal["natural", "elo"] | None
     anchor: Mapping[str, float] | str | None
+    level: float | None
+    intervals: str | None
+    draws: int | None
+    ranks: str | None
     against: Ranking | str | os.PathLike[str] | None
 
 
@@ -443,6 +447,10 @@ class PredictOptions(TypedDict, total=False):
     backend: Literal["auto", "dense", "sparse", "cg"] | None
     tolerance: float | None
     max_iterations: int | None
+    level: float | None
+    intervals: str | None
+    draws: int | None
+    ranks: str | None
     among: Sequence[str] | str | None
     pairs: str | os.PathLike[str] | None
     matrix: bool | None
