@@ -97,8 +97,9 @@ pub(crate) fn interval_warnings(ranked: &RankedStudy) -> Vec<String> {
     votes.sort_unstable();
     let median = votes.get(votes.len() / 2).copied().unwrap_or(0);
     if median < FEW_VOTES {
+        let votes = if median == 1 { "1 vote".to_owned() } else { format!("{median} votes") };
         warnings.push(format!(
-            "half of the items have {median} votes or fewer, so that intervals and ranges of ranks may \
+            "half of the items have {votes} or fewer, so that intervals and ranges of ranks may \
              be too narrow; {FEW_VOTES} votes per item are enough"
         ));
     }

@@ -45,7 +45,8 @@ pub struct RankedItem<I = u32> {
     pub ties: u64,
     /// Votes on the item that are flagged.
     pub flagged: u64,
-    /// Whether too little is known about the item to place it: see [`Ranking::mark_provisional`].
+    /// Whether too little is known about the item to place it: it never won or never lost, has far fewer
+    /// votes than others, or its range of ranks spans more than half of its component.
     pub provisional: bool,
 }
 
