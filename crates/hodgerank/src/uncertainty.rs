@@ -35,6 +35,9 @@ use vote_scores::VoteScores;
 
 /// Most items of a dense covariance.
 pub const MAX_ITEMS: usize = 2048;
+/// Most items for which uncertainty is estimated without being asked for: with more, it takes longer than the
+/// ranking of a million votes.
+pub const MAX_ITEMS_BY_DEFAULT: usize = 300;
 /// With fewer annotators, intervals use Student's t, and results say so.
 pub const FEW_CLUSTERS: usize = 50;
 
@@ -91,6 +94,9 @@ impl Uncertainty {
             let value = format!("sandwich, with --method {}", fit.method.as_str());
             return refuse(value, "none with this method; l2, hlasso, bt and crowd have intervals");
         };
+        if options.intervals.is_none() && graph.items() > MAX_ITEMS_BY_DEFAULT {
+            return Ok(None);
+        }
         if graph.items() > MAX_ITEMS {
             return refuse(
                 format!("sandwich, with {} items", graph.items()),

@@ -96,7 +96,7 @@ pub struct IntervalOptions {
     #[cfg_attr(feature = "clap", arg(long, value_name = "SHARE", default_value_t = 0.95))]
     pub level: f64,
     /// How uncertainty is estimated: sandwich or none [default: sandwich for l2, hlasso, bt and crowd
-    /// with up to 2,048 items]
+    /// with up to 300 items]
     #[cfg_attr(feature = "clap", arg(long, value_name = "ENGINE"))]
     pub intervals: Option<IntervalEngine>,
     /// Random draws for rank ranges
