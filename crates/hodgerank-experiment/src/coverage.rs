@@ -34,6 +34,9 @@ use crate::settings::Settings;
 const FIRST_SEED: u64 = 20_000;
 /// Sizes from 16 to 200 items.
 const SIZE_COUNT: usize = 4;
+/// Studies of each cell and size: more of those with few items, so that all shares are known equally well.
+const STUDIES: [u64; SIZE_COUNT] = [40, 14, 6, 4];
+const STUDIES_IF_FULL: [u64; SIZE_COUNT] = [300, 150, 100, 80];
 /// What 95% intervals should cover, and ranges of ranks.
 const MIN_COVERAGE: f64 = 0.93;
 const MAX_COVERAGE: f64 = 0.975;
@@ -82,11 +85,11 @@ pub fn run(settings: &Settings, progress: &ProgressCallback<'_>) -> Result<Findi
         .filter(|cell| cell.answers != AnswerKind::Graded)
         .filter(|cell| settings.full || cell.design == Design::Uniform)
         .collect();
-    let seeds = if settings.full { 20 } else { 5 };
+    let counts = if settings.full { STUDIES_IF_FULL } else { STUDIES };
     let first = FIRST_SEED.wrapping_add(settings.seed);
     let studies: Vec<(usize, Size, u64)> = (0..cells.len())
-        .flat_map(|cell| SIZES[..SIZE_COUNT].iter().map(move |&size| (cell, size)))
-        .flat_map(|(cell, size)| (first..first + seeds).map(move |seed| (cell, size, seed)))
+        .flat_map(|cell| (0..SIZE_COUNT).map(move |k| (cell, SIZES[k], counts[k])))
+        .flat_map(|(cell, size, count)| (first..first + count).map(move |seed| (cell, size, seed)))
         .collect();
     let steps = StepCounter::new(studies.len(), progress);
     let one = |&(cell, size, seed): &(usize, Size, u64)| {
@@ -104,7 +107,7 @@ pub fn run(settings: &Settings, progress: &ProgressCallback<'_>) -> Result<Findi
         title: format!(
             "Coverage of intervals: {} crowds and designs, {SIZE_COUNT} sizes, seeds {first} to {}",
             cells.len(),
-            first + seeds - 1
+            first + counts[0] - 1
         ),
         claims: claims(&means),
         tables: vec![

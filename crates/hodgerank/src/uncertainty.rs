@@ -14,7 +14,9 @@
 //! item alone in its component has none. Methods that decide which votes count before they fit have no
 //! intervals from slopes (`vote_scores.rs`).
 
+mod fixed_point;
 mod options;
+mod pair_sums;
 mod rank_sets;
 mod sandwich;
 mod vote_scores;
@@ -59,6 +61,9 @@ pub struct Uncertainty {
     pub clusters: Option<usize>,
     /// The number of standard errors on each side of a score.
     pub quantile: f64,
+    /// The share of the model in the covariance: 0 if only the votes of each annotator decide, 1 if they are too
+    /// few to tell more than a common factor.
+    pub shrinkage: f64,
     /// The standard error of each score; infinite if the votes do not bound it.
     pub se: Vec<f64>,
     /// For each item, the best and the worst rank in its component.
@@ -119,13 +124,14 @@ impl Uncertainty {
             }
             found => found?,
         };
-        let Sandwich { covariance, clusters, is_clustered } = found;
+        let Sandwich { covariance, clusters, is_clustered, shrinkage } = found;
         let n = graph.items();
         let mut found = Self {
             options: *options,
             engine: IntervalEngine::Sandwich,
             clusters: is_clustered.then_some(clusters),
             quantile: quantile(options.level, is_clustered.then_some(clusters)),
+            shrinkage,
             se: vec![f64::INFINITY; n],
             rank_ranges: vec![(1, 1); n],
             tiers: vec![1; n],

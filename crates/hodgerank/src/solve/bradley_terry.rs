@@ -20,6 +20,7 @@
 //! | 2 | ε | maximum likelihood with lapses ([`crate::select::lapse`]; with b `side_search.rs`), kept if the votes speak for it |
 //! | 3 | θ, b, ν | votes weighted by the probability that they are honest, with λ of step 1 |
 //! | 4 | ε and the unit of θ and b | the curve of agreement over distance \|x\|, and the prior |
+//! | 5 | θ | unless λ was given, minus its bias (`bias.rs`) |
 //!
 //! Lapses shrink the scores of step 1 and so the width of the prior relative to them, which step 4
 //! corrects. Steps 1 and 3 are concave: their optimality condition is that the gradient vanishes,
@@ -44,6 +45,7 @@
 //! | b | `side_advantage`, `advantage` |
 //! | h | `honest` |
 
+mod bias;
 mod newton;
 mod pair_counts;
 mod pair_pass;
@@ -51,6 +53,7 @@ mod prior;
 mod side_search;
 mod sided_counts;
 
+pub(super) use bias::{PairCurvature, reduce_bias};
 pub(crate) use pair_counts::HonestVote;
 pub(super) use pair_counts::PairCounts;
 pub(super) use pair_pass::{NeedsValue, PairPass};
@@ -66,6 +69,7 @@ use crate::laplacian::{BackendChoice, StepSystem};
 use crate::select;
 use crate::select::lapse::Lapse;
 use newton::{Newton, NewtonRun};
+use pair_counts::Outcomes;
 use side_search::MIN_SIDE_GAIN;
 use sided_counts::{SidedCounts, VoteModel};
 
@@ -190,19 +194,24 @@ pub(crate) fn solve_with_sides(
     };
     let mut found = Found { newton, run, estimates };
     let sided = sides.and_then(|sides| SidedCounts::new(graph, &counts, sides));
-    let lapse_probability = match sided {
+    let sided = match sided {
         Some(sided) if found.newton.side_gain(&sided, tie_odds, prior)? > MIN_SIDE_GAIN => {
-            found.find_lapses_and_advantage(&sided, options)?;
-            let honest = sided.honest_probabilities(&found.newton.scores, &found.model());
-            counts.by_group(graph, |honest| 1.0 - honest, &sided.mean_of_sides(&honest))
+            Some(sided)
         }
-        _ => {
-            found.find_lapses(&counts, options)?;
-            let BradleyTerryEstimates { tie_odds, lapse_rate, .. } = found.estimates;
-            let honest = counts.honest_probabilities(&found.newton.scores, tie_odds, lapse_rate);
-            counts.by_group(graph, |honest| 1.0 - honest, &honest)
-        }
+        _ => None,
     };
+    match &sided {
+        Some(sided) => found.find_lapses_and_advantage(sided, options)?,
+        None => found.find_lapses(&counts, options)?,
+    }
+    graph.components().centre(&mut found.newton.scores);
+    let honest = found.honest_probabilities(&counts, sided.as_ref());
+    let lapse_probability = counts.by_group(graph, |honest| 1.0 - honest, &honest);
+    if options.prior.is_none() {
+        found.reduce_bias(&counts.weighted(&honest))?;
+    }
+    let log_likelihood = found.log_likelihood(&counts, sided.as_ref());
+    found.estimates.log_likelihood = graph.communicator().sum_scalar(log_likelihood);
     let Found { newton, run, estimates } = found;
     let status = if run.converged { Status::Solved } else { Status::IterationLimit };
     let info = Info {
@@ -255,10 +264,6 @@ impl Found<'_> {
             let curve = select::agreement_curve(graph, &newton.scores, newton.penalty(prior));
             estimates.apply(&curve, newton, options);
         }
-        graph.components().centre(&mut newton.scores);
-        let log_likelihood =
-            counts.log_likelihood(&newton.scores, estimates.tie_odds, estimates.lapse_rate);
-        estimates.log_likelihood = graph.communicator().sum_scalar(log_likelihood);
         Ok(())
     }
 
@@ -270,7 +275,7 @@ impl Found<'_> {
     ) -> Result<()> {
         let mut model = self.model();
         let Self { newton, run, estimates } = self;
-        let (graph, prior) = (newton.graph, estimates.prior);
+        let prior = estimates.prior;
         *run = newton.maximise_sided(counts, &mut model, prior)?;
         let found = match options.lapse_rate {
             Some(0.0) => None,
@@ -290,11 +295,46 @@ impl Found<'_> {
         }
         estimates.tie_odds = model.tie_odds;
         estimates.side_advantage = estimates.stretch * model.advantage;
-        graph.components().centre(&mut newton.scores);
-        let model = self.model();
-        let log_likelihood = counts.log_likelihood(&self.newton.scores, &model);
-        self.estimates.log_likelihood = graph.communicator().sum_scalar(log_likelihood);
         Ok(())
+    }
+
+    /// For each outcome of each pair, the probability that such a vote is honest.
+    fn honest_probabilities(
+        &self,
+        counts: &PairCounts<'_>,
+        sided: Option<&SidedCounts<'_>>,
+    ) -> Vec<Outcomes> {
+        let (scores, model) = (&self.newton.scores, self.model());
+        match sided {
+            Some(sided) => sided.mean_of_sides(&sided.honest_probabilities(scores, &model)),
+            None => counts.honest_probabilities(scores, model.tie_odds, model.lapse_rate),
+        }
+    }
+
+    /// Step 5; `honest` are the votes that are honest.
+    fn reduce_bias(&mut self, honest: &PairCounts<'_>) -> Result<()> {
+        let Self { newton, estimates, .. } = self;
+        let Newton { graph, prior, system, scores, .. } = newton;
+        let pairs = graph.pairs();
+        let at = scores.clone();
+        let curvature = |p: usize| {
+            let d = at[pairs.left[p] as usize] - at[pairs.right[p] as usize];
+            let vote = HonestVote::new(d, estimates.tie_odds);
+            let information = honest.votes[p].total() * vote.variance();
+            PairCurvature { information, skewness: vote.skewness() }
+        };
+        // Scores were stretched after the prior had its effect.
+        let lambda = estimates.prior / estimates.stretch.powi(2);
+        reduce_bias(graph, system, prior, lambda, scores, curvature)
+    }
+
+    /// The log-likelihood of the votes of this process.
+    fn log_likelihood(&self, counts: &PairCounts<'_>, sided: Option<&SidedCounts<'_>>) -> f64 {
+        let (scores, model) = (&self.newton.scores, self.model());
+        match sided {
+            Some(sided) => sided.log_likelihood(scores, &model),
+            None => counts.log_likelihood(scores, model.tie_odds, model.lapse_rate),
+        }
     }
 
     fn model(&self) -> VoteModel {

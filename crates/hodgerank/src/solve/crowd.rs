@@ -126,6 +126,9 @@ pub fn solve(
     };
     let SearchEnd { iterations, status, change } = end;
     graph.components().centre(&mut search.scores);
+    if options.prior.is_none() {
+        search.reduce_bias()?;
+    }
     search.scores.iter_mut().for_each(|score| *score *= search.unit);
     let info = Info {
         backends: search.backends(),

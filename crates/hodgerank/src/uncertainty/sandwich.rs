@@ -5,77 +5,73 @@
 //! whether or not the votes of an annotator are independent, and whether or not the model is right; what it
 //! estimates is then the quantity that the method estimates.
 //!
-//! Small samples: the slopes of an annotator are divided by 1 − h, h being the annotator's share of the
-//! information (the fit follows their votes by as much), and V by 1 − 1/clusters.
+//! Small samples have two corrections:
 //!
-//! Cost: a pass over the votes, 4n³ multiply-adds and n² for each annotator with many votes; 24n² bytes. Tiles
-//! of the matrices are computed one by one, so that the bits do not depend on the number of threads.
+//! - **Leverage.** Scores follow the votes that they are fitted to, which makes slopes too small: that of a
+//!   vote is divided by √(1 − h), h being the leverage of the vote, and that of an annotator by √(1 − s), s
+//!   being the annotator's share of all leverages.
+//! - **Shrinkage.** B is a sum over few annotators compared with its n²/2 entries; with fewer annotators than
+//!   items it is singular. It is replaced by (1 − ρ) B + ρ φ H, where φ H is what B would be if the votes were
+//!   independent and the model right up to a factor φ, and ρ has the smallest expected error (Ledoit and Wolf
+//!   2004, in the coordinates in which H is the identity). With T = H†B, r the rank of H and q = gᵀH†g:
+//!
+//!   φ = tr T / r,  ρ = min(1, (Σ q² − tr T²/clusters) / (tr T² − r φ²)).
+//!
+//!   For a likelihood φ is at least 1.
+//!
+//! Cost: two passes over the votes, 4n³ multiply-adds and n² for each annotator with many votes; 24n² bytes.
+//! Tiles of the matrices are computed one by one, so that the bits do not depend on the number of threads.
 
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, Par};
 use rayon::prelude::*;
 
+use super::fixed_point::FixedPoint;
+use super::pair_sums::PairSums;
 use super::vote_scores::VoteScores;
 use crate::annotator_votes::AnnotatorVotes;
 use crate::error::Result;
 use crate::graph::ComparisonGraph;
 use crate::laplacian::pseudo_inverse;
-use crate::numeric::power_of_two_below;
-use crate::solve::crowd::VoteSlope;
 
 /// Columns of a tile.
 const TILE: usize = 64;
 /// Entries of slopes that are kept at a time.
 const MAX_ENTRIES: usize = 1 << 22;
-/// With more clusters, no annotator has a noticeable share of the information.
+/// With more annotators, and as many votes per item, no vote and no annotator has a noticeable leverage.
 const MAX_CORRECTED: usize = 1000;
-/// Largest share of the information that an annotator is corrected for.
-const MAX_SHARE: f64 = 0.5;
+/// Largest leverage that is corrected for.
+const MAX_LEVERAGE: f64 = 0.9;
+/// Annotators, evenly spaced, from which Σ q² is estimated.
+const SAMPLED: usize = 512;
 
 /// The covariance of the scores of all items; those of different components are zero.
 #[derive(Debug, Clone)]
 pub(super) struct Sandwich {
     pub(super) covariance: Mat<f64>,
-    /// Annotators, or votes without one.
+    /// Annotators, and votes without one.
     pub(super) clusters: usize,
     pub(super) is_clustered: bool,
+    /// ρ, the share of the model in the covariance.
+    pub(super) shrinkage: f64,
 }
 
-/// Numbers as multiples of a power of two, whose sums are exact: they depend neither on the order of the votes
-/// nor on the number of threads.
-#[derive(Debug, Clone, Copy)]
-struct FixedPoint {
-    unit: f64,
+/// B, and what its shrinkage depends on.
+struct ClusterSums {
+    matrix: Mat<f64>,
+    clusters: usize,
+    /// Σ q².
+    fourth: f64,
 }
 
-impl FixedPoint {
-    /// For sums over `votes` numbers up to `bound`.
-    fn new(bound: f64, votes: f64) -> Self {
-        /// The largest sum, with room for rounding, and the largest number.
-        const MAX_SUM: f64 = 2_305_843_009_213_693_952.0;
-        const MAX_NUMBER: f64 = 1_125_899_906_842_624.0;
-        let most = (MAX_SUM / votes.max(1.0)).min(MAX_NUMBER);
-        Self { unit: power_of_two_below(most / bound.max(f64::MIN_POSITIVE)) }
-    }
-
-    #[inline]
-    fn of(self, x: f64) -> i64 {
-        /// 3 · 2⁵¹: the sum with it has the rounded number in its last bits. A conversion that checks for
-        /// overflow takes longer than everything else about a vote.
-        const SHIFT: f64 = 6_755_399_441_055_744.0;
-        (x * self.unit + SHIFT).to_bits() as i64 - SHIFT.to_bits() as i64
-    }
-
-    fn real(self, x: i64) -> f64 {
-        x as f64 / self.unit
-    }
-}
-
-/// Sums over the votes on each pair.
-struct PairSums {
-    information: Vec<f64>,
-    /// Σ of squared slopes of votes without an annotator.
-    squares: Vec<f64>,
+/// H†, and what follows from it.
+struct Bread<'a> {
+    graph: &'a ComparisonGraph,
+    inverse: Mat<f64>,
+    /// The leverage of a vote on each pair, and at both places of each pair in a matrix; empty if all are
+    /// negligible.
+    leverage: Vec<f64>,
+    leverage_matrix: Vec<f64>,
 }
 
 impl Sandwich {
@@ -85,172 +81,198 @@ impl Sandwich {
         scores: &VoteScores<'_>,
     ) -> Result<Self> {
         let votes = votes.filter(|votes| votes.annotators() > 0);
-        let (mut sums, mut clusters) = match votes {
-            Some(votes) => clustered_sums(graph, votes, scores),
-            None => unclustered_sums(graph, scores),
-        };
-        if let Some(prior) = scores.prior(graph) {
-            sums.information.iter_mut().zip(prior).for_each(|(sum, prior)| *sum += prior);
-        }
-        let n = graph.items();
-        let inverse = pseudo_inverse(graph.pairs(), &sums.information, graph.components())?;
-        let inverse = Mat::from_fn(n, n, |i, j| inverse[j * n + i]);
-        let mut meat = Mat::zeros(n, n);
-        add_laplacian(graph, &sums.squares, &mut meat);
+        let sums = PairSums::new(graph, votes, scores);
+        let bread = Bread::new(graph, votes, scores, &sums)?;
+        let mut found = bread.single_votes(&sums);
         if let Some(votes) = votes {
-            let active = add_annotators(graph, votes, scores, &inverse, &mut meat);
-            clusters += active;
+            bread.add_annotators(votes, scores, &mut found);
         }
-        let mut covariance = product(&product(&inverse, &meat), &inverse);
-        let clusters_less_one = (clusters.max(2) - 1) as f64;
-        let factor = if votes.is_some() { clusters.max(2) as f64 / clusters_less_one } else { 1.0 };
+        let ClusterSums { matrix, clusters, fourth } = found;
+        let half = product(&bread.inverse, &matrix);
+        let n = graph.items();
+        let rank = (n - graph.components().len()).max(1) as f64;
+        let trace: f64 = (0..n).map(|i| half[(i, i)]).sum();
+        let squares: f64 =
+            (0..n).map(|j| (0..n).map(|i| half[(i, j)] * half[(j, i)]).sum::<f64>()).sum();
+        let spread = trace / rank;
+        let distance = squares - rank * spread * spread;
+        let noise = fourth - squares / clusters.max(1) as f64;
+        let shrinkage = if noise < distance { (noise / distance).max(0.0) } else { 1.0 };
+        let factor = if scores.is_likelihood() { spread.max(1.0) } else { spread };
+        let mut covariance = product(&half, &bread.inverse);
         for j in 0..n {
             // Rounding must not make it asymmetric.
             for i in 0..=j {
-                let value = 0.5 * factor * (covariance[(i, j)] + covariance[(j, i)]);
+                let sandwich = 0.5 * (covariance[(i, j)] + covariance[(j, i)]);
+                let model = factor * bread.inverse[(i, j)];
+                let value = (1.0 - shrinkage) * sandwich + shrinkage * model;
                 (covariance[(i, j)], covariance[(j, i)]) = (value, value);
             }
         }
-        Ok(Self { covariance, clusters, is_clustered: votes.is_some() })
+        Ok(Self { covariance, clusters, is_clustered: votes.is_some(), shrinkage })
     }
 }
 
-/// Sums over votes without annotators, and their number.
-fn unclustered_sums(graph: &ComparisonGraph, scores: &VoteScores<'_>) -> (PairSums, usize) {
-    let (groups, pairs) = (graph.groups(), graph.pairs());
-    let any = scores.of_annotator(None);
-    let of_pair = |range: &[u32]| {
-        (range[0] as usize..range[1] as usize).fold((0.0, 0.0), |(information, squares), g| {
-            let slope = any.of_vote(groups.left[g], groups.right[g], groups.y[g]);
-            let weight = groups.weight[g];
-            let square = weight * slope.gradient * slope.gradient;
-            (information + weight * slope.information, squares + square)
-        })
-    };
-    let (information, squares) = pairs.first_group.windows(2).map(of_pair).unzip();
-    (PairSums { information, squares }, graph.votes() as usize)
-}
-
-/// The information of all votes, the squares of those of unknown people, and the number of these.
-fn clustered_sums(
-    graph: &ComparisonGraph,
-    votes: &AnnotatorVotes,
-    scores: &VoteScores<'_>,
-) -> (PairSums, usize) {
-    let (n, pairs) = (graph.items(), graph.pairs());
-    let bound = scores.bound(graph);
-    let fixed = FixedPoint::new(bound.information.max(bound.gradient.powi(2)), graph.votes());
-    let ranges = votes.split(rayon::current_num_threads());
-    let of_range = |range: std::ops::Range<usize>| {
-        let mut sums = vec![[0_i64; 2]; n * n];
-        let mut unknown = 0;
-        for annotator in range {
-            let is_known = annotator < votes.annotators();
-            let own = scores.of_annotator(is_known.then_some(annotator as u32));
-            for vote in votes.unsorted_of(annotator) {
-                let VoteSlope { gradient, information } =
-                    own.of_vote(vote.left, vote.right, votes.y(vote));
-                let (i, j) = (vote.left.min(vote.right), vote.left.max(vote.right));
-                let sum = &mut sums[i as usize * n + j as usize];
-                let count = i64::from(vote.count);
-                sum[0] += count * fixed.of(information);
-                if !is_known {
-                    sum[1] += count * fixed.of(gradient * gradient);
-                    unknown += vote.count as usize;
-                }
+impl<'a> Bread<'a> {
+    fn new(
+        graph: &'a ComparisonGraph,
+        votes: Option<&AnnotatorVotes>,
+        scores: &VoteScores<'_>,
+        sums: &PairSums,
+    ) -> Result<Self> {
+        let mut information = sums.information.clone();
+        if let Some(prior) = scores.prior(graph) {
+            information.iter_mut().zip(prior).for_each(|(sum, prior)| *sum += prior);
+        }
+        let (n, pairs) = (graph.items(), graph.pairs());
+        let inverse = pseudo_inverse(pairs, &information, graph.components())?;
+        let inverse = Mat::from_fn(n, n, |i, j| inverse[j * n + i]);
+        let mut bread = Self { graph, inverse, leverage: Vec::new(), leverage_matrix: Vec::new() };
+        let leverage = |p: usize| {
+            let own = sums.information[p] / pairs.weight[p].max(f64::MIN_POSITIVE);
+            (own * bread.resistance(p)).clamp(0.0, MAX_LEVERAGE)
+        };
+        let many = MAX_CORRECTED as f64;
+        let is_negligible = graph.votes() > many * n as f64
+            && votes.is_none_or(|votes| votes.annotators() > MAX_CORRECTED);
+        if !is_negligible {
+            bread.leverage = (0..pairs.len()).map(leverage).collect();
+            bread.leverage_matrix = vec![0.0; n * n];
+            for (p, &leverage) in bread.leverage.iter().enumerate() {
+                let (i, j) = (pairs.left[p] as usize, pairs.right[p] as usize);
+                bread.leverage_matrix[i * n + j] = leverage;
+                bread.leverage_matrix[j * n + i] = leverage;
             }
         }
-        (sums, unknown)
-    };
-    let add = |(mut a, of_a): (Vec<[i64; 2]>, usize), (b, of_b): (Vec<[i64; 2]>, usize)| {
-        a.iter_mut().zip(b).for_each(|(a, b)| (0..2).for_each(|k| a[k] += b[k]));
-        (a, of_a + of_b)
-    };
-    let sums = ranges.into_par_iter().with_max_len(1).map(of_range).reduce_with(add);
-    let (sums, unknown) = sums.unwrap_or_else(|| (vec![[0; 2]; n * n], 0));
-    let of_pair = |k: usize| {
-        let at = |p: usize| pairs.left[p] as usize * n + pairs.right[p] as usize;
-        (0..pairs.len()).map(|p| fixed.real(sums[at(p)][k])).collect()
-    };
-    (PairSums { information: of_pair(0), squares: of_pair(1) }, unknown)
-}
-
-fn add_laplacian(graph: &ComparisonGraph, weights: &[f64], matrix: &mut Mat<f64>) {
-    let pairs = graph.pairs();
-    for ((&i, &j), &weight) in pairs.left.iter().zip(&pairs.right).zip(weights) {
-        let (i, j) = (i as usize, j as usize);
-        matrix[(i, i)] += weight;
-        matrix[(j, j)] += weight;
-        matrix[(i, j)] -= weight;
-        matrix[(j, i)] -= weight;
+        Ok(bread)
     }
-}
 
-/// Adds g gᵀ of all annotators. Returns how many have votes that count.
-fn add_annotators(
-    graph: &ComparisonGraph,
-    votes: &AnnotatorVotes,
-    scores: &VoteScores<'_>,
-    inverse: &Mat<f64>,
-    meat: &mut Mat<f64>,
-) -> usize {
-    let n = graph.items();
-    let annotators = votes.annotators();
-    let is_corrected = annotators <= MAX_CORRECTED;
-    let determined = (n - graph.components().len()).max(1) as f64;
-    let gradients = FixedPoint::new(scores.bound(graph).gradient, graph.votes());
-    // A vote has at most all of the information about the difference of its items.
-    let shares = FixedPoint::new(1.0, graph.votes());
-    // The sum of the slopes of an annotator at each item.
-    let slopes_of = |annotator: usize| {
+    /// The variance of the difference of a pair's items, if its inverse were the covariance.
+    fn resistance(&self, pair: usize) -> f64 {
+        let pairs = self.graph.pairs();
+        let (i, j) = (pairs.left[pair] as usize, pairs.right[pair] as usize);
+        self.inverse[(i, i)] + self.inverse[(j, j)] - 2.0 * self.inverse[(i, j)]
+    }
+
+    /// The sums over votes that stand for themselves.
+    fn single_votes(&self, sums: &PairSums) -> ClusterSums {
+        let (n, pairs) = (self.graph.items(), self.graph.pairs());
+        let mut matrix = Mat::zeros(n, n);
+        let mut fourth = 0.0;
+        for p in 0..pairs.len() {
+            let (i, j) = (pairs.left[p] as usize, pairs.right[p] as usize);
+            let per_square = 1.0 / (1.0 - self.leverage.get(p).copied().unwrap_or(0.0));
+            let weight = per_square * sums.squares[p];
+            matrix[(i, i)] += weight;
+            matrix[(j, j)] += weight;
+            matrix[(i, j)] -= weight;
+            matrix[(j, i)] -= weight;
+            fourth += (per_square * self.resistance(p)).powi(2) * sums.fourths[p];
+        }
+        ClusterSums { matrix, clusters: sums.single_votes, fourth }
+    }
+
+    /// The slopes of an annotator at each item; none if they are all zero.
+    fn slopes_of(
+        &self,
+        votes: &AnnotatorVotes,
+        scores: &VoteScores<'_>,
+        (gradients, leverages): (FixedPoint, FixedPoint),
+        annotator: usize,
+    ) -> Option<Vec<f64>> {
+        let n = self.graph.items();
         let own = scores.of_annotator(Some(annotator as u32));
         let mut sums = vec![0_i64; n];
-        let mut share = 0;
+        let mut total = 0;
         for vote in votes.unsorted_of(annotator) {
             let (i, j) = (vote.left as usize, vote.right as usize);
-            let slope = own.of_vote(vote.left, vote.right, votes.y(vote));
+            let slope = own.of_vote(vote.left, vote.right, votes.y(vote)).gradient;
             let count = i64::from(vote.count);
-            let gradient = count * gradients.of(slope.gradient);
-            sums[i] += gradient;
-            sums[j] -= gradient;
-            if is_corrected {
-                let resistance = inverse[(i, i)] + inverse[(j, j)] - 2.0 * inverse[(i, j)];
-                share += count * shares.of(slope.information * resistance);
-            }
+            let slope = match self.leverage_matrix.get(i * n + j) {
+                None => slope,
+                Some(&leverage) => {
+                    total += count * leverages.of(leverage);
+                    slope / (1.0 - leverage).sqrt()
+                }
+            };
+            let slope = count * gradients.of(slope);
+            sums[i] += slope;
+            sums[j] -= slope;
         }
-        let share = (shares.real(share) / determined).min(MAX_SHARE);
-        let per_slope = 1.0 / (1.0 - share);
-        sums.into_iter().map(|sum| per_slope * gradients.real(sum)).collect::<Vec<f64>>()
-    };
-    let per_batch = (MAX_ENTRIES / n.max(1)).max(1);
-    let mut active = 0;
-    for first in (0..annotators).step_by(per_batch) {
-        let batch = first..annotators.min(first + per_batch);
-        let rows: Vec<Vec<f64>> = batch.into_par_iter().map(slopes_of).collect();
-        active += rows.iter().filter(|row| row.iter().any(|g| *g != 0.0)).count();
-        let slopes = Mat::from_fn(n, rows.len(), |i, a| rows[a][i]);
-        let tiles = (0..n).into_par_iter().step_by(TILE).map(|start| {
-            // Rows from the tile on: the rest follows by symmetry.
-            let width = TILE.min(n - start);
-            let own = slopes.as_ref().subrows(start, width);
-            let below = slopes.as_ref().subrows(start, n - start);
-            let mut tile = Mat::zeros(n - start, width);
-            matmul(tile.as_mut(), Accum::Replace, below, own.transpose(), 1.0, Par::Seq);
-            (start, tile)
-        });
-        for (start, tile) in tiles.collect::<Vec<_>>() {
-            for j in 0..tile.ncols() {
-                for i in j..tile.nrows() {
-                    let (row, column) = (start + i, start + j);
-                    meat[(row, column)] += tile[(i, j)];
-                    if row != column {
-                        meat[(column, row)] += tile[(i, j)];
-                    }
+        if sums.iter().all(|&sum| sum == 0) {
+            return None;
+        }
+        let rank = (n - self.graph.components().len()).max(1) as f64;
+        let share = (leverages.real(total) / rank).min(MAX_LEVERAGE);
+        let per_slope = 1.0 / (1.0 - share).sqrt();
+        Some(sums.into_iter().map(|sum| per_slope * gradients.real(sum)).collect())
+    }
+
+    /// Adds the annotators.
+    fn add_annotators(
+        &self,
+        votes: &AnnotatorVotes,
+        scores: &VoteScores<'_>,
+        found: &mut ClusterSums,
+    ) {
+        let n = self.graph.items();
+        let bound = scores.bound(self.graph).gradient / (1.0 - MAX_LEVERAGE).sqrt();
+        let fixed = (
+            FixedPoint::new(bound, self.graph.votes()),
+            FixedPoint::new(1.0, self.graph.votes()),
+        );
+        let annotators = votes.annotators();
+        let step = annotators.div_ceil(SAMPLED).max(1);
+        let (mut sampled, mut fourth, mut active) = (0.0, 0.0, 0);
+        let per_batch = (MAX_ENTRIES / n.max(1)).max(1);
+        for first in (0..annotators).step_by(per_batch) {
+            let batch = first..annotators.min(first + per_batch);
+            let slopes = batch
+                .into_par_iter()
+                .filter_map(|a| Some((a, self.slopes_of(votes, scores, fixed, a)?)));
+            let rows: Vec<(usize, Vec<f64>)> = slopes.collect();
+            active += rows.len();
+            let sample: Vec<&Vec<f64>> =
+                rows.iter().filter(|(a, _)| a % step == 0).map(|(_, row)| row).collect();
+            let columns = Mat::from_fn(n, sample.len(), |i, a| sample[a][i]);
+            let solved = product(&self.inverse, &columns);
+            for a in 0..sample.len() {
+                let q: f64 = (0..n).map(|i| columns[(i, a)] * solved[(i, a)]).sum();
+                (sampled, fourth) = (sampled + 1.0, fourth + q * q);
+            }
+            add_outer_products(&rows, &mut found.matrix);
+        }
+        found.clusters += active;
+        if sampled > 0.0 {
+            found.fourth += fourth * active as f64 / sampled;
+        }
+    }
+}
+
+/// Adds g gᵀ of all rows.
+fn add_outer_products(rows: &[(usize, Vec<f64>)], matrix: &mut Mat<f64>) {
+    let n = matrix.nrows();
+    let slopes = Mat::from_fn(n, rows.len(), |i, a| rows[a].1[i]);
+    let tiles = (0..n).into_par_iter().step_by(TILE).map(|start| {
+        // Rows from the tile on: the rest follows by symmetry.
+        let width = TILE.min(n - start);
+        let own = slopes.as_ref().subrows(start, width);
+        let below = slopes.as_ref().subrows(start, n - start);
+        let mut tile = Mat::zeros(n - start, width);
+        matmul(tile.as_mut(), Accum::Replace, below, own.transpose(), 1.0, Par::Seq);
+        (start, tile)
+    });
+    for (start, tile) in tiles.collect::<Vec<_>>() {
+        for j in 0..tile.ncols() {
+            for i in j..tile.nrows() {
+                let (row, column) = (start + i, start + j);
+                matrix[(row, column)] += tile[(i, j)];
+                if row != column {
+                    matrix[(column, row)] += tile[(i, j)];
                 }
             }
         }
     }
-    active
 }
 
 /// AB, in tiles.

@@ -68,6 +68,14 @@ impl<'a> VoteScores<'a> {
         Some(Self { scores: &fit.scores, model })
     }
 
+    /// Whether the slopes are those of a likelihood: their variance is then the information, if it is right.
+    pub(super) fn is_likelihood(&self) -> bool {
+        match &self.model {
+            ScoreModel::LeastSquares | ScoreModel::Huber { .. } => false,
+            ScoreModel::BradleyTerry { .. } | ScoreModel::Crowd(_) => true,
+        }
+    }
+
     /// The information of the prior about the difference of each pair, if there is a prior.
     pub(super) fn prior(&self, graph: &ComparisonGraph) -> Option<Vec<f64>> {
         let lambda = match &self.model {

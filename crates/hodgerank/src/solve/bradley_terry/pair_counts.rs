@@ -87,6 +87,14 @@ impl HonestVote {
     pub(crate) fn variance(&self) -> f64 {
         self.win * self.loss + 0.25 * self.tie * (self.win + self.loss)
     }
+
+    /// The third cumulant of that share, relative to its variance.
+    pub(crate) fn skewness(&self) -> f64 {
+        let expected = self.expected();
+        let cube = |probability: f64, share: f64| probability * (share - expected).powi(3);
+        let third = cube(self.win, 1.0) + cube(self.tie, 0.5) + cube(self.loss, 0.0);
+        third / self.variance().max(f64::MIN_POSITIVE)
+    }
 }
 
 impl<'a> PairCounts<'a> {

@@ -6,7 +6,10 @@ use super::search::{MAX_CHANGE, Search};
 use super::slopes::Slopes;
 use crate::error::Result;
 use crate::numeric::largest_magnitude;
-use crate::solve::bradley_terry::{NeedsValue, PairPass, sum_ends};
+use crate::graph::Pairs;
+use crate::solve::bradley_terry::{
+    HonestVote, NeedsValue, PairCurvature, PairPass, reduce_bias, sum_ends,
+};
 
 /// Relative residual of the linear systems: each step is repeated anyway.
 const SOLVE_TOLERANCE: f64 = 1e-4;
@@ -20,6 +23,19 @@ pub(super) struct NewtonStep {
     pub(super) step: Vec<f64>,
     /// Whether the step would have been longer than [`MAX_CHANGE`].
     pub(super) is_shortened: bool,
+}
+
+/// The share of the information of honest votes that is left at each item.
+struct InformationLeft {
+    ratio: Vec<f64>,
+}
+
+impl InformationLeft {
+    /// The information about a pair: in proportion to what is left at its items.
+    fn of_pair(&self, pairs: &Pairs, pass: &PairPass, pair: usize) -> f64 {
+        let (i, j) = (pairs.left[pair] as usize, pairs.right[pair] as usize);
+        0.5 * (self.ratio[i] + self.ratio[j]) * f64::from(pass.pair_information[pair])
+    }
 }
 
 impl Search<'_> {
@@ -49,20 +65,40 @@ impl Search<'_> {
         self.communicator().sum(&mut sums);
         let parts = slopes.gradient.iter().zip(&sums);
         let gradient: Vec<f64> = parts.map(|(votes, pull)| votes - lambda * pull).collect();
-        sums.clone_from(&pass.information);
-        self.communicator().sum(&mut sums);
-        let ratio = |(left, all): (&f64, &f64)| left.max(0.0) / all.max(f64::MIN_POSITIVE);
-        let ratio: Vec<f64> = slopes.information.iter().zip(&sums).map(ratio).collect();
-        let (pairs, omega) = (self.graph.pairs(), &self.prior.weights);
-        let weight = |p: usize| {
-            let (i, j) = (pairs.left[p] as usize, pairs.right[p] as usize);
-            let information = 0.5 * (ratio[i] + ratio[j]) * f64::from(pass.pair_information[p]);
-            (information + lambda * omega[p]).max(MIN_WEIGHT)
-        };
+        let (left, pairs, omega) =
+            (self.information_left(slopes, pass), self.graph.pairs(), &self.prior.weights);
+        let weight =
+            |p: usize| (left.of_pair(pairs, pass, p) + lambda * omega[p]).max(MIN_WEIGHT);
         let mut step = self.system.solve(weight, &gradient, SOLVE_TOLERANCE, true)?;
         let length = (MAX_CHANGE / largest_magnitude(&step).max(MAX_CHANGE)).min(1.0);
         step.iter_mut().for_each(|step| *step *= length);
         Ok(NewtonStep { gradient, step, is_shortened: length < 1.0 })
+    }
+
+    /// Subtracts the bias from the scores, which maximise ℓ.
+    pub(super) fn reduce_bias(&mut self) -> Result<()> {
+        let pass = self.pair_pass(&self.scores, NeedsValue::No);
+        let slopes = self.slopes(&self.scores, &self.responsibility, &pass);
+        let left = self.information_left(&slopes, &pass);
+        let (pairs, at) = (self.graph.pairs(), self.scores.clone());
+        let (is_graded, tie_odds) = (self.answers.graded().is_some(), self.tie_odds);
+        let curvature = |p: usize| {
+            let d = at[pairs.left[p] as usize] - at[pairs.right[p] as usize];
+            let information = left.of_pair(pairs, &pass, p);
+            // Normal noise is symmetric.
+            let skewness = if is_graded { 0.0 } else { HonestVote::new(d, tie_odds).skewness() };
+            PairCurvature { information, skewness }
+        };
+        let Self { graph, system, prior, lambda, scores, .. } = self;
+        reduce_bias(graph, system, prior, *lambda, scores, curvature)
+    }
+
+    /// How much of the information of honest votes is left at each item. Collective.
+    fn information_left(&self, slopes: &Slopes, pass: &PairPass) -> InformationLeft {
+        let mut honest = pass.information.clone();
+        self.communicator().sum(&mut honest);
+        let ratio = |(left, all): (&f64, &f64)| left.max(0.0) / all.max(f64::MIN_POSITIVE);
+        InformationLeft { ratio: slopes.information.iter().zip(&honest).map(ratio).collect() }
     }
 
     /// The information about each score, with the prior.
