@@ -43,8 +43,11 @@ impl Kept {
     /// The same with annotators, if intervals are to be estimated that they change.
     #[must_use]
     pub fn with_intervals(self, fit: &FitOptions, intervals: &IntervalOptions) -> Self {
-        let has_intervals = intervals.intervals != Some(IntervalEngine::None)
-            && fit.method.is_none_or(uncertainty::supports);
+        let has_intervals = match intervals.intervals {
+            Some(IntervalEngine::None) => false,
+            Some(IntervalEngine::Bootstrap) => true,
+            _ => fit.method.is_none_or(uncertainty::supports),
+        };
         Self { annotator_votes: self.annotator_votes || has_intervals, ..self }
     }
 

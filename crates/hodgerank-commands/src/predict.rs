@@ -27,7 +27,7 @@ use crate::document::{Document, StudyDocument, UncountedRows, table_by, write_st
 use crate::failure::Failure;
 use crate::input::{InputOptions, Kept, ReadsVotes, VoteSource};
 use crate::observer::Observer;
-use crate::ranked::{MethodSummary, rank_study, warnings};
+use crate::ranked::{MethodSummary, rank_study, warnings, with_uncertainty};
 use crate::text::{parse_share, visible};
 use selection::{Selection, Wanted};
 
@@ -206,7 +206,7 @@ pub fn predict(
     let selections = wanted.selections(&input.studies)?;
     let predict = |(study, selection): (Study, &Selection)| {
         let ranked = rank_study(study, uncounted.rejected.rows, &fit, observer)?;
-        let ranked = ranked.with_uncertainty(&args.uncertainty)?;
+        let ranked = with_uncertainty(ranked, &args.uncertainty, observer)?;
         predict_study(&ranked, selection, args.matrix, observer)
     };
     let studies = input.studies.into_iter().zip(&selections).map(predict);

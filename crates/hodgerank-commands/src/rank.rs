@@ -27,8 +27,8 @@ use crate::certificate::CertificateSummary;
 use crate::document::{Document, StudyDocument, UncountedRows, table_by, write_studies};
 use crate::failure::Failure;
 use crate::input::{InputOptions, Kept, ReadsVotes, VoteSource};
-use crate::observer::{Observer, Task};
-use crate::ranked::{MethodSummary, interval_warnings, rank_study, warnings};
+use crate::observer::Observer;
+use crate::ranked::{MethodSummary, interval_warnings, rank_study, warnings, with_uncertainty};
 use crate::scale::{ScaleOptions, ScaleSummary};
 use crate::text::visible;
 use crate::two_pass::TwoPass;
@@ -205,9 +205,7 @@ pub fn rank(
     };
     let document = |studies: Vec<RankedStudy>, uncounted| {
         let shown = |study: RankedStudy| {
-            let study = observer.run(Task::Step("estimating uncertainty"), || {
-                study.with_uncertainty(&args.uncertainty)
-            })??;
+            let study = with_uncertainty(study, &args.uncertainty, observer)?;
             let by = study.by.as_ref().map_or(String::new(), |by| format!("{}: ", visible(by)));
             for warning in interval_warnings(&study) {
                 observer.warn(&format!("{by}{warning}"));
@@ -325,6 +323,12 @@ struct UncertaintySummary {
     correction: Option<&'static str>,
     ranks: &'static str,
     draws: usize,
+    /// The share of the model in the covariance.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    shrinkage: Option<f64>,
+    /// The relative standard error of the standard errors.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    se_accuracy: Option<f64>,
 }
 
 impl UncertaintySummary {
@@ -338,7 +342,9 @@ impl UncertaintySummary {
             correction: has_few
                 .then_some("Student's t with one degree of freedom per annotator, less one"),
             ranks: found.options.ranks.as_str(),
-            draws: found.options.draws,
+            draws: found.options.draws(),
+            shrinkage: found.shrinkage,
+            se_accuracy: found.se_accuracy,
         }
     }
 }

@@ -1,12 +1,14 @@
 //! Ranks one study, and describes how it was ranked.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::AtomicU64;
 
 use hodgerank::path::Parameter;
 use hodgerank::select::cross_validation::CrossValidation;
 use hodgerank::solve::RidgeOptions;
 use hodgerank::solve::crowd::AnnotatorClass;
-use hodgerank::{FitOptions, Method, Model, OutlierSummary, RankedStudy, Study};
+use hodgerank::uncertainty::IntervalEngine;
+use hodgerank::{FitOptions, IntervalOptions, Method, Model, OutlierSummary, RankedStudy, Study};
 use hodgerank_report::words::thousands;
 use serde::Serialize;
 
@@ -29,6 +31,25 @@ pub fn rank_study(
         observer.run(Task::Step("solving"), || RankedStudy::new(study, rejected, options))??;
     announce(&ranked, observer);
     Ok(ranked)
+}
+
+/// Estimates how sure a ranking is, and shows the progress of a bootstrap.
+///
+/// # Errors
+/// If an option is invalid for the votes, or a solver fails.
+pub(crate) fn with_uncertainty(
+    ranked: RankedStudy,
+    options: &IntervalOptions,
+    observer: &dyn Observer,
+) -> Result<RankedStudy, Failure> {
+    let (done, all) = (AtomicU64::new(0), AtomicU64::new(options.draws() as u64));
+    let task = match options.intervals {
+        Some(IntervalEngine::Bootstrap) => {
+            Task::Counting { name: "bootstrap", done: &done, all: &all }
+        }
+        _ => Task::Step("estimating uncertainty"),
+    };
+    Ok(observer.run(task, || ranked.with_counted_uncertainty(options, &done))??)
 }
 
 /// Tells the observer the size of a ranked study, how many votes are flagged, and the warnings.

@@ -16,9 +16,12 @@
 //! which the truth is not known. Small settings use uniform pairs and five seeds; full ones all designs and
 //! twenty. Seeds start at 20000 + seed.
 
+use std::sync::atomic::AtomicU64;
+
 use hodgerank::fit::fit_with_annotators;
 use hodgerank::{
-    AnnotatorVotes, ComparisonGraph, Fit, FitOptions, IntervalOptions, Method, Uncertainty,
+    AnnotatorVotes, ComparisonGraph, Fit, FitOptions, FittedVotes, IntervalOptions, Method,
+    Uncertainty,
 };
 use hodgerank_io::write::Table;
 use rayon::prelude::*;
@@ -167,13 +170,15 @@ impl Held {
 impl StudyResult {
     fn new(cell: usize, of: &Cell, size: Size, seed: u64) -> Result<Self> {
         let study = SimulatedCrowd::new(of, &size, seed);
-        let held =
-            |graph: &ComparisonGraph, votes: Option<&AnnotatorVotes>, options: FitOptions| {
-                let fit = fit_with_annotators(graph, votes, &options)?;
-                let found = Uncertainty::new(graph, votes, &fit, &IntervalOptions::default())?;
-                // Every study here is small enough, and its methods have intervals.
-                Ok::<_, hodgerank::Error>(found.map(|found| Held::new(&study.truth, &fit, &found)))
-            };
+        let held = |graph: &ComparisonGraph,
+                    votes: Option<&AnnotatorVotes>,
+                    options: FitOptions| {
+            let fit = fit_with_annotators(graph, votes, &options)?;
+            let fitted = FittedVotes { graph, votes, fit: &fit, options: &options };
+            let found = Uncertainty::new(&fitted, &IntervalOptions::default(), &AtomicU64::new(0))?;
+            // Every study here is small enough, and its methods have intervals.
+            Ok::<_, hodgerank::Error>(found.map(|found| Held::new(&study.truth, &fit, &found)))
+        };
         let plain = FitOptions::new().method(Method::BradleyTerry).lapse_rate(0.0);
         let (graph, votes) = (study.graph()?, study.annotator_votes());
         Ok(Self {

@@ -193,6 +193,21 @@ impl ComparisonGraph {
         Self { sides, ..self }
     }
 
+    /// The same votes with another weight of each group. Votes by side keep their shares of each pair's wins,
+    /// losses and ties.
+    pub(crate) fn reweighted(&self, weight: Vec<f64>) -> Self {
+        let groups = Groups { weight, ..self.groups.clone() };
+        let mut pairs = self.pairs.clone();
+        for (sum, range) in pairs.weight.iter_mut().zip(self.pairs.first_group.windows(2)) {
+            *sum = groups.weight[range[0] as usize..range[1] as usize].iter().sum();
+        }
+        let sides =
+            self.sides.as_ref().map(|sides| sides.reweighted(&pairs, &self.groups, &groups));
+        let votes = groups.votes();
+        let (components, communicator) = (self.components.clone(), self.communicator.clone());
+        Self { items: self.items, groups, pairs, components, votes, sides, communicator }
+    }
+
     /// Number of items, compared or not.
     #[must_use]
     pub fn items(&self) -> usize {

@@ -111,5 +111,5 @@ pub use select::OutlierRule;
 pub use solve::{Method, MethodInfo};
 pub use status::Status;
 pub use study::{InputSummary, MAX_VOTES, Study, check_votes};
-pub use uncertainty::{IntervalOptions, Uncertainty};
+pub use uncertainty::{FittedVotes, IntervalOptions, Uncertainty};
 pub use votes::{Vote, Votes};

@@ -1,5 +1,7 @@
 //! A study and its fit: everything that is known once a study has been ranked.
 
+use std::sync::atomic::AtomicU64;
+
 use crate::annotator_votes::AnnotatorVotes;
 use crate::error::Result;
 use crate::fit::{Fit, Model, fit_with_annotators};
@@ -12,7 +14,7 @@ use crate::ranking::{RankedItem, Ranking};
 use crate::scale::{Anchor, EloScale};
 use crate::solve::crowd::AnnotatorEstimate;
 use crate::study::{InputSummary, Study};
-use crate::uncertainty::{IntervalOptions, Uncertainty};
+use crate::uncertainty::{FittedVotes, IntervalOptions, Uncertainty};
 
 /// A study, its fit and its ranking.
 #[derive(Debug, Clone)]
@@ -152,9 +154,26 @@ impl RankedStudy {
     ///
     /// # Errors
     /// As [`Uncertainty::new`].
-    pub fn with_uncertainty(mut self, options: &IntervalOptions) -> Result<Self> {
-        let votes = self.annotator_votes.as_ref();
-        self.uncertainty = Uncertainty::new(&self.graph, votes, &self.fit, options)?;
+    pub fn with_uncertainty(self, options: &IntervalOptions) -> Result<Self> {
+        self.with_counted_uncertainty(options, &AtomicU64::new(0))
+    }
+
+    /// The same, with the number of draws of a bootstrap counted in `done`.
+    ///
+    /// # Errors
+    /// As [`Uncertainty::new`].
+    pub fn with_counted_uncertainty(
+        mut self,
+        options: &IntervalOptions,
+        done: &AtomicU64,
+    ) -> Result<Self> {
+        let fitted = FittedVotes {
+            graph: &self.graph,
+            votes: self.annotator_votes.as_ref(),
+            fit: &self.fit,
+            options: &self.options,
+        };
+        self.uncertainty = Uncertainty::new(&fitted, options, done)?;
         if let Some(uncertainty) = &self.uncertainty {
             self.ranking = self.ranking.with_uncertainty(uncertainty);
         }

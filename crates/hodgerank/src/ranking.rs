@@ -209,8 +209,8 @@ impl Ranking {
             let item = row.item as usize;
             row.se = Some(uncertainty.se[item]);
             row.interval = Some(uncertainty.interval(row.item, row.score));
-            row.rank_range = Some(uncertainty.rank_ranges[item]);
-            row.tier = Some(uncertainty.tiers[item]);
+            row.rank_range = uncertainty.rank_ranges.get(item).copied();
+            row.tier = uncertainty.tiers.get(item).copied();
         }
         self.mark_provisional();
         self

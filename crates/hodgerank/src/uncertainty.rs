@@ -4,6 +4,8 @@
 //! |---|---|
 //! | the slope of each vote at the fit | `vote_scores.rs` |
 //! | the covariance of the scores, clustered by annotator | `sandwich.rs` |
+//! | the same for many items, by random draws | `many_items.rs` |
+//! | the same for every method, by repeating the fit | `bootstrap.rs` |
 //! | ranges of ranks that hold for all items, tiers | `rank_sets.rs` |
 //!
 //! An interval is score ± q · se. The score is relative to the mean of its component, and so is its standard
@@ -14,7 +16,9 @@
 //! item alone in its component has none. Methods that decide which votes count before they fit have no
 //! intervals from slopes (`vote_scores.rs`).
 
+mod bootstrap;
 mod fixed_point;
+mod many_items;
 mod options;
 mod pair_sums;
 mod rank_sets;
@@ -23,6 +27,8 @@ mod vote_scores;
 
 pub use options::{IntervalEngine, IntervalOptions, RankCoverage};
 
+use std::sync::atomic::AtomicU64;
+
 use faer::Mat;
 
 use crate::annotator_votes::AnnotatorVotes;
@@ -30,12 +36,15 @@ use crate::annotators::normal_quantile;
 use crate::error::{Error, Result};
 use crate::fit::Fit;
 use crate::graph::ComparisonGraph;
+use crate::options::FitOptions;
 use crate::solve::Method;
-use rank_sets::RankSets;
+use bootstrap::Bootstrap;
+use many_items::ManyItems;
+use rank_sets::{RankSets, draw_errors};
 use sandwich::Sandwich;
 use vote_scores::VoteScores;
 
-/// Most items of a dense covariance.
+/// Most items of a dense covariance, and so of ranges of ranks.
 pub const MAX_ITEMS: usize = 2048;
 /// Most items for which uncertainty is estimated without being asked for: with more, it takes longer than the
 /// ranking of a million votes.
@@ -50,6 +59,19 @@ pub fn supports(method: Method) -> bool {
     matches!(method, L2 | HuberLasso | BradleyTerry | Crowd)
 }
 
+/// A fit, and what it was fitted to.
+#[derive(Debug, Clone, Copy)]
+pub struct FittedVotes<'a> {
+    /// The votes.
+    pub graph: &'a ComparisonGraph,
+    /// The same votes with their annotators, if they are known.
+    pub votes: Option<&'a AnnotatorVotes>,
+    /// The fit.
+    pub fit: &'a Fit,
+    /// The options of the fit.
+    pub options: &'a FitOptions,
+}
+
 /// What is known about the errors of the scores.
 #[derive(Debug, Clone)]
 pub struct Uncertainty {
@@ -62,111 +84,188 @@ pub struct Uncertainty {
     /// The number of standard errors on each side of a score.
     pub quantile: f64,
     /// The share of the model in the covariance: 0 if only the votes of each annotator decide, 1 if they are too
-    /// few to tell more than a common factor.
-    pub shrinkage: f64,
+    /// few to tell more than a common factor. None if the engine does not use the model.
+    pub shrinkage: Option<f64>,
+    /// The relative standard error of the standard errors themselves, if they are from random draws.
+    pub se_accuracy: Option<f64>,
     /// The standard error of each score; infinite if the votes do not bound it.
     pub se: Vec<f64>,
-    /// For each item, the best and the worst rank in its component.
+    /// For each item, the best and the worst rank in its component; empty with more than [`MAX_ITEMS`].
     pub rank_ranges: Vec<(u32, u32)>,
-    /// For each item, its tier in its component, counted from 1.
+    /// For each item, its tier in its component, counted from 1; empty with more than [`MAX_ITEMS`].
     pub tiers: Vec<u32>,
-    covariance: Mat<f64>,
+    /// None with more than [`MAX_ITEMS`].
+    covariance: Option<Mat<f64>>,
     component: Vec<u32>,
 }
 
 impl Uncertainty {
-    /// Estimates the uncertainty of a fit. `votes` are those of the graph with their annotators, if they are
-    /// known. Returns none if no engine was asked for and none is both fast and valid for this fit, or
-    /// several processes share the votes.
+    /// Estimates the uncertainty of a fit. Returns none if no engine was asked for and none is both fast and
+    /// valid for this fit, or several processes share the votes. `done` counts the draws of a bootstrap.
     ///
     /// # Errors
     /// If an option is invalid, or an engine was asked for that does not support the fit.
     pub fn new(
-        graph: &ComparisonGraph,
-        votes: Option<&AnnotatorVotes>,
-        fit: &Fit,
+        fitted: &FittedVotes<'_>,
         options: &IntervalOptions,
+        done: &AtomicU64,
     ) -> Result<Option<Self>> {
         options.validate()?;
-        if options.intervals == Some(IntervalEngine::None) {
-            return Ok(None);
-        }
-        let refuse = |value: String, expected| match options.intervals {
+        let (graph, fit) = (fitted.graph, fitted.fit);
+        let engine = match options.intervals {
+            Some(IntervalEngine::None) => return Ok(None),
+            Some(engine) => engine,
+            None if graph.items() > MAX_ITEMS_BY_DEFAULT || !supports(fit.method) => {
+                return Ok(None);
+            }
+            None => IntervalEngine::Sandwich,
+        };
+        let refuse = |reason: &str, expected| match options.intervals {
             None => Ok(None),
-            Some(_) => Err(Error::BadOption { option: "intervals", value, expected }),
+            Some(engine) => {
+                let value = format!("{engine}{reason}");
+                Err(Error::BadOption { option: "intervals", value, expected })
+            }
         };
-        let Some(scores) = VoteScores::of_fit(graph, fit) else {
-            let value = format!("sandwich, with --method {}", fit.method.as_str());
-            return refuse(value, "none with this method; l2, hlasso, bt and crowd have intervals");
-        };
-        if options.intervals.is_none() && graph.items() > MAX_ITEMS_BY_DEFAULT {
-            return Ok(None);
-        }
-        if graph.items() > MAX_ITEMS {
-            return refuse(
-                format!("sandwich, with {} items", graph.items()),
-                "at most 2,048 items",
-            );
-        }
         if !graph.communicator().is_single_process() {
-            return refuse("sandwich".to_owned(), "none on several processes");
+            return refuse("", "none on several processes");
         }
         if fit.components.len() > graph.components().len() {
-            return refuse(
-                "sandwich".to_owned(),
-                "votes that connect the items without flagged ones",
-            );
+            return refuse("", "votes that connect the items without flagged ones");
         }
-        let found = match Sandwich::new(graph, votes, &scores) {
-            Err(Error::Factorisation { .. }) => {
-                let expected = "votes that determine all scores without the flagged ones";
-                return refuse("sandwich".to_owned(), expected);
-            }
-            found => found?,
+        if engine == IntervalEngine::Bootstrap {
+            return Self::of_bootstrap(fitted, options, done).map(Some);
+        }
+        let Some(scores) = VoteScores::of_fit(graph, fit) else {
+            let reason = format!(", with --method {}", fit.method.as_str());
+            return refuse(&reason, "bootstrap with this method");
         };
-        let Sandwich { covariance, clusters, is_clustered, shrinkage } = found;
-        let n = graph.items();
-        let mut found = Self {
+        if graph.items() > MAX_ITEMS {
+            let found = ManyItems::new(graph, fitted.votes, &scores)?;
+            return Ok(Some(Self::of_many_items(fitted, options, found)));
+        }
+        match Sandwich::new(graph, fitted.votes, &scores) {
+            Err(Error::Factorisation { .. }) => {
+                refuse("", "votes that determine all scores without the flagged ones")
+            }
+            found => Ok(Some(Self::of_sandwich(fitted, options, found?))),
+        }
+    }
+
+    /// What holds before anything has been estimated.
+    fn unknown(
+        fitted: &FittedVotes<'_>,
+        options: &IntervalOptions,
+        clusters: Option<usize>,
+    ) -> Self {
+        let n = fitted.graph.items();
+        Self {
             options: *options,
             engine: IntervalEngine::Sandwich,
-            clusters: is_clustered.then_some(clusters),
-            quantile: quantile(options.level, is_clustered.then_some(clusters)),
-            shrinkage,
+            clusters,
+            quantile: quantile(options.level, clusters),
+            shrinkage: None,
+            se_accuracy: None,
             se: vec![f64::INFINITY; n],
-            rank_ranges: vec![(1, 1); n],
-            tiers: vec![1; n],
-            covariance,
-            component: fit.components.of.clone(),
-        };
-        for members in fit.components.iter() {
-            found.rank(members, &fit.scores);
-        }
-        Ok(Some(found))
-    }
-
-    /// Fills in the items of a component.
-    fn rank(&mut self, members: &[u32], scores: &[f64]) {
-        if members.len() < 2 {
-            return;
-        }
-        let at = |k: usize| members[k] as usize;
-        let n = members.len();
-        let covariance = Mat::from_fn(n, n, |i, j| self.covariance[(at(i), at(j))]);
-        let own: Vec<f64> = members.iter().map(|&item| scores[item as usize]).collect();
-        let IntervalOptions { level, draws, ranks, .. } = self.options;
-        let sets = RankSets::new(&own, &covariance, level, draws, ranks);
-        for k in 0..n {
-            self.se[at(k)] = covariance[(k, k)].max(0.0).sqrt();
-            self.rank_ranges[at(k)] = sets.ranges[k];
-            self.tiers[at(k)] = sets.tiers[k];
+            rank_ranges: Vec::new(),
+            tiers: Vec::new(),
+            covariance: None,
+            component: fitted.fit.components.of.clone(),
         }
     }
 
-    /// The standard error of the difference of two scores; none if they do not compare.
+    fn of_sandwich(fitted: &FittedVotes<'_>, options: &IntervalOptions, found: Sandwich) -> Self {
+        let Sandwich { covariance, clusters, is_clustered, shrinkage } = found;
+        let mut all = Self::unknown(fitted, options, is_clustered.then_some(clusters));
+        all.shrinkage = Some(shrinkage);
+        let draws = options.draws();
+        all.rank(fitted.fit, covariance, |_, covariance| draw_errors(covariance, draws));
+        all
+    }
+
+    fn of_many_items(
+        fitted: &FittedVotes<'_>,
+        options: &IntervalOptions,
+        found: ManyItems,
+    ) -> Self {
+        let ManyItems { se, clusters, is_clustered, accuracy } = found;
+        let mut all = Self::unknown(fitted, options, is_clustered.then_some(clusters));
+        (all.se, all.se_accuracy) = (se, Some(accuracy));
+        all
+    }
+
+    fn of_bootstrap(
+        fitted: &FittedVotes<'_>,
+        options: &IntervalOptions,
+        done: &AtomicU64,
+    ) -> Result<Self> {
+        let FittedVotes { graph, votes, fit, options: fit_options } = *fitted;
+        let votes = votes.filter(|votes| votes.annotators() > 0);
+        let draws = Bootstrap::new(graph, votes, fit, fit_options)?.draws(options.draws(), done)?;
+        let (n, number) = (graph.items(), draws.len() as f64);
+        let mut mean = vec![0.0; n];
+        for draw in &draws {
+            mean.iter_mut().zip(draw).for_each(|(mean, score)| *mean += score / number);
+        }
+        let mut found = Self::unknown(fitted, options, votes.map(AnnotatorVotes::annotators));
+        found.engine = IntervalEngine::Bootstrap;
+        found.se_accuracy = Some(1.0 / (2.0 * number).sqrt());
+        let error = |k: usize, i: usize| draws[k][i] - mean[i];
+        if n > MAX_ITEMS {
+            let se = |i: usize| {
+                let squares: f64 = (0..draws.len()).map(|k| error(k, i).powi(2)).sum();
+                (squares / (number - 1.0)).sqrt()
+            };
+            let sizes = |item: &u32| fit.components.members(*item as usize).len();
+            found.se = (0..n)
+                .map(|i| if sizes(&fit.components.of[i]) > 1 { se(i) } else { f64::INFINITY })
+                .collect();
+            return Ok(found);
+        }
+        let errors = Mat::from_fn(n, draws.len(), |i, k| error(k, i) / (number - 1.0).sqrt());
+        let covariance = sandwich::product(&errors, &errors.transpose().to_owned());
+        found.rank(fit, covariance, |members, _| {
+            let of_draw = |k: usize| members.iter().map(move |&item| (k, item as usize));
+            (0..draws.len()).flat_map(of_draw).map(|(k, i)| error(k, i)).collect()
+        });
+        Ok(found)
+    }
+
+    /// Fills in standard errors, ranges and tiers. `errors_of` returns random errors of the items of a
+    /// component, one draw after the other, given the covariance of these.
+    fn rank(
+        &mut self,
+        fit: &Fit,
+        covariance: Mat<f64>,
+        errors_of: impl Fn(&[u32], &Mat<f64>) -> Vec<f64>,
+    ) {
+        let n = self.se.len();
+        (self.rank_ranges, self.tiers) = (vec![(1, 1); n], vec![1; n]);
+        // With few annotators, Student's t holds for differences too.
+        let widening = self.quantile / quantile(self.options.level, None);
+        let IntervalOptions { level, ranks, .. } = self.options;
+        for members in fit.components.iter().filter(|members| members.len() > 1) {
+            let at = |k: usize| members[k] as usize;
+            let n = members.len();
+            let own = Mat::from_fn(n, n, |i, j| covariance[(at(i), at(j))]);
+            let scores: Vec<f64> = members.iter().map(|&item| fit.scores[item as usize]).collect();
+            let errors = errors_of(members, &own);
+            let sets = RankSets::new(&scores, &own, errors, widening, level, ranks);
+            for k in 0..n {
+                self.se[at(k)] = own[(k, k)].max(0.0).sqrt();
+                self.rank_ranges[at(k)] = sets.ranges[k];
+                self.tiers[at(k)] = sets.tiers[k];
+            }
+        }
+        self.covariance = Some(covariance);
+    }
+
+    /// The standard error of the difference of two scores; none if they do not compare, or there are more
+    /// than [`MAX_ITEMS`] items.
     #[must_use]
     pub fn difference_se(&self, left: u32, right: u32) -> Option<f64> {
         let (i, j) = (left as usize, right as usize);
-        let v = &self.covariance;
+        let v = self.covariance.as_ref()?;
         let variance = v[(i, i)] + v[(j, j)] - 2.0 * v[(i, j)];
         (self.component[i] == self.component[j]).then(|| variance.max(0.0).sqrt())
     }

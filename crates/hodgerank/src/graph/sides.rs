@@ -102,6 +102,34 @@ impl SideCounts {
         Self(codes)
     }
 
+    /// The counts if the groups of votes had other weights: in the same shares of each pair's wins, losses and
+    /// ties.
+    pub(crate) fn reweighted(&self, pairs: &Pairs, before: &Groups, after: &Groups) -> Self {
+        let mut codes = self.0.clone();
+        let mut p = 0;
+        for c in 0..codes.len() {
+            let pair = (codes.left[c], codes.right[c]);
+            while p < pairs.len() && (pairs.left[p], pairs.right[p]) < pair {
+                p += 1;
+            }
+            if p == pairs.len() {
+                break;
+            }
+            let range = pairs.first_group[p] as usize..pairs.first_group[p + 1] as usize;
+            let is_same = |y: f64| match codes.y[c] {
+                LEFT_PREFERRED => y > 0.0,
+                code if code == -LEFT_PREFERRED => y < 0.0,
+                _ => y == 0.0,
+            };
+            let sum = |groups: &Groups| {
+                let own = range.clone().filter(|&g| is_same(groups.y[g]));
+                own.map(|g| groups.weight[g]).sum::<f64>()
+            };
+            codes.weight[c] *= sum(after) / sum(before).max(f64::MIN_POSITIVE);
+        }
+        Self(codes)
+    }
+
     /// What is known about each pair.
     pub(crate) fn of_pairs(&self, pairs: &Pairs) -> Vec<PairSides> {
         let codes = &self.0;

@@ -92,6 +92,16 @@ pub fn solve(
     votes: &AnnotatorVotes,
     options: &CrowdOptions,
 ) -> Result<Crowd> {
+    solve_weighted(graph, votes, None, options)
+}
+
+/// The same where each annotator's votes count by a weight. The graph's votes have the same weights.
+pub(crate) fn solve_weighted(
+    graph: &ComparisonGraph,
+    votes: &AnnotatorVotes,
+    weights: Option<&[f64]>,
+    options: &CrowdOptions,
+) -> Result<Crowd> {
     let started = Instant::now();
     if let Some(prior) = options.prior
         && !(prior >= 0.0 && prior.is_finite())
@@ -103,7 +113,7 @@ pub fn solve(
         let (count, max) = (graph.items() as u64, blocks::MAX_ITEMS as u64);
         return Err(Error::TooLarge { what: "items", count, max });
     }
-    let mut search = Search::new(graph, votes, options)?;
+    let mut search = Search::new(graph, votes, weights, options)?;
     let (run, mut other) = match checkpoint::resume(&mut search)? {
         Some(state) => state,
         None => {

@@ -11,19 +11,22 @@ use crate::error::{Error, Result};
 pub enum IntervalEngine {
     /// From the slopes of the votes at the fit, summed up by annotator.
     Sandwich,
+    /// By repeating the whole fit with random weights of the annotators.
+    Bootstrap,
     /// Not at all.
     None,
 }
 
 impl IntervalEngine {
     /// Every engine.
-    pub const ALL: [Self; 2] = [Self::Sandwich, Self::None];
+    pub const ALL: [Self; 3] = [Self::Sandwich, Self::Bootstrap, Self::None];
 
     /// The name on the command line.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Sandwich => "sandwich",
+            Self::Bootstrap => "bootstrap",
             Self::None => "none",
         }
     }
@@ -40,7 +43,7 @@ impl FromStr for IntervalEngine {
 
     fn from_str(text: &str) -> std::result::Result<Self, String> {
         let found = Self::ALL.into_iter().find(|engine| engine.as_str() == text);
-        found.ok_or_else(|| "expected sandwich or none".to_owned())
+        found.ok_or_else(|| "expected sandwich, bootstrap or none".to_owned())
     }
 }
 
@@ -86,7 +89,7 @@ impl FromStr for RankCoverage {
 /// |---|---|---|---|
 /// | `level` | 0.95 | probability with which intervals and ranges hold | 0.5 to 0.999 |
 /// | `intervals` | sandwich where it is fast and valid | engine | |
-/// | `draws` | 400 | random draws for rank ranges | 100 or more |
+/// | `draws` | 400, of a bootstrap 200 | random draws for rank ranges, or of a bootstrap | 100 or more |
 /// | `ranks` | all | whether ranges hold for all items together | |
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "clap", derive(clap::Args), command(next_help_heading = "Uncertainty"))]
@@ -95,13 +98,13 @@ pub struct IntervalOptions {
     /// Probability with which intervals and rank ranges hold
     #[cfg_attr(feature = "clap", arg(long, value_name = "SHARE", default_value_t = 0.95))]
     pub level: f64,
-    /// How uncertainty is estimated: sandwich or none [default: sandwich for l2, hlasso, bt and crowd
-    /// with up to 300 items]
+    /// How uncertainty is estimated: sandwich, bootstrap or none [default: sandwich for l2, hlasso, bt
+    /// and crowd with up to 300 items]
     #[cfg_attr(feature = "clap", arg(long, value_name = "ENGINE"))]
     pub intervals: Option<IntervalEngine>,
-    /// Random draws for rank ranges
-    #[cfg_attr(feature = "clap", arg(long, value_name = "N", default_value_t = 400))]
-    pub draws: usize,
+    /// Random draws: for rank ranges [default: 400], or of a bootstrap, each a fit [default: 200]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "N"))]
+    pub draws: Option<usize>,
     /// Whether rank ranges hold for all items together, or for each on its own
     #[cfg_attr(feature = "clap", arg(long, value_name = "all|each", default_value_t = RankCoverage::All))]
     pub ranks: RankCoverage,
@@ -109,11 +112,18 @@ pub struct IntervalOptions {
 
 impl Default for IntervalOptions {
     fn default() -> Self {
-        Self { level: 0.95, intervals: None, draws: 400, ranks: RankCoverage::All }
+        Self { level: 0.95, intervals: None, draws: None, ranks: RankCoverage::All }
     }
 }
 
 impl IntervalOptions {
+    /// The number of random draws.
+    #[must_use]
+    pub fn draws(&self) -> usize {
+        let default = if self.intervals == Some(IntervalEngine::Bootstrap) { 200 } else { 400 };
+        self.draws.unwrap_or(default)
+    }
+
     /// Checks all values.
     ///
     /// # Errors
@@ -123,8 +133,8 @@ impl IntervalOptions {
             let (value, expected) = (self.level.to_string(), "a number from 0.5 to 0.999");
             return Err(Error::BadOption { option: "level", value, expected });
         }
-        if self.draws < 100 {
-            let (value, expected) = (self.draws.to_string(), "at least 100");
+        if let Some(draws) = self.draws.filter(|&draws| draws < 100) {
+            let (value, expected) = (draws.to_string(), "at least 100");
             return Err(Error::BadOption { option: "draws", value, expected });
         }
         Ok(())

@@ -55,24 +55,27 @@ struct PairTests<'a> {
     covariance: &'a Mat<f64>,
     /// Random draws of errors of the scores, one after the other.
     draws: Vec<f64>,
+    /// Factor of the critical values of the draws.
+    widening: f64,
     level: f64,
     min_se: f64,
 }
 
 impl RankSets {
-    /// The sets of a component: `scores` of its items, and their covariance.
+    /// The sets of a component: `scores` of its items, their covariance, and random draws of their errors, one
+    /// after the other. Critical values are multiplied by `widening`.
     pub(super) fn new(
         scores: &[f64],
         covariance: &Mat<f64>,
+        draws: Vec<f64>,
+        widening: f64,
         level: f64,
-        draws: usize,
         coverage: RankCoverage,
     ) -> Self {
         let n = scores.len();
-        let draws = draw_errors(covariance, draws);
         let spread = scores.iter().fold(0.0_f64, |a, b| a.max(b.abs()));
         let min_se = (MIN_SE * spread).max(f64::MIN_POSITIVE);
-        let tests = PairTests { n, scores, covariance, draws, level, min_se };
+        let tests = PairTests { n, scores, covariance, draws, widening, level, min_se };
         // Row i: which items are told apart from item i.
         let mut is_apart = vec![false; n * n];
         match coverage {
@@ -132,7 +135,10 @@ impl PairTests<'_> {
         let mut found = Vec::new();
         let mut left = family;
         let mut critical = match self.n > MANY_ITEMS {
-            true => normal_quantile(1.0 - 0.5 * (1.0 - self.level) / left.len().max(1) as f64),
+            true => {
+                let each = 0.5 * (1.0 - self.level) / left.len().max(1) as f64;
+                self.widening * normal_quantile(1.0 - each)
+            }
             false => self.critical_value(&left),
         };
         loop {
@@ -165,12 +171,12 @@ impl PairTests<'_> {
         let mut largest: Vec<f64> = self.draws.par_chunks(self.n).map(largest).collect();
         largest.sort_by(f64::total_cmp);
         let place = (self.level * largest.len() as f64).ceil() as usize;
-        largest[place.clamp(1, largest.len()) - 1].max(MIN_CRITICAL)
+        self.widening * largest[place.clamp(1, largest.len()) - 1].max(MIN_CRITICAL)
     }
 }
 
 /// Draws from N(0, V), one after the other.
-fn draw_errors(covariance: &Mat<f64>, draws: usize) -> Vec<f64> {
+pub(super) fn draw_errors(covariance: &Mat<f64>, draws: usize) -> Vec<f64> {
     let n = covariance.nrows();
     let mean = (0..n).map(|i| covariance[(i, i)]).sum::<f64>() / n.max(1) as f64;
     let matrix =
@@ -193,6 +199,17 @@ fn draw_errors(covariance: &Mat<f64>, draws: usize) -> Vec<f64> {
 mod tests {
     use super::*;
 
+    fn sets(
+        scores: &[f64],
+        covariance: &Mat<f64>,
+        level: f64,
+        draws: usize,
+        coverage: RankCoverage,
+    ) -> RankSets {
+        let draws = draw_errors(covariance, draws);
+        RankSets::new(scores, covariance, draws, 1.0, level, coverage)
+    }
+
     /// Independent errors with these standard deviations.
     fn independent(se: &[f64]) -> Mat<f64> {
         Mat::from_fn(se.len(), se.len(), |i, j| if i == j { se[i] * se[i] } else { 0.0 })
@@ -201,10 +218,10 @@ mod tests {
     #[test]
     fn clear_differences_give_single_ranks_and_tiers() {
         let scores = [0.0, 3.0, 1.0, 2.0];
-        let sets = RankSets::new(&scores, &independent(&[0.01; 4]), 0.95, 200, RankCoverage::All);
+        let sets = sets(&scores, &independent(&[0.01; 4]), 0.95, 200, RankCoverage::All);
         assert_eq!(sets.ranges, [(4, 4), (1, 1), (3, 3), (2, 2)]);
         assert_eq!(sets.tiers, [4, 1, 3, 2]);
-        let sets = RankSets::new(&scores, &independent(&[9.0; 4]), 0.95, 200, RankCoverage::All);
+        let sets = sets(&scores, &independent(&[9.0; 4]), 0.95, 200, RankCoverage::All);
         assert_eq!(sets.ranges, [(1, 4); 4]);
         assert_eq!(sets.tiers, [1; 4]);
     }
@@ -212,7 +229,7 @@ mod tests {
     #[test]
     fn neighbours_that_cannot_be_told_apart_share_a_tier() {
         let scores = [5.0, 4.9, 0.0, -0.1, -5.0];
-        let sets = RankSets::new(&scores, &independent(&[0.2; 5]), 0.95, 400, RankCoverage::All);
+        let sets = sets(&scores, &independent(&[0.2; 5]), 0.95, 400, RankCoverage::All);
         assert_eq!(sets.ranges, [(1, 2), (1, 2), (3, 4), (3, 4), (5, 5)]);
         assert_eq!(sets.tiers, [1, 1, 2, 2, 3]);
     }
@@ -272,9 +289,9 @@ mod tests {
             let covariance = Mat::from_fn(n, n, |i, j| {
                 (0..n).map(|k| 0.01 * root[i * n + k] * root[j * n + k]).sum::<f64>()
             });
-            let found = RankSets::new(&scores, &covariance, 0.9, 300, RankCoverage::All);
+            let found = sets(&scores, &covariance, 0.9, 300, RankCoverage::All);
             assert_eq!(found.ranges, slow(&scores, &covariance, 0.9, 300), "{n} items");
-            let each = RankSets::new(&scores, &covariance, 0.9, 300, RankCoverage::Each);
+            let each = sets(&scores, &covariance, 0.9, 300, RankCoverage::Each);
             for (each, all) in each.ranges.iter().zip(&found.ranges) {
                 assert!(each.0 >= all.0 && each.1 <= all.1, "{each:?} {all:?}");
             }
@@ -287,7 +304,7 @@ mod tests {
         let n = 260;
         let scores: Vec<f64> = (0..n).map(|i| 0.1 * f64::from(i)).collect();
         let covariance = independent(&vec![0.3; n as usize]);
-        let sets = RankSets::new(&scores, &covariance, 0.95, 200, RankCoverage::All);
+        let sets = sets(&scores, &covariance, 0.95, 200, RankCoverage::All);
         assert_eq!(sets.ranges, slow(&scores, &covariance, 0.95, 200));
     }
 }

@@ -217,10 +217,8 @@ impl<'a> Bread<'a> {
     ) {
         let n = self.graph.items();
         let bound = scores.bound(self.graph).gradient / (1.0 - MAX_LEVERAGE).sqrt();
-        let fixed = (
-            FixedPoint::new(bound, self.graph.votes()),
-            FixedPoint::new(1.0, self.graph.votes()),
-        );
+        let fixed =
+            (FixedPoint::new(bound, self.graph.votes()), FixedPoint::new(1.0, self.graph.votes()));
         let annotators = votes.annotators();
         let step = annotators.div_ceil(SAMPLED).max(1);
         let (mut sampled, mut fourth, mut active) = (0.0, 0.0, 0);

@@ -28,6 +28,16 @@ fn graph_of(votes: &[Comparison]) -> ComparisonGraph {
     ComparisonGraph::new(ITEMS, Groups::merge(ITEMS, votes).unwrap().groups).unwrap()
 }
 
+fn uncertainty(
+    graph: &ComparisonGraph,
+    votes: Option<&AnnotatorVotes>,
+    fit: &Fit,
+    options: &IntervalOptions,
+) -> Result<Option<Uncertainty>> {
+    let fitted = FittedVotes { graph, votes, fit, options: &FitOptions::default() };
+    Uncertainty::new(&fitted, options, &AtomicU64::new(0))
+}
+
 /// The inverse of a small matrix by Gauss–Jordan elimination.
 fn inverse(matrix: &[Vec<f64>]) -> Vec<Vec<f64>> {
     let n = matrix.len();
@@ -56,6 +66,7 @@ fn slow(
     votes: &[Comparison],
     clusters: Option<u32>,
     prior: &[(usize, usize, f64)],
+    is_likelihood: bool,
     slope: impl Fn(&Comparison) -> (f64, f64),
 ) -> Vec<Vec<f64>> {
     let n = ITEMS;
@@ -79,31 +90,58 @@ fn slow(
             .collect(),
         None => votes.iter().map(|vote| vec![vote]).collect(),
     };
-    let mut v = vec![vec![0.0; n]; n];
+    // The mean information of the votes on each pair gives their leverage.
+    let of_pair = |i: usize, j: usize| {
+        let own = |vote: &&Comparison| {
+            let (a, b) = (vote.left as usize, vote.right as usize);
+            (a, b) == (i, j) || (a, b) == (j, i)
+        };
+        let own: Vec<f64> = votes.iter().filter(own).map(|vote| slope(vote).1).collect();
+        own.iter().sum::<f64>() / own.len() as f64
+    };
+    let leverage =
+        |i: usize, j: usize| of_pair(i, j) * (inverse[i][i] + inverse[j][j] - 2.0 * inverse[i][j]);
+    let rank = (n - 1) as f64;
+    let product = |a: &[Vec<f64>], b: &[Vec<f64>]| -> Vec<Vec<f64>> {
+        let entry = |i: usize, j: usize| (0..n).map(|k| a[i][k] * b[k][j]).sum::<f64>();
+        (0..n).map(|i| (0..n).map(|j| entry(i, j)).collect()).collect()
+    };
+    let (mut b, mut fourth) = (vec![vec![0.0; n]; n], 0.0);
     for list in &lists {
         let (mut g, mut share) = (vec![0.0; n], 0.0);
         for vote in list {
             let (i, j) = (vote.left as usize, vote.right as usize);
-            let (gradient, information) = slope(vote);
-            g[i] += gradient;
-            g[j] -= gradient;
-            share += information * (inverse[i][i] + inverse[j][j] - 2.0 * inverse[i][j]);
+            let own = leverage(i, j);
+            g[i] += slope(vote).0 / (1.0 - own).sqrt();
+            g[j] -= slope(vote).0 / (1.0 - own).sqrt();
+            share += own / rank;
         }
-        let share = if clusters.is_some() { share / (n - 1) as f64 } else { 0.0 };
-        let z: Vec<f64> = (0..n)
-            .map(|i| (0..n).map(|k| inverse[i][k] * g[k]).sum::<f64>() / (1.0 - share))
-            .collect();
+        if clusters.is_some() {
+            g.iter_mut().for_each(|g| *g /= (1.0 - share).sqrt());
+        }
+        let mut q = 0.0;
         for i in 0..n {
             for j in 0..n {
-                v[i][j] += z[i] * z[j];
+                b[i][j] += g[i] * g[j];
+                q += g[i] * inverse[i][j] * g[j];
             }
         }
+        fourth += q * q;
     }
-    if let Some(clusters) = clusters {
-        let factor = f64::from(clusters) / f64::from(clusters - 1);
-        v.iter_mut().flatten().for_each(|x| *x *= factor);
-    }
-    v
+    let t = product(&inverse, &b);
+    let trace: f64 = (0..n).map(|i| t[i][i]).sum();
+    let square = product(&t, &t);
+    let squares: f64 = (0..n).map(|i| square[i][i]).sum();
+    let spread = trace / rank;
+    let (noise, distance) =
+        (fourth - squares / lists.len() as f64, squares - rank * spread * spread);
+    let shrinkage = (noise / distance).clamp(0.0, 1.0);
+    let factor = if is_likelihood { spread.max(1.0) } else { spread };
+    let sandwich = product(&t, &inverse);
+    let mixed = |i: usize, j: usize| {
+        (1.0 - shrinkage) * sandwich[i][j] + shrinkage * factor * inverse[i][j]
+    };
+    (0..n).map(|i| (0..n).map(|j| mixed(i, j)).collect()).collect()
 }
 
 fn check(found: &Uncertainty, expected: &[Vec<f64>]) {
@@ -127,13 +165,16 @@ fn the_sandwich_is_that_of_a_dense_reference() {
         let list = clusters.map(|_| &annotated);
         let fitted = |options: FitOptions| fit_with_annotators(&graph, list, &options).unwrap();
         let estimate = |fit: &Fit| {
-            Uncertainty::new(&graph, list, fit, &IntervalOptions::default()).unwrap().unwrap()
+            uncertainty(&graph, list, fit, &IntervalOptions::default()).unwrap().unwrap()
         };
         let d = |fit: &Fit, vote: &Comparison| {
             fit.scores[vote.left as usize] - fit.scores[vote.right as usize]
         };
         let fit = fitted(FitOptions::default().method(Method::L2));
-        check(&estimate(&fit), &slow(&votes, clusters, &[], |vote| (vote.y - d(&fit, vote), 1.0)));
+        check(
+            &estimate(&fit),
+            &slow(&votes, clusters, &[], false, |vote| (vote.y - d(&fit, vote), 1.0)),
+        );
         let fit = fitted(FitOptions::default().method(Method::BradleyTerry).lapse_rate(0.0));
         let Some(crate::Model::BradleyTerry(estimates)) = &fit.model else { panic!("bt") };
         let omega = crate::solve::bradley_terry::GraphPrior::new(&graph).weights;
@@ -145,7 +186,7 @@ fn the_sandwich_is_that_of_a_dense_reference() {
             let p = 1.0 / (1.0 + (-d(&fit, vote)).exp());
             (if vote.y > 0.0 { 1.0 - p } else { -p }, p * (1.0 - p))
         };
-        check(&estimate(&fit), &slow(&votes, clusters, &prior, slope));
+        check(&estimate(&fit), &slow(&votes, clusters, &prior, true, slope));
         assert_eq!(estimate(&fit).clusters, clusters.map(|clusters| clusters as usize));
     }
 }
@@ -159,7 +200,7 @@ fn annotators_without_lapses_have_the_slopes_of_plain_votes() {
     let of = |method: Method| {
         let fit = FitOptions::default().method(method);
         let fit = fit_with_annotators(&graph, Some(&annotated), &fit).unwrap();
-        Uncertainty::new(&graph, Some(&annotated), &fit, &options).unwrap().unwrap()
+        uncertainty(&graph, Some(&annotated), &fit, &options).unwrap().unwrap()
     };
     let (plain, crowd) = (of(Method::BradleyTerry), of(Method::Crowd));
     for (a, b) in plain.se.iter().zip(&crowd.se) {
@@ -176,7 +217,7 @@ fn rows_and_threads_change_no_bit() {
         let annotated = AnnotatorVotes::from_comparisons(9, list, true);
         let fit = fit_with_annotators(&graph, Some(&annotated), &FitOptions::default()).unwrap();
         let options = IntervalOptions::default();
-        let found = Uncertainty::new(&graph, Some(&annotated), &fit, &options).unwrap().unwrap();
+        let found = uncertainty(&graph, Some(&annotated), &fit, &options).unwrap().unwrap();
         (found.se, found.rank_ranges, found.tiers)
     };
     let expected = estimate(&list);
@@ -194,11 +235,11 @@ fn methods_without_valid_slopes_have_no_intervals() {
     let fit = FitOptions::default().method(Method::InverseScaleSpace);
     let fit = fit_with_annotators(&graph, None, &fit).unwrap();
     let mut options = IntervalOptions::default();
-    assert!(Uncertainty::new(&graph, None, &fit, &options).unwrap().is_none());
+    assert!(uncertainty(&graph, None, &fit, &options).unwrap().is_none());
     options.intervals = Some(IntervalEngine::Sandwich);
-    assert!(Uncertainty::new(&graph, None, &fit, &options).is_err());
+    assert!(uncertainty(&graph, None, &fit, &options).is_err());
     options.level = 1.5;
-    assert!(Uncertainty::new(&graph, None, &fit, &options).is_err());
+    assert!(uncertainty(&graph, None, &fit, &options).is_err());
 }
 
 #[test]

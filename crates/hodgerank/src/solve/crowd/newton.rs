@@ -5,8 +5,8 @@ use rayon::prelude::*;
 use super::search::{MAX_CHANGE, Search};
 use super::slopes::Slopes;
 use crate::error::Result;
-use crate::numeric::largest_magnitude;
 use crate::graph::Pairs;
+use crate::numeric::largest_magnitude;
 use crate::solve::bradley_terry::{
     HonestVote, NeedsValue, PairCurvature, PairPass, reduce_bias, sum_ends,
 };
@@ -67,8 +67,7 @@ impl Search<'_> {
         let gradient: Vec<f64> = parts.map(|(votes, pull)| votes - lambda * pull).collect();
         let (left, pairs, omega) =
             (self.information_left(slopes, pass), self.graph.pairs(), &self.prior.weights);
-        let weight =
-            |p: usize| (left.of_pair(pairs, pass, p) + lambda * omega[p]).max(MIN_WEIGHT);
+        let weight = |p: usize| (left.of_pair(pairs, pass, p) + lambda * omega[p]).max(MIN_WEIGHT);
         let mut step = self.system.solve(weight, &gradient, SOLVE_TOLERANCE, true)?;
         let length = (MAX_CHANGE / largest_magnitude(&step).max(MAX_CHANGE)).min(1.0);
         step.iter_mut().for_each(|step| *step *= length);

@@ -57,8 +57,10 @@ pub(super) struct Search<'a> {
     pub(super) tie_odds: f64,
     pub(super) lambda: f64,
     pub(super) shares: Shares,
-    /// How much each block counts: less if its annotator may have another taste.
+    /// How much each block counts: by its given weight, and less if its annotator may have another taste.
     pub(super) weights: Vec<f64>,
+    given_weights: Vec<f64>,
+    is_weighted: bool,
     /// At the scores, but for settled annotators.
     pub(super) likelihoods: Likelihoods,
     /// Sums over pairs at the scores.
@@ -111,6 +113,7 @@ impl<'a> Search<'a> {
     pub(super) fn new(
         graph: &'a ComparisonGraph,
         votes: &'a AnnotatorVotes,
+        annotator_weights: Option<&[f64]>,
         options: &super::CrowdOptions,
     ) -> Result<Self> {
         let points = behaviours(votes.has_sides());
@@ -126,6 +129,12 @@ impl<'a> Search<'a> {
         } else {
             AnswerModel::sided(&points)
         };
+        let mut given_weights = vec![1.0; blocks.len()];
+        if let Some(weights) = annotator_weights {
+            for (own, &annotator) in given_weights.iter_mut().zip(&blocks.annotator) {
+                *own = weights[annotator as usize];
+            }
+        }
         Ok(Self {
             graph,
             unit,
@@ -134,7 +143,9 @@ impl<'a> Search<'a> {
             tie_odds: start.tie_odds,
             lambda: start.lambda,
             shares: shares::first(&points),
-            weights: vec![1.0; blocks.len()],
+            weights: given_weights.clone(),
+            given_weights,
+            is_weighted: annotator_weights.is_some(),
             likelihoods: Likelihoods::default(),
             pass: PairPass::default(),
             settled: Settled::default(),
@@ -213,6 +224,12 @@ impl<'a> Search<'a> {
     pub(super) fn update_behaviours(&mut self) {
         self.shares = self.shares.after(&self.evidence());
         self.responsibility = self.shares.responsibilities(&self.evidence());
+    }
+
+    /// Lets blocks count less, the more likely they have another taste.
+    pub(super) fn discount(&mut self, other_taste: &[f64]) {
+        let weight = |(given, t): (&f64, &f64)| given * (1.0 - t);
+        self.weights = self.given_weights.iter().zip(other_taste).map(weight).collect();
     }
 
     /// Forgets the behaviours, because the scores are others.
@@ -353,7 +370,8 @@ impl<'a> Search<'a> {
 
     /// Whether sums over pairs are those of all votes as careful ones.
     pub(super) fn has_pair_sums(&self) -> bool {
-        self.answers.graded().is_none() && !self.has_advantage && !self.has_removed_votes
+        let is_plain = !self.has_removed_votes && !self.is_weighted;
+        self.answers.graded().is_none() && !self.has_advantage && is_plain
     }
 
     /// From what sums over votes start. The same on all processes.

@@ -165,7 +165,7 @@ fn assign(search: &mut Search<'_>, other: &mut OtherTaste) {
         if block < annotators { 1.0 / (1.0 + (-log_odds).exp()) } else { 0.0 }
     };
     other.probability = (0..values.len()).into_par_iter().map(probability).collect();
-    search.weights = other.probability.iter().map(|t| 1.0 - t).collect();
+    search.discount(&other.probability);
 }
 
 /// The other taste gives the ranking; those who followed the scores now have the other taste.
@@ -176,6 +176,6 @@ fn exchange(search: &mut Search<'_>, other: &mut OtherTaste) {
         |block: usize| if block < annotators { search.follows(block).clamp(0.0, 1.0) } else { 0.0 };
     other.probability = (0..search.blocks.len()).map(follows).collect();
     std::mem::swap(&mut search.scores, &mut other.scores);
-    search.weights = other.probability.iter().map(|t| 1.0 - t).collect();
+    search.discount(&other.probability);
     search.restart_behaviours();
 }
