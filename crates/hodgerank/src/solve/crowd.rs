@@ -44,6 +44,7 @@
 mod answers;
 mod behaviour;
 mod blocks;
+mod camps;
 mod checkpoint;
 mod fans;
 mod flagged;

@@ -3,7 +3,7 @@
 //! Where the votes divide into two camps, the search can end at the scores of the smaller one, whose
 //! members then look careful and all others random. So the annotators who do not follow the scores are
 //! asked for theirs: if these explain their votes much better than their behaviours do, there are two
-//! tastes. Each annotator then has one of them with a probability t,
+//! tastes. Camps of similar size are found by how annotators differ from the scores (`camps.rs`). Each annotator then has one of them with a probability t,
 //!
 //! t = τ P(votes at the other scores) / (τ P(votes at the other scores) + (1 − τ) P(votes by behaviour)),
 //!
@@ -11,6 +11,7 @@
 
 use rayon::prelude::*;
 
+use super::camps;
 use super::likelihood::POINTS;
 use super::newton::NewtonStep;
 use super::search::Search;
@@ -29,6 +30,8 @@ const MIN_DEVIATIONS: f64 = 3.0;
 const FIRST_STEPS: usize = 6;
 const STEPS: usize = 2;
 const ROUNDS: usize = 4;
+/// Camps whose scores are more alike have the same taste, and differ in how clear-cut they vote.
+const MAX_CORRELATION: f64 = 0.7;
 
 /// A second taste.
 #[derive(Debug, Clone)]
@@ -40,6 +43,10 @@ pub(super) struct OtherTaste {
 
 /// Looks for a second taste; the ranking is then that of the larger camp.
 pub(super) fn find(search: &mut Search<'_>) -> Result<Option<OtherTaste>> {
+    if let Some(mut other) = find_camps(search)? {
+        estimate(search, &mut other)?;
+        return Ok(Some(other));
+    }
     let candidates: Vec<f64> = (0..search.blocks.len()).map(|b| candidate(search, b)).collect();
     let mut sums = [numeric::sum(&candidates), search.annotators() as f64];
     search.communicator().sum(&mut sums);
@@ -57,19 +64,55 @@ pub(super) fn find(search: &mut Search<'_>) -> Result<Option<OtherTaste>> {
     if gain_of(search, &other) <= min_gain(search) {
         return Ok(None);
     }
+    estimate(search, &mut other)?;
+    Ok(Some(other))
+}
+
+/// Two camps of similar size, if there are any: the scores are then those of the larger one.
+fn find_camps(search: &mut Search<'_>) -> Result<Option<OtherTaste>> {
+    if search.answers.graded().is_some() {
+        return Ok(None);
+    }
+    let Some(probability) = camps::find(search) else { return Ok(None) };
+    let is_annotator = |block: usize| if block < search.annotators() { 1.0 } else { 0.0 };
+    let rest: Vec<f64> =
+        probability.iter().enumerate().map(|(block, t)| is_annotator(block) - t).collect();
+    let items = search.scores.len();
+    let mut camp = |probability: Vec<f64>| {
+        let mut camp = OtherTaste { scores: vec![0.0; items], probability };
+        follow(search, &mut camp, FIRST_STEPS)?;
+        Ok::<_, crate::Error>(camp)
+    };
+    let (other, main) = (camp(probability)?, camp(rest)?);
+    let size = numeric::norm(&other.scores) * numeric::norm(&main.scores);
+    if numeric::dot(&other.scores, &main.scores) > MAX_CORRELATION * size {
+        return Ok(None);
+    }
+    let gain = gain_of(search, &other) + gain_of(search, &main);
+    if gain <= 2.0 * min_gain(search) {
+        return Ok(None);
+    }
+    search.scores = main.scores;
+    search.discount(&other.probability);
+    search.restart_behaviours();
+    Ok(Some(other))
+}
+
+/// Estimates who has which taste, and the scores of both.
+fn estimate(search: &mut Search<'_>, other: &mut OtherTaste) -> Result<()> {
     for _ in 0..ROUNDS {
-        assign(search, &mut other);
+        assign(search, other);
         if size(search, &other.probability) > honest(search) {
-            exchange(search, &mut other);
+            exchange(search, other);
         }
         for _ in 0..STEPS {
             search.update_behaviours();
             search.step()?;
         }
-        follow(search, &mut other, STEPS)?;
+        follow(search, other, STEPS)?;
     }
     search.update_behaviours();
-    Ok(Some(other))
+    Ok(())
 }
 
 /// 1 for annotators who follow neither the scores nor a side.
