@@ -7,7 +7,8 @@ use hodgerank::path::Parameter;
 use hodgerank::select::cross_validation::CrossValidation;
 use hodgerank::solve::RidgeOptions;
 use hodgerank::solve::crowd::AnnotatorClass;
-use hodgerank::uncertainty::IntervalEngine;
+use hodgerank::uncertainty::cautions::{FEW_VOTES, FEW_VOTES_OF_ANNOTATOR};
+use hodgerank::uncertainty::{Caution, IntervalEngine};
 use hodgerank::{FitOptions, IntervalOptions, Method, Model, OutlierSummary, RankedStudy, Study};
 use hodgerank_report::words::thousands;
 use serde::Serialize;
@@ -103,28 +104,30 @@ pub fn warnings(ranked: &RankedStudy) -> Vec<String> {
 
 /// Reasons why intervals and ranges of ranks may be too narrow.
 pub(crate) fn interval_warnings(ranked: &RankedStudy) -> Vec<String> {
-    /// With fewer votes per item, scores are stretched by more than their intervals allow for
-    /// (`hodgerank experiment coverage`).
-    const FEW_VOTES: u64 = 30;
-    const FEW_ANNOTATORS: usize = 10;
-    let Some(found) = &ranked.uncertainty else { return Vec::new() };
-    let mut warnings = Vec::new();
-    if let Some(annotators) = found.clusters.filter(|clusters| *clusters < FEW_ANNOTATORS) {
-        warnings.push(format!(
+    let found = ranked.uncertainty.iter().flat_map(|found| &found.cautions);
+    found.filter_map(interval_warning).collect()
+}
+
+fn interval_warning(caution: &Caution) -> Option<String> {
+    let text = match *caution {
+        Caution::FewAnnotators(annotators) => format!(
             "with votes by only {annotators} annotators, intervals are rough; they use Student's t"
-        ));
-    }
-    let mut votes: Vec<u64> = ranked.ranking.items.iter().map(|row| row.comparisons).collect();
-    votes.sort_unstable();
-    let median = votes.get(votes.len() / 2).copied().unwrap_or(0);
-    if median < FEW_VOTES {
-        let votes = if median == 1 { "1 vote".to_owned() } else { format!("{median} votes") };
-        warnings.push(format!(
-            "half of the items have {votes} or fewer, so that intervals and ranges of ranks may \
-             be too narrow; {FEW_VOTES} votes per item are enough"
-        ));
-    }
-    warnings
+        ),
+        Caution::FewVotes(median) => {
+            let votes = if median == 1 { "1 vote".to_owned() } else { format!("{median} votes") };
+            format!(
+                "half of the items have {votes} or fewer, so that intervals and ranges of ranks may \
+                 be too narrow; {FEW_VOTES} votes per item are enough"
+            )
+        }
+        Caution::UnjudgedAnnotators(share) => format!(
+            "{:.0}% of the votes are by annotators with fewer than {FEW_VOTES_OF_ANNOTATOR} votes, \
+             who cannot be judged, so that intervals may be too narrow; ask each annotator more often",
+            100.0 * share
+        ),
+        _ => return None,
+    };
+    Some(text)
 }
 
 /// A ranking that rests on a minority of the votes.

@@ -6,6 +6,7 @@
 //! | the covariance of the scores, clustered by annotator | `sandwich.rs` |
 //! | the same for many items, by random draws | `many_items.rs` |
 //! | the same for every method, by repeating the fit | `bootstrap.rs` |
+//! | reasons why intervals may be too narrow | `cautions.rs` |
 //! | ranges of ranks that hold for all items, tiers | `rank_sets.rs` |
 //!
 //! An interval is score ± q · se. The score is relative to the mean of its component, and so is its standard
@@ -17,6 +18,7 @@
 //! intervals from slopes (`vote_scores.rs`).
 
 mod bootstrap;
+pub mod cautions;
 mod fixed_point;
 mod many_items;
 mod options;
@@ -25,6 +27,7 @@ mod rank_sets;
 mod sandwich;
 mod vote_scores;
 
+pub use cautions::Caution;
 pub use options::{IntervalEngine, IntervalOptions, RankCoverage};
 
 use std::sync::atomic::AtomicU64;
@@ -88,6 +91,8 @@ pub struct Uncertainty {
     pub shrinkage: Option<f64>,
     /// The relative standard error of the standard errors themselves, if they are from random draws.
     pub se_accuracy: Option<f64>,
+    /// Reasons why intervals and ranges of ranks may be too narrow.
+    pub cautions: Vec<Caution>,
     /// The standard error of each score; infinite if the votes do not bound it.
     pub se: Vec<f64>,
     /// For each item, the best and the worst rank in its component; empty with more than [`MAX_ITEMS`].
@@ -166,6 +171,7 @@ impl Uncertainty {
             quantile: quantile(options.level, clusters),
             shrinkage: None,
             se_accuracy: None,
+            cautions: cautions::of_fit(fitted, clusters),
             se: vec![f64::INFINITY; n],
             rank_ranges: Vec::new(),
             tiers: Vec::new(),

@@ -28,7 +28,8 @@
 //! A vote is bad unless it is an honest answer by the true scores, even where it agrees with one. Each
 //! step has its own random stream.
 
-use hodgerank::{AnnotatorVotes, Comparison, ComparisonGraph, Groups};
+use hodgerank::fit::fit;
+use hodgerank::{AnnotatorVotes, Comparison, ComparisonGraph, FitOptions, Groups, Method};
 
 use super::crowds::{AnswerKind, Cell, CrowdKind, Size};
 use super::pairs::Pairs;
@@ -55,12 +56,16 @@ pub(crate) struct CrowdVote {
     /// Positive for the left item, negative for the right one, 0 for a tie; ±1 unless graded.
     pub(crate) y: f64,
     pub(crate) is_bad: bool,
+    /// The noise of the annotator's graded answers.
+    pub(crate) noise: f64,
 }
 
 /// A study in which the truth is known.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct SimulatedCrowd {
     pub(crate) truth: Vec<f64>,
+    /// The standard deviation of the true scores before they were drawn, if answers are graded.
+    spread: Option<f64>,
     pub(crate) annotators: usize,
     pub(crate) votes: Vec<CrowdVote>,
 }
@@ -169,13 +174,29 @@ impl Answer {
     /// Draws a graded answer; `spread` is the standard deviation of the true scores.
     fn graded(self, noise: f64, spread: f64, random: &mut Random) -> f64 {
         match self {
-            Self::By(difference) => {
-                let answer = 2.0 * (difference + noise * random.normal()) / spread;
-                answer.round().clamp(-MAX_GRADE, MAX_GRADE)
-            }
+            Self::By(difference) => grade(difference + noise * random.normal(), spread),
             Self::Fixed(_) => self.side(random) * (1 + random.below(MAX_GRADE as usize)) as f64,
         }
     }
+}
+
+/// A graded answer to a difference of scores with this noise.
+fn grade(noisy_difference: f64, spread: f64) -> f64 {
+    (2.0 * noisy_difference / spread).round().clamp(-MAX_GRADE, MAX_GRADE)
+}
+
+/// The expected graded answer to a difference of scores.
+fn expected_grade(difference: f64, noise: f64, spread: f64) -> f64 {
+    /// Points per standard deviation, up to five of them.
+    const POINTS: i32 = 40;
+    let (mut sum, mut total) = (0.0, 0.0);
+    for k in -5 * POINTS..=5 * POINTS {
+        let z = f64::from(k) / f64::from(POINTS);
+        let weight = (-0.5 * z * z).exp();
+        sum += weight * grade(difference + noise * z, spread);
+        total += weight;
+    }
+    sum / total
 }
 
 impl SimulatedCrowd {
@@ -210,10 +231,39 @@ impl SimulatedCrowd {
                     right: pair.1 as u32,
                     y: if is_tie { 0.0 } else { y },
                     is_bad,
+                    noise,
                 });
             }
         }
-        Self { truth: tastes.truth, annotators: people.len(), votes }
+        let is_graded = cell.answers == AnswerKind::Graded;
+        Self {
+            truth: tastes.truth,
+            spread: is_graded.then_some(spread),
+            annotators: people.len(),
+            votes,
+        }
+    }
+
+    /// What estimates of the scores estimate: the true scores. Graded answers are rounded and limited, so that it
+    /// is the scores that explain their expected values best, with votes weighted by their precision.
+    ///
+    /// # Errors
+    /// If a solver fails.
+    pub(crate) fn estimated_scores(&self) -> Result<Vec<f64>> {
+        /// Votes for a noise of one: weights are whole numbers of votes.
+        const PRECISION: f64 = 1000.0;
+        let Some(spread) = self.spread else { return Ok(self.truth.clone()) };
+        let expected = |vote: &CrowdVote| {
+            let difference = self.truth[vote.left as usize] - self.truth[vote.right as usize];
+            let y = expected_grade(difference, vote.noise, spread);
+            let weight = (PRECISION / (vote.noise * vote.noise)).round().max(1.0);
+            Comparison::new(vote.left, vote.right, y).with_count(weight as u64)
+        };
+        let votes: Vec<Comparison> =
+            self.votes.iter().filter(|vote| !vote.is_bad).map(expected).collect();
+        let items = self.truth.len();
+        let graph = ComparisonGraph::new(items, Groups::merge(items, &votes)?.groups)?;
+        Ok(fit(&graph, &FitOptions::new().method(Method::L2))?.scores)
     }
 
     /// The graph of all votes.

@@ -1,0 +1,68 @@
+//! Reasons why intervals and ranges of ranks may be too narrow, as far as the votes show them.
+//!
+//! Where they come from: `hodgerank experiment coverage`.
+
+use super::FittedVotes;
+use crate::annotator_votes::AnnotatorVotes;
+use crate::fit::Model;
+
+/// With fewer votes per item, careless annotators cannot be told from careful ones.
+pub const FEW_VOTES: u64 = 30;
+/// With fewer annotators, the spread between them is hardly known.
+pub const FEW_ANNOTATORS: usize = 10;
+/// Annotators with fewer votes cannot be judged.
+pub const FEW_VOTES_OF_ANNOTATOR: u64 = 5;
+/// Share of votes by annotators who cannot be judged from which some of the bad votes count.
+const MAX_UNJUDGED: f64 = 0.25;
+
+/// A reason why intervals may be too narrow.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub enum Caution {
+    /// The votes are by so few annotators.
+    FewAnnotators(usize),
+    /// Half of the items have this number of votes or fewer.
+    FewVotes(u64),
+    /// This share of the votes is by annotators with fewer than [`FEW_VOTES_OF_ANNOTATOR`] votes.
+    UnjudgedAnnotators(f64),
+}
+
+/// The reasons that apply to a fit with votes of so many annotators.
+pub(super) fn of_fit(fitted: &FittedVotes<'_>, clusters: Option<usize>) -> Vec<Caution> {
+    let few_annotators = clusters.filter(|clusters| *clusters < FEW_ANNOTATORS);
+    let median = median_votes(fitted);
+    let is_crowd = matches!(fitted.fit.model, Some(Model::Crowd(_)));
+    let unjudged = fitted.votes.filter(|_| is_crowd).map(unjudged_share);
+    let unjudged = unjudged.filter(|share| *share > MAX_UNJUDGED);
+    few_annotators
+        .map(Caution::FewAnnotators)
+        .into_iter()
+        .chain((median < FEW_VOTES).then_some(Caution::FewVotes(median)))
+        .chain(unjudged.map(Caution::UnjudgedAnnotators))
+        .collect()
+}
+
+/// The median number of votes of an item.
+fn median_votes(fitted: &FittedVotes<'_>) -> u64 {
+    let pairs = fitted.graph.pairs();
+    let mut votes = vec![0.0; fitted.graph.items()];
+    for (p, weight) in pairs.weight.iter().enumerate() {
+        votes[pairs.left[p] as usize] += weight;
+        votes[pairs.right[p] as usize] += weight;
+    }
+    votes.sort_by(f64::total_cmp);
+    votes.get(votes.len() / 2).map_or(0, |&votes| votes as u64)
+}
+
+/// The share of votes by annotators who cannot be judged.
+fn unjudged_share(votes: &AnnotatorVotes) -> f64 {
+    let (mut unjudged, mut all) = (0, 0);
+    for annotator in 0..=votes.annotators() {
+        let own = votes.unsorted_of(annotator).iter().map(|vote| u64::from(vote.count));
+        let own: u64 = own.sum();
+        let is_unknown = annotator == votes.annotators();
+        unjudged += if is_unknown || own < FEW_VOTES_OF_ANNOTATOR { own } else { 0 };
+        all += own;
+    }
+    unjudged as f64 / all.max(1) as f64
+}
