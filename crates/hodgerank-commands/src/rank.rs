@@ -27,8 +27,8 @@ use crate::certificate::CertificateSummary;
 use crate::document::{Document, StudyDocument, UncountedRows, table_by, write_studies};
 use crate::failure::Failure;
 use crate::input::{InputOptions, Kept, ReadsVotes, VoteSource};
-use crate::observer::{Observer, Task};
-use crate::ranked::{MethodSummary, interval_warnings, rank_study, warnings};
+use crate::observer::Observer;
+use crate::ranked::{MethodSummary, estimate_uncertainty, rank_study, warnings};
 use crate::scale::{ScaleOptions, ScaleSummary};
 use crate::text::visible;
 use crate::two_pass::TwoPass;
@@ -205,14 +205,7 @@ pub fn rank(
     };
     let document = |studies: Vec<RankedStudy>, uncounted| {
         let shown = |study: RankedStudy| {
-            let study = observer.run(Task::Step("estimating uncertainty"), || {
-                study.with_uncertainty(&args.uncertainty)
-            })??;
-            let by = study.by.as_ref().map_or(String::new(), |by| format!("{}: ", visible(by)));
-            for warning in interval_warnings(&study) {
-                observer.warn(&format!("{by}{warning}"));
-            }
-            args.scale.apply(study)
+            args.scale.apply(estimate_uncertainty(study, &args.uncertainty, observer)?)
         };
         let studies = studies.into_iter().map(shown).collect::<Result<_, Failure>>()?;
         RankDocument::new(studies, earlier.as_ref(), uncounted, observer)

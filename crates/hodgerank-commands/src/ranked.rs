@@ -6,7 +6,7 @@ use hodgerank::path::Parameter;
 use hodgerank::select::cross_validation::CrossValidation;
 use hodgerank::solve::RidgeOptions;
 use hodgerank::solve::crowd::AnnotatorClass;
-use hodgerank::{FitOptions, Method, Model, OutlierSummary, RankedStudy, Study};
+use hodgerank::{FitOptions, IntervalOptions, Method, Model, OutlierSummary, RankedStudy, Study};
 use hodgerank_report::words::thousands;
 use serde::Serialize;
 
@@ -28,6 +28,24 @@ pub fn rank_study(
     let ranked =
         observer.run(Task::Step("solving"), || RankedStudy::new(study, rejected, options))??;
     announce(&ranked, observer);
+    Ok(ranked)
+}
+
+/// Adds standard errors, intervals, ranges of ranks and tiers, and warns if they may be too narrow.
+///
+/// # Errors
+/// If an option is invalid, or intervals were asked for that the ranking does not have.
+pub fn estimate_uncertainty(
+    ranked: RankedStudy,
+    options: &IntervalOptions,
+    observer: &dyn Observer,
+) -> Result<RankedStudy, Failure> {
+    let ranked = observer
+        .run(Task::Step("estimating uncertainty"), || ranked.with_uncertainty(options))??;
+    let by = ranked.by.as_ref().map_or(String::new(), |by| format!("{}: ", visible(by)));
+    for warning in interval_warnings(&ranked) {
+        observer.warn(&format!("{by}{warning}"));
+    }
     Ok(ranked)
 }
 
@@ -81,7 +99,7 @@ pub fn warnings(ranked: &RankedStudy) -> Vec<String> {
 }
 
 /// Reasons why intervals and ranges of ranks may be too narrow.
-pub(crate) fn interval_warnings(ranked: &RankedStudy) -> Vec<String> {
+fn interval_warnings(ranked: &RankedStudy) -> Vec<String> {
     /// With fewer votes per item, scores are stretched by more than their intervals allow for
     /// (`hodgerank experiment coverage`).
     const FEW_VOTES: u64 = 30;
