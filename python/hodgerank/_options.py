@@ -455,6 +455,7 @@ class PredictOptions(TypedDict, total=False):
     pairs: str | os.PathLike[str] | None
     matrix: bool | None
     holdout: float | None
+    figures: str | os.PathLike[str] | None
 
 
 class ReportOptions(TypedDict, total=False):
@@ -500,6 +501,10 @@ class ReportOptions(TypedDict, total=False):
     backend: Literal["auto", "dense", "sparse", "cg"] | None
     tolerance: float | None
     max_iterations: int | None
+    level: float | None
+    intervals: str | None
+    draws: int | None
+    ranks: str | None
     output: str | os.PathLike[str] | None
     figures: str | os.PathLike[str] | None
     title: str | None

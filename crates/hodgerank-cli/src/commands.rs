@@ -8,6 +8,6 @@ mod diagnose;
 pub(crate) mod experiment;
 mod outliers;
 mod path;
-mod predict;
+pub(crate) mod predict;
 mod rank;
 pub(crate) mod simulate;

@@ -25,7 +25,6 @@ use hodgerank_commands::decompose::decompose;
 use hodgerank_commands::diagnose::diagnose;
 use hodgerank_commands::outliers::outliers;
 use hodgerank_commands::path::path;
-use hodgerank_commands::predict::predict;
 use hodgerank_commands::rank::rank;
 use hodgerank_commands::report::report;
 
@@ -79,9 +78,7 @@ fn run_command(
             drop(command.run(|votes, args, _| outliers(votes, args, threads, terminal))?);
         }
         Command::Predict(command) => {
-            drop(command.run_reading(command.args.pairs.as_ref(), |votes, args, format| {
-                predict(votes, args, format == OutputFormat::Table, threads, terminal)
-            })?);
+            commands::predict::run(command, threads, terminal)?;
         }
         Command::Clean(command) => {
             clean(&command.files.votes(), &command.args, threads, terminal)?;

@@ -45,7 +45,7 @@ pub use failure::Failure;
 pub use input::{InputOptions, Kept, ReadsVotes, VoteSource};
 pub use labels::LabelOptions;
 pub use observer::{Observer, Task};
-pub use ranked::{MethodSummary, announce, rank_study, warnings};
+pub use ranked::{MethodSummary, announce, estimate_uncertainty, rank_study, warnings};
 pub use scale::{ScaleOptions, ScaleSummary};
 pub use text::{or_list, parse_share, visible};
 pub use two_pass::TwoPass;

@@ -9,16 +9,18 @@ pub use holdout::{Baseline, HoldoutSummary};
 pub use matrix::ProbabilityMatrix;
 
 use std::io;
+use std::path::Path;
 
 use clap::Args;
 use hodgerank::predict::{Prediction, Predictor};
-use hodgerank::scale::NoFactor;
 use hodgerank::{
     FitOptions, InputSummary, IntervalOptions, Labels, OutlierRule, RankedStudy, Study,
 };
-use hodgerank_io::write::{Column, Table};
+use hodgerank_io::text::visible_name;
+use hodgerank_io::write::{Column, Outputs, Table};
+use hodgerank_report::chart::Chart;
 use hodgerank_report::figure;
-use hodgerank_report::study::calibration_chart;
+use hodgerank_report::study::{calibration_chart, no_probabilities};
 use hodgerank_report::words::thousands;
 use serde::{Serialize, Serializer};
 
@@ -27,7 +29,8 @@ use crate::document::{Document, StudyDocument, UncountedRows, table_by, write_st
 use crate::failure::Failure;
 use crate::input::{InputOptions, Kept, ReadsVotes, VoteSource};
 use crate::observer::Observer;
-use crate::ranked::{MethodSummary, rank_study, warnings, with_uncertainty};
+use crate::ranked::{MethodSummary, estimate_uncertainty, rank_study, warnings};
+use crate::report::study_folder;
 use crate::text::{parse_share, visible};
 use selection::{Selection, Wanted};
 
@@ -63,6 +66,9 @@ pub struct PredictArgs {
     #[arg(long, value_name = "SHARE", help_heading = "Prediction", value_parser = parse_holdout,
           conflicts_with_all = ["items", "pairs", "matrix"])]
     pub holdout: Option<f64>,
+    /// Also write a chart of the calibration to this folder, as SVG and PNG
+    #[arg(long, value_name = "DIR", help_heading = "Output", requires = "holdout")]
+    pub figures: Option<String>,
 }
 
 impl ReadsVotes for PredictArgs {
@@ -169,18 +175,23 @@ impl Serialize for PairPredictions {
 }
 
 /// Predicts votes, or evaluates predictions on votes that are held out. If no pairs are asked for, these
-/// are all pairs, or with `neighbours` those of neighbours in the ranking.
+/// are all pairs, or with `neighbours` those of neighbours in the ranking. Figures are written next to the
+/// other `outputs` of the command.
 ///
 /// # Errors
-/// If an option is invalid, the votes cannot be read, an item is unknown, or a solver fails.
+/// If an option is invalid, the votes cannot be read, an item is unknown, a solver fails, or writing does.
 pub fn predict(
     votes: &VoteSource,
     args: &PredictArgs,
     neighbours: bool,
+    outputs: &mut Outputs,
     threads: usize,
     observer: &dyn Observer,
 ) -> Result<PredictDocument, Failure> {
     let fit = fit_options(args)?;
+    if let Some(folder) = &args.figures {
+        outputs.claim_folder("--figures", folder)?;
+    }
     args.uncertainty.validate()?;
     let wanted = Wanted::new(args, votes, neighbours)?;
     let kept = match args.holdout {
@@ -201,12 +212,16 @@ pub fn predict(
         let evaluate =
             |study| holdout::evaluate(study, uncounted.rejected.rows, &options, observer);
         let studies = input.studies.into_iter().map(evaluate).collect::<Result<_, _>>()?;
-        return Ok(PredictDocument { studies, uncounted });
+        let document = PredictDocument { studies, uncounted };
+        if let Some(folder) = &args.figures {
+            document.write_figures(folder, outputs, observer)?;
+        }
+        return Ok(document);
     }
     let selections = wanted.selections(&input.studies)?;
     let predict = |(study, selection): (Study, &Selection)| {
         let ranked = rank_study(study, uncounted.rejected.rows, &fit, observer)?;
-        let ranked = with_uncertainty(ranked, &args.uncertainty, observer)?;
+        let ranked = estimate_uncertainty(ranked, &args.uncertainty, observer)?;
         predict_study(&ranked, selection, args.matrix, observer)
     };
     let studies = input.studies.into_iter().zip(&selections).map(predict);
@@ -240,7 +255,7 @@ fn predict_study(
     let mut warnings = warnings(ranked);
     if let Some(reason) = predictor.no_factor() {
         let by = ranked.by.as_ref().map_or(String::new(), |by| format!("{}: ", visible(by)));
-        let warning = format!("{}; {USE_BT}", no_probabilities(ranked, reason));
+        let warning = format!("{}; {USE_BT}", no_probabilities(ranked.fit.method, reason));
         observer.warn(&format!("{by}{warning}"));
         warnings.push(warning);
     }
@@ -270,19 +285,6 @@ fn predict_study(
 
 const USE_BT: &str =
     "use --method bt, whose scores are log-odds with a prior that keeps them finite";
-
-/// Why the scores of a method give no probabilities.
-fn no_probabilities(ranked: &RankedStudy, reason: NoFactor) -> String {
-    let method = ranked.fit.method;
-    let why = match reason {
-        NoFactor::Separable => {
-            "no vote contradicts them, apart from lapses, so the votes do not say how large a \
-             difference is"
-        }
-        _ => "the votes agree with them no more often than by chance",
-    };
-    format!("the scores of {method} give no probabilities: {why}")
-}
 
 /// Refuses to list the pairs of too many items.
 fn check_number(items: usize, by: Option<&str>) -> Result<(), Failure> {
@@ -320,6 +322,38 @@ impl StudyPredictions {
             Predicted::Matrix { matrix } => matrix.items.len(),
             Predicted::Holdout { holdout } => holdout.bins().count(),
         }
+    }
+}
+
+impl PredictDocument {
+    /// The files that the command reads.
+    #[must_use]
+    pub fn inputs(votes: &VoteSource, args: &PredictArgs) -> Vec<String> {
+        args.input.files(votes).into_iter().chain(args.pairs.clone()).collect()
+    }
+
+    /// The calibration of each study, where votes were held out: of careful annotators, if they are known.
+    fn charts(&self) -> impl Iterator<Item = (Option<&str>, Chart)> {
+        self.studies.iter().filter_map(|study| {
+            let Predicted::Holdout { holdout } = &study.result else { return None };
+            let found = &holdout.evaluation;
+            let bins = &found.careful.as_ref().unwrap_or(&found.all).calibration;
+            Some((study.by(), calibration_chart(bins, study.method.name)))
+        })
+    }
+
+    fn write_figures(
+        &self,
+        folder: &str,
+        outputs: &mut Outputs,
+        observer: &dyn Observer,
+    ) -> Result<(), Failure> {
+        for (k, (by, chart)) in self.charts().enumerate() {
+            let folder = study_folder(Path::new(folder), k, by);
+            figure::write([&chart], &folder, "--figures", outputs)?;
+        }
+        observer.note(&format!("figures written to {}", visible_name(folder)));
+        Ok(())
     }
 }
 
@@ -363,16 +397,7 @@ impl Document for PredictDocument {
         Ok(table)
     }
 
-    /// The calibration, where votes were held out: of careful annotators, if they are known.
     fn figures(&self) -> Vec<String> {
-        let chart = |study: &StudyPredictions| match &study.result {
-            Predicted::Holdout { holdout } => {
-                let found = &holdout.evaluation;
-                let bins = &found.careful.as_ref().unwrap_or(&found.all).calibration;
-                Some(figure::draw(&calibration_chart(bins, study.method.name)).into_svg())
-            }
-            _ => None,
-        };
-        self.studies.iter().filter_map(chart).collect()
+        self.charts().map(|(_, chart)| figure::draw(&chart).into_svg()).collect()
     }
 }

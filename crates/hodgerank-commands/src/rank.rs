@@ -28,7 +28,7 @@ use crate::document::{Document, StudyDocument, UncountedRows, table_by, write_st
 use crate::failure::Failure;
 use crate::input::{InputOptions, Kept, ReadsVotes, VoteSource};
 use crate::observer::Observer;
-use crate::ranked::{MethodSummary, interval_warnings, rank_study, warnings, with_uncertainty};
+use crate::ranked::{MethodSummary, estimate_uncertainty, rank_study, warnings};
 use crate::scale::{ScaleOptions, ScaleSummary};
 use crate::text::visible;
 use crate::two_pass::TwoPass;
@@ -205,12 +205,7 @@ pub fn rank(
     };
     let document = |studies: Vec<RankedStudy>, uncounted| {
         let shown = |study: RankedStudy| {
-            let study = with_uncertainty(study, &args.uncertainty, observer)?;
-            let by = study.by.as_ref().map_or(String::new(), |by| format!("{}: ", visible(by)));
-            for warning in interval_warnings(&study) {
-                observer.warn(&format!("{by}{warning}"));
-            }
-            args.scale.apply(study)
+            args.scale.apply(estimate_uncertainty(study, &args.uncertainty, observer)?)
         };
         let studies = studies.into_iter().map(shown).collect::<Result<_, Failure>>()?;
         RankDocument::new(studies, earlier.as_ref(), uncounted, observer)

@@ -34,11 +34,12 @@ pub fn rank_study(
     Ok(ranked)
 }
 
-/// Estimates how sure a ranking is, and shows the progress of a bootstrap.
+/// Adds standard errors, intervals, ranges of ranks and tiers, and warns if they may be too narrow. Shows the
+/// progress of a bootstrap.
 ///
 /// # Errors
-/// If an option is invalid for the votes, or a solver fails.
-pub(crate) fn with_uncertainty(
+/// If an option is invalid, a solver fails, or intervals were asked for that the ranking does not have.
+pub fn estimate_uncertainty(
     ranked: RankedStudy,
     options: &IntervalOptions,
     observer: &dyn Observer,
@@ -50,7 +51,12 @@ pub(crate) fn with_uncertainty(
         }
         _ => Task::Step("estimating uncertainty"),
     };
-    Ok(observer.run(task, || ranked.with_counted_uncertainty(options, &done))??)
+    let ranked = observer.run(task, || ranked.with_counted_uncertainty(options, &done))??;
+    let by = ranked.by.as_ref().map_or(String::new(), |by| format!("{}: ", visible(by)));
+    for warning in interval_warnings(&ranked) {
+        observer.warn(&format!("{by}{warning}"));
+    }
+    Ok(ranked)
 }
 
 /// Tells the observer the size of a ranked study, how many votes are flagged, and the warnings.
@@ -103,7 +109,7 @@ pub fn warnings(ranked: &RankedStudy) -> Vec<String> {
 }
 
 /// Reasons why intervals and ranges of ranks may be too narrow.
-pub(crate) fn interval_warnings(ranked: &RankedStudy) -> Vec<String> {
+fn interval_warnings(ranked: &RankedStudy) -> Vec<String> {
     let found = ranked.uncertainty.iter().flat_map(|found| &found.cautions);
     found.filter_map(interval_warning).collect()
 }

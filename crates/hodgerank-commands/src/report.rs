@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use hodgerank::{FitOptions, RankedStudy};
+use hodgerank::{FitOptions, IntervalOptions, RankedStudy};
 use hodgerank_io::text::visible_name;
 use hodgerank_io::write::{Output, Outputs};
 use hodgerank_report::document::ReportPage;
@@ -15,7 +15,7 @@ use crate::exclude;
 use crate::failure::Failure;
 use crate::input::{InputOptions, Kept, VoteSource};
 use crate::observer::{Observer, Task};
-use crate::ranked::{rank_study, warnings};
+use crate::ranked::{estimate_uncertainty, rank_study, warnings};
 
 /// Maximum number of studies on one page.
 const MAX_STUDIES: usize = 200;
@@ -29,6 +29,9 @@ pub struct ReportArgs {
     /// How to rank.
     #[command(flatten)]
     pub method: FitOptions,
+    /// Intervals.
+    #[command(flatten)]
+    pub uncertainty: IntervalOptions,
     /// File to write; it appears whole or not at all, and needs no other file and no network
     #[arg(
         long,
@@ -58,6 +61,7 @@ pub fn report(
 ) -> Result<(), Failure> {
     let fit_options = options.method;
     fit_options.validate()?;
+    options.uncertainty.validate()?;
     let mut outputs = Outputs::new(&options.input.files(votes));
     let page = outputs.claim("--output", &options.output)?;
     if let Some(folder) = &options.figures {
@@ -75,7 +79,10 @@ pub fn report(
             "choose another column for --by, or report on a part of the rows",
         ));
     }
-    let rank = |study| rank_study(study, input.rejected.total, &fit_options, observer);
+    let rank = |study| {
+        let ranked = rank_study(study, input.rejected.total, &fit_options, observer)?;
+        estimate_uncertainty(ranked, &options.uncertainty, observer)
+    };
     let studies = input.studies.into_iter().map(rank).collect::<Result<Vec<_>, _>>()?;
     let title = options.title.clone().unwrap_or_else(|| title(votes));
     let figures = options.figures.as_deref().map(Path::new);
@@ -129,7 +136,7 @@ pub fn write(
         let findings = observer.run(Task::Step("analysing"), || StudyFindings::new(input))??;
         pages.push(page(&findings, &limits));
         if let Some((folder, outputs)) = &mut figures {
-            let folder = folder_of(folder, k, study.by.as_deref());
+            let folder = study_folder(folder, k, study.by.as_deref());
             let charts = charts(&findings);
             let write = || figure::write(&charts, &folder, "--figures", outputs);
             observer.run(Task::Step("drawing"), write)??;
@@ -148,7 +155,7 @@ pub fn write(
 
 /// The folder of a study, if there are several: its number, and its name without characters that
 /// file systems refuse.
-fn folder_of(folder: &Path, k: usize, by: Option<&str>) -> PathBuf {
+pub(crate) fn study_folder(folder: &Path, k: usize, by: Option<&str>) -> PathBuf {
     const MAX_CHARACTERS: usize = 40;
     let Some(by) = by else { return folder.to_owned() };
     let safe = |letter: char| if letter.is_ascii_alphanumeric() { letter } else { '-' };

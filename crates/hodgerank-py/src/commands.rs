@@ -4,8 +4,9 @@ use std::io::Cursor;
 
 use arrow_ipc::reader::FileReader;
 use hodgerank_commands as commands;
+use hodgerank_commands::predict::PredictDocument;
 use hodgerank_io::Format;
-use hodgerank_io::write::Cleaned;
+use hodgerank_io::write::{Cleaned, Outputs};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -89,7 +90,8 @@ command!(path, commands::path::PathArgs, |votes, options, threads, observer| {
 });
 
 command!(predict, commands::predict::PredictArgs, |votes, options, threads, observer| {
-    commands::predict::predict(&votes, &options, false, threads, observer)
+    let mut outputs = Outputs::new(&PredictDocument::inputs(&votes, &options));
+    commands::predict::predict(&votes, &options, false, &mut outputs, threads, observer)
 });
 
 type Counts = (u64, u64, u64);

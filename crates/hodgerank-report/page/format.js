@@ -16,6 +16,21 @@ export function percent(share, digits = 1) {
   return `${decimals(100 * share, digits)}%`;
 }
 
+/** Formats an interval of shares: 3.0%–7.0%. */
+export function shareInterval([low, high]) {
+  return `${percent(low)}–${percent(high)}`;
+}
+
+/** Formats a rank with its range, and `*` if it is provisional: 3 (2–5) *. Other stops have no ranges. */
+function rankText(value) {
+  if (!Array.isArray(value)) {
+    return thousands(value);
+  }
+  const [rank, low, high, isProvisional] = value;
+  const range = low < high ? ` (${thousands(low)}–${thousands(high)})` : "";
+  return `${thousands(rank)}${range}${isProvisional ? " *" : ""}`;
+}
+
 /** Formats a probability; small ones in scientific notation. */
 export function probability(p) {
   return p < 1e-4 ? p.toExponential(0).replace("+", "") : p.toFixed(4);
@@ -80,7 +95,9 @@ export function cellText(column, row, items) {
     case "share":
       return percent(value);
     case "interval":
-      return `${percent(value[0])}–${percent(value[1])}`;
+      return shareInterval(value);
+    case "rank":
+      return rankText(value);
     case "probability":
       return probability(value);
     default:

@@ -1,7 +1,7 @@
 // Tooltips with exact values, by pointer, touch or arrow keys.
 
 import { draw, make } from "./dom.js";
-import { axisText, cellText, truncate, visible } from "./format.js";
+import { axisText, cellText, percent, shareInterval, truncate, visible } from "./format.js";
 import { boxOf, linePath } from "./marks.js";
 import { nearestOf, positionOf, targetsOf } from "./nearest.js";
 
@@ -48,6 +48,9 @@ export function tooltipContent(chart, mark, index, state) {
   if (mark.hover.from === "words") {
     return mark.hover.words[index].split("\n").map(line);
   }
+  if (mark.hover.from === "cells") {
+    return [pairList(cellPairs(chart, mark, index))];
+  }
   const table = state.tables.get(mark.hover.table);
   const row = mark.hover.rows[index];
   const pairs = (table?.columns ?? []).map((column) => [
@@ -55,6 +58,20 @@ export function tooltipContent(chart, mark, index, state) {
     cellText(column, row, state.items),
   ]);
   return [pairList(pairs.filter(([, text]) => text !== ""))];
+}
+
+// Labels of row and column, the value, and its interval if it is known.
+function cellPairs(chart, mark, index) {
+  const { name, interval, intervals } = mark.hover;
+  const pairs = [
+    [chart.y.name, axisText(chart.y, mark.y[index])],
+    [chart.x.name, axisText(chart.x, mark.x[index])],
+    [name, percent(mark.value[index])],
+  ];
+  if (intervals.length > 0) {
+    pairs.push([interval, shareInterval(intervals[index])]);
+  }
+  return pairs;
 }
 
 function pairList(pairs) {

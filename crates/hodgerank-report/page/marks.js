@@ -9,6 +9,8 @@ const round = (pixels) => Math.round(pixels * 10) / 10;
 const known = (...values) => values.every(Number.isFinite);
 /** Number of shades in which a grey image is drawn. */
 const SHADES = 63;
+/** Half the height of the cap of an error bar, in pixels. */
+const HALF_CAP = 3.5;
 
 /** Draws a mark. Returns `{ element, follow }`. */
 export function drawMark(mark, frame, state) {
@@ -23,9 +25,24 @@ export function drawMark(mark, frame, state) {
       return { element: barsMark(mark, frame) };
     case "cells":
       return { element: cellsMark(mark, frame) };
+    case "intervals":
+      return shownAtRanking(intervalsMark(mark, frame), mark, state);
+    case "bands":
+      return shownAtRanking(bandsMark(mark, frame), mark, state);
     default:
       return { element: textsMark(mark, frame) };
   }
+}
+
+// Hides a mark that belongs to the report's ranking at other stops of the slider.
+function shownAtRanking(element, mark, state) {
+  const follow = () =>
+    element.toggleAttribute("hidden", state.slider !== null && state.stop !== state.slider.chosen);
+  if (mark.follows !== "ranking") {
+    return { element };
+  }
+  follow();
+  return { element, follow };
 }
 
 /** Returns the x value of a point: the score at the current stop if it follows the scores. */
@@ -152,13 +169,51 @@ function barsMark(mark, frame) {
   return tint(draw("path", { class: "fill", d }), mark.colour);
 }
 
+function intervalsMark(mark, frame) {
+  const d = Array.from(mark.y.keys(), (index) => {
+    const y = round(frame.y(mark.y[index]));
+    const [x0, x1] = [mark.x0[index], mark.x1[index]].map((x) => round(frame.x(x)));
+    const cap = (x) => `M${x} ${round(y - HALF_CAP)}v${2 * HALF_CAP}`;
+    return `M${x0} ${y}H${x1}${cap(x0)}${cap(x1)}`;
+  });
+  const attributes = { class: "stroke intervals", d: d.join(""), "stroke-width": mark.width };
+  return tint(draw("path", attributes), mark.colour);
+}
+
+function bandsMark(mark, frame) {
+  const d = Array.from(mark.y0.keys(), (index) => {
+    const [top, bottom] = [mark.y0[index], mark.y1[index]].map(frame.y).sort((a, b) => a - b);
+    return boxPath([frame.left, top, frame.right - frame.left, bottom - top]);
+  });
+  return tint(draw("path", { class: "fill bands", d: d.join("") }), "band");
+}
+
+/** Returns the shade of a value from 0 to 1. */
+export function shadeOf(value, ramp) {
+  const inside = Math.min(1, Math.max(0, value));
+  switch (ramp) {
+    case "grey":
+      return Math.round(inside * SHADES);
+    case "diverging":
+      return Math.round(inside * 10);
+    default:
+      return Math.min(9, Math.floor(inside * 10));
+  }
+}
+
+function shadeColour(shade, ramp) {
+  if (ramp === "grey") {
+    const grey = Math.round((255 * shade) / SHADES);
+    return `rgb(${grey} ${grey} ${grey})`;
+  }
+  return `var(--${ramp === "diverging" ? "diverging" : "step"}-${shade})`;
+}
+
 // Cells of the same shade form one path.
 function cellsMark(mark, frame) {
   const shades = new Map();
   for (const [index, value] of mark.value.entries()) {
-    const inside = Math.min(1, Math.max(0, value));
-    const shade =
-      mark.ramp === "grey" ? Math.round(inside * SHADES) : Math.min(9, Math.floor(inside * 10));
+    const shade = shadeOf(value, mark.ramp);
     const subpaths = shades.get(shade) ?? [];
     subpaths.push(boxPath(boxOf(mark, index, frame)));
     shades.set(shade, subpaths);
@@ -166,9 +221,7 @@ function cellsMark(mark, frame) {
   const group = draw("g", { class: "cells" });
   for (const [shade, subpaths] of shades) {
     const path = draw("path", { class: "fill", d: subpaths.join("") });
-    const grey = Math.round((255 * shade) / SHADES);
-    path.style.color =
-      mark.ramp === "grey" ? `rgb(${grey} ${grey} ${grey})` : `var(--step-${shade})`;
+    path.style.color = shadeColour(shade, mark.ramp);
     group.append(path);
   }
   return group;
@@ -176,7 +229,9 @@ function cellsMark(mark, frame) {
 
 // Texts that would overlap earlier ones are omitted; tooltips still show them.
 function textsMark(mark, frame) {
-  const group = tint(draw("g", { class: "texts" }), mark.colour);
+  // An outline in the colour of the page keeps texts legible, unless they have this colour themselves.
+  const outlined = mark.colour === "card" ? "" : " outlined";
+  const group = tint(draw("g", { class: `texts${outlined}` }), mark.colour);
   const taken = [];
   for (const [index, full] of mark.text.entries()) {
     const [x, y] = [frame.x(mark.x[index]), frame.y(mark.y[index])];

@@ -30,8 +30,11 @@ export function targetsOf(chart, state) {
 }
 
 function countOf(mark) {
+  if (["texts", "intervals", "bands"].includes(mark.kind)) {
+    return 0;
+  }
   const hasNoTooltip = mark.kind === "line" ? mark.hover === "" : mark.hover?.from === "nothing";
-  return mark.kind === "texts" || hasNoTooltip ? 0 : (mark.x ?? mark.x0).length;
+  return hasNoTooltip ? 0 : (mark.x ?? mark.x0).length;
 }
 
 /** Returns the position of a target in pixels: that of its point, or its middle. */

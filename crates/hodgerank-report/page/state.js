@@ -11,12 +11,15 @@ export function flaggedAt(turns, stop) {
   return changes % 2 === 1;
 }
 
+/** Columns of the ranking that are known at the stop of the report's ranking only. */
+const RANKING_ONLY = ["margin", "tier"];
+
 /** Creates the state that tables and charts read. The columns of `study` are copied. */
 export function stateOf(study) {
   const tables = new Map();
   for (const section of study.sections) {
     for (const table of section.tables) {
-      tables.set(table.id, { ...table, columns: table.columns.map((column) => ({ ...column })) });
+      tables.set(table.id, { ...table, columns: table.columns.map(copied) });
     }
   }
   return {
@@ -29,14 +32,22 @@ export function stateOf(study) {
   };
 }
 
+function copied(column) {
+  return { ...column, own: column.values };
+}
+
 /** Sets the stop: updates the ranking's columns and the flags. */
 export function setStop(state, stop) {
   const { slider, flags } = state;
   state.stop = stop;
   const columns = { rank: slider.ranks, score: slider.scores, flagged: slider.item_flagged };
   for (const column of state.tables.get("ranking")?.columns ?? []) {
-    if (Object.hasOwn(columns, column.id)) {
+    if (stop === slider.chosen) {
+      column.values = column.own;
+    } else if (Object.hasOwn(columns, column.id)) {
       column.values = columns[column.id][stop];
+    } else if (RANKING_ONLY.includes(column.id)) {
+      column.values = column.own.map(() => null);
     }
   }
   for (let row = 0; row < flags.length; row += 1) {

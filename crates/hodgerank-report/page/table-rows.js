@@ -22,6 +22,8 @@ export function sortedRows(column, descending, ranks) {
   const compare = {
     text: (a, b) => collator.compare(values[a], values[b]),
     item: (a, b) => ranks[values[a]] - ranks[values[b]],
+    // A rank is a number, or starts with one.
+    rank: (a, b) => [values[a]].flat()[0] - [values[b]].flat()[0],
     interval: (a, b) => values[a][0] - values[b][0] || values[a][1] - values[b][1],
   }[kind];
   const inOrder = compare ?? ((a, b) => values[a] - values[b]);

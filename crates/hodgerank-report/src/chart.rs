@@ -153,6 +153,32 @@ pub enum Mark {
         /// Tooltip of each cell.
         hover: Hover,
     },
+    /// Horizontal error bars with caps.
+    Intervals {
+        /// Colour of the bars.
+        colour: Colour,
+        /// Width in pixels.
+        width: f64,
+        /// Left ends.
+        x0: Vec<f64>,
+        /// Right ends.
+        x1: Vec<f64>,
+        /// Vertical positions.
+        y: Vec<f64>,
+        /// How the bars follow the slider, if they do.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        follows: Option<Follows>,
+    },
+    /// Bands across the whole width, in [`Colour::Band`]: groups of rows.
+    Bands {
+        /// First ends.
+        y0: Vec<f64>,
+        /// Second ends.
+        y1: Vec<f64>,
+        /// How the bands follow the slider, if they do.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        follows: Option<Follows>,
+    },
     /// Texts in the chart.
     Texts {
         /// Colour of the texts.
@@ -186,9 +212,18 @@ pub enum Hover {
         /// One row for each element.
         rows: Vec<u32>,
     },
+    /// For cells: the labels of row and column, the value as a percentage, and its interval.
+    Cells {
+        /// What the values are.
+        name: String,
+        /// What the intervals are.
+        interval: String,
+        /// The interval of each value; empty if there are none.
+        intervals: Vec<(f64, f64)>,
+    },
 }
 
-/// How points follow the slider.
+/// How a mark follows the slider.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Follows {
@@ -196,6 +231,8 @@ pub enum Follows {
     Flags,
     /// A point's `x` is the score of its row in the ranking.
     Scores,
+    /// The mark is shown while the slider is at the report's ranking.
+    Ranking,
 }
 
 /// How a line connects its points.
@@ -228,14 +265,20 @@ pub enum Anchor {
 pub enum Colour {
     /// The colour of text.
     Ink,
+    /// The colour of the page, for texts on strong colours.
+    Paper,
     /// Less contrast than text, for the background of a chart.
     Muted,
     /// Little contrast, for grids and connections.
     Faint,
+    /// The background of a group of rows: translucent, so that the grid stays visible.
+    Band,
     /// One of eight colour-blind safe categories, modulo 8.
     Kind(u8),
     /// A step of a sequential scale from weak (0) to strong (9); larger numbers mean 9.
     Step(u8),
+    /// A step of a diverging scale: 0 and 10 are the ends, 5 is the middle; larger numbers mean 10.
+    Diverging(u8),
 }
 
 impl From<Colour> for String {
@@ -243,10 +286,13 @@ impl From<Colour> for String {
     fn from(colour: Colour) -> Self {
         match colour {
             Colour::Ink => "ink".to_owned(),
+            Colour::Paper => "card".to_owned(),
             Colour::Muted => "muted".to_owned(),
             Colour::Faint => "faint".to_owned(),
+            Colour::Band => "band".to_owned(),
             Colour::Kind(kind) => format!("kind-{}", kind % 8),
             Colour::Step(step) => format!("step-{}", step.min(9)),
+            Colour::Diverging(step) => format!("diverging-{}", step.min(10)),
         }
     }
 }
@@ -257,6 +303,8 @@ impl From<Colour> for String {
 pub enum Ramp {
     /// The steps of [`Colour::Step`].
     Steps,
+    /// The steps of [`Colour::Diverging`]; 0.5 is in the middle.
+    Diverging,
     /// Black to white.
     Grey,
 }

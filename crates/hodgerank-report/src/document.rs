@@ -91,7 +91,8 @@ pub struct Section {
 ///
 /// Rows refer to the tables [`RANKING`] and [`SUSPECTS`]. At a stop, the columns `rank`, `score` and
 /// `flagged` of the ranking show the values of that stop, and the table of flagged votes lists those
-/// flagged there. In the chart [`PATH`] a line marks the stop's `share`.
+/// flagged there. The columns `margin` and `tier` and the ranges of ranks belong to the report's ranking and
+/// are shown at its stop only. In the chart [`PATH`] a line marks the stop's `share`.
 #[derive(Debug, Clone, Serialize)]
 pub struct Slider {
     /// The parameter of the path: `lambda` or `time`.

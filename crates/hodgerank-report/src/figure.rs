@@ -31,7 +31,7 @@ use kuva::render::render::{Primitive, Scene};
 
 pub use files::write;
 
-use crate::chart::{Chart, Colour};
+use crate::chart::{Chart, Colour, Mark};
 use crate::palette;
 use frame::Frame;
 
@@ -131,10 +131,13 @@ pub fn draw(chart: &Chart) -> Figure {
         r##"stroke="#fff" stroke-width="2" stroke-linejoin="round" paint-order="stroke""##,
         &mut scene,
     );
-    for mark in &chart.marks {
-        marks::texts(mark, &frame, &mut scene);
-    }
+    let (inverse, outlined): (Vec<&Mark>, Vec<&Mark>) = chart
+        .marks
+        .iter()
+        .partition(|mark| matches!(mark, Mark::Texts { colour: Colour::Paper, .. }));
+    outlined.into_iter().for_each(|mark| marks::texts(mark, &frame, &mut scene));
     scene.add(Primitive::GroupEnd);
+    inverse.into_iter().for_each(|mark| marks::texts(mark, &frame, &mut scene));
     text::escape_formulas(&mut scene);
     Figure { svg: accessible_svg(chart, &scene) }
 }

@@ -8,6 +8,7 @@
 //! | annotators | by the fit of `crowd` in that comparison |
 //! | consistency | decomposition of all votes, and of the votes that are not flagged |
 //! | diagnosis | [`hodgerank::diagnose`] |
+//! | predictions | [`hodgerank::predict`] |
 //!
 //! The slowest methods dominate the cost. Methods that would take too long are omitted and listed.
 
@@ -16,6 +17,7 @@ use hodgerank::decompose::{DecomposeOptions, Decomposition, decompose};
 use hodgerank::diagnose::{DiagnoseOptions, Diagnosis, diagnose};
 use hodgerank::fit::{self, Fit};
 use hodgerank::path::Parameter;
+use hodgerank::predict::Predictor;
 use hodgerank::select::OutlierRule;
 use hodgerank::solve::crowd::Crowd;
 use hodgerank::solve::inverse_scale_space;
@@ -91,6 +93,8 @@ pub struct StudyFindings<'a> {
     pub trusted_agreement: Option<f64>,
     /// Whether the data can support the ranking.
     pub diagnosis: Diagnosis,
+    /// Predicts which of two items a careful annotator prefers.
+    pub predictor: Predictor<'a>,
 }
 
 impl<'a> StudyFindings<'a> {
@@ -139,6 +143,7 @@ impl<'a> StudyFindings<'a> {
             agreement: agreement(ranked, &graph.groups().weight),
             trusted_agreement: agreement(ranked, &trusted_weights(ranked)),
             diagnosis: diagnosis?,
+            predictor: Predictor::new(ranked.study)?,
         })
     }
 

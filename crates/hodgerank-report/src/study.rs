@@ -13,7 +13,9 @@ mod flagged;
 mod item_order;
 mod methods;
 mod path;
+mod predictions;
 mod ranking;
+mod ranking_chart;
 mod rounded;
 mod slider;
 mod stops;
@@ -29,6 +31,7 @@ use suspects::Suspects;
 
 pub use calibration::calibration_chart;
 pub use path::path_chart;
+pub use predictions::no_probabilities;
 
 /// Limits of the page of one study.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,11 +45,13 @@ pub struct Limits {
     pub stops: usize,
     /// Maximum number of annotators in the table. Default: 5,000.
     pub annotators: usize,
+    /// Maximum number of items in the matrix of predictions. Default: 60.
+    pub predicted: usize,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { items: 1_000, suspects: 20_000, stops: 100, annotators: 5_000 }
+        Self { items: 1_000, suspects: 20_000, stops: 100, annotators: 5_000, predicted: 60 }
     }
 }
 
@@ -62,6 +67,8 @@ impl Limits {
             suspects: part(all.suspects, 200),
             stops: part(all.stops * 10, 20).min(all.stops),
             annotators: part(all.annotators * 10, 100).min(all.annotators),
+            // The size of a matrix is the square of its number of items.
+            predicted: part(all.predicted.pow(2) * 10, 100).isqrt().min(all.predicted),
         }
     }
 }
@@ -108,7 +115,10 @@ fn sections(
     suspects: &Suspects,
     limits: &Limits,
 ) -> Vec<Section> {
-    let mut sections = vec![ranking::section(findings, order, slider)];
+    let mut sections = vec![
+        ranking::section(findings, order, slider),
+        predictions::section(findings, order, limits.predicted),
+    ];
     if let (Some(slider), Some((method, _))) = (slider, &findings.path) {
         sections.push(path::section(findings, order, slider, *method));
     }

@@ -38,6 +38,8 @@ pub enum Values {
     Text(Vec<String>),
     /// Indices into [`StudyPage::items`](crate::document::StudyPage::items).
     Item(Vec<u32>),
+    /// Ranks with their ranges: `3 (2–5)`; `*` marks provisional ones.
+    Rank(Vec<RankCell>),
     /// Whole numbers.
     Whole(Vec<Option<i64>>),
     /// Numbers, shown with three decimals.
@@ -49,6 +51,10 @@ pub enum Values {
     /// Probabilities; small ones are shown as powers of ten.
     Probability(Vec<Option<f64>>),
 }
+
+/// The rank of an item: the rank, the best and the worst rank that the votes leave possible, and whether it
+/// is provisional.
+pub type RankCell = (u32, u32, u32, bool);
 
 impl PageColumn {
     /// Returns a column without a hint.

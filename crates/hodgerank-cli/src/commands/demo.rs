@@ -7,9 +7,11 @@ use std::path::Path;
 
 use clap::Args;
 use hodgerank::simulate::{AnnotatorKind, Noise, SimulateOptions, Simulation};
-use hodgerank::{AnnotatorVotes, Comparison, FitOptions, Groups, RankedStudy, Study};
+use hodgerank::{
+    AnnotatorVotes, Comparison, FitOptions, Groups, IntervalOptions, RankedStudy, Study,
+};
 use hodgerank_commands::rank::{AnnotatorLists, RankDocument};
-use hodgerank_commands::{UncountedRows, rank_study, report, simulate};
+use hodgerank_commands::{UncountedRows, estimate_uncertainty, rank_study, report, simulate};
 use hodgerank_io::text::visible_name;
 use hodgerank_io::write::Outputs;
 
@@ -93,6 +95,7 @@ pub(crate) fn run(args: &DemoArgs, terminal: &Terminal) -> Result<(), RunFailure
     let table = outputs.standard()?;
     let page = page.open()?;
     let ranked = rank_study(study, 0, &FitOptions::new(), terminal)?;
+    let ranked = estimate_uncertainty(ranked, &IntervalOptions::default(), terminal)?;
     let agreement = agreement(&ranked, simulation.truth());
     let document = RankDocument {
         studies: vec![ranked],

@@ -6,20 +6,40 @@ use comfy_table::{Cell, CellAlignment, Table};
 use hodgerank::predict::{CalibrationBin, Evaluation};
 use hodgerank::ranking::with_decimals;
 use hodgerank_commands::predict::{
-    HoldoutSummary, PairPredictions, PairRow, PredictDocument, Predicted, ProbabilityMatrix,
-    StudyPredictions,
+    HoldoutSummary, PairPredictions, PairRow, PredictArgs, PredictDocument, Predicted,
+    ProbabilityMatrix, StudyPredictions, predict,
 };
+use hodgerank_io::write::Outputs;
 
 use super::compare::blocks;
-use crate::output::{FormattedText, Style};
+use crate::failure::RunFailure;
+use crate::flags::DocumentCommand;
+use crate::output::{FormattedText, OutputFormat, Style};
 use crate::ranking_table::{visible, write_by};
-use crate::terminal::thousands;
+use crate::terminal::{Terminal, thousands};
 
 /// Digits of probabilities and measures after the decimal point.
 const DECIMALS: usize = 3;
 
 /// Narrower tables have no intervals.
 const MIN_WIDTH_FOR_INTERVALS: u16 = 60;
+
+/// Runs the command, whose figures must not clash with its other output.
+///
+/// # Errors
+/// If the output cannot be opened or written, or the computation fails.
+pub(crate) fn run(
+    command: &DocumentCommand<PredictArgs>,
+    threads: usize,
+    terminal: &Terminal,
+) -> Result<(), RunFailure> {
+    let (votes, args) = (command.files.votes(), &command.args);
+    let mut outputs = Outputs::new(&PredictDocument::inputs(&votes, args));
+    let output = command.output.open(&mut outputs)?;
+    let neighbours = output.format == OutputFormat::Table;
+    let document = predict(&votes, args, neighbours, &mut outputs, threads, terminal)?;
+    output.write(&document)
+}
 
 impl FormattedText for PredictDocument {
     fn write_text(&self, style: Style, out: &mut dyn Write) -> io::Result<()> {

@@ -293,3 +293,21 @@ fn pairs_of_too_many_items_are_refused_with_advice() {
     // Neighbours in the ranking are few.
     dir.run(&["predict", "v.csv", "--method", "l2", "-q"]).success();
 }
+
+#[test]
+fn figures_show_the_calibration() {
+    let dir = arena();
+    let figures = ["--holdout", "25%", "--figures", "f"];
+    let run = |options: &[&str]| dir.run(&[&["predict", "v.csv"], options].concat());
+    let done = run(&figures).success();
+    assert!(done.stderr.contains("figures written to f"), "{}", done.stderr);
+    let svg = String::from_utf8(dir.read("f/calibration.svg")).unwrap();
+    assert!(svg.starts_with("<svg") && svg.contains("Predictions and held-out votes"));
+    assert!(dir.read("f/calibration.png").starts_with(b"\x89PNG"));
+    // Without held-out votes there is nothing to draw.
+    assert_eq!(run(&["--figures", "g"]).code, Some(2));
+    // No output replaces another one.
+    let clash = run(&[&figures[..], &["--format", "csv", "-o", "f/calibration.svg"]].concat());
+    assert_eq!(clash.code, Some(2), "{}", clash.stderr);
+    assert!(clash.stderr.contains("--figures"), "{}", clash.stderr);
+}

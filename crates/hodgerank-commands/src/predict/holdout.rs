@@ -3,10 +3,11 @@
 use hodgerank::predict::{CalibrationBin, Evaluation, HoldoutEvaluation, Predictor, hold_out};
 use hodgerank::{ComparisonGraph, FitOptions, Method, RankedStudy, Study};
 use hodgerank_io::write::{Column, Table};
+use hodgerank_report::study::no_probabilities;
 use hodgerank_report::words::{counted, thousands};
 use serde::Serialize;
 
-use super::{Predicted, StudyPredictions, USE_BT, no_probabilities};
+use super::{Predicted, StudyPredictions, USE_BT};
 use crate::certificate::CertificateSummary;
 use crate::failure::Failure;
 use crate::observer::{Observer, Task};
@@ -82,7 +83,7 @@ pub(super) fn evaluate(
     let ranked = rank_study(split.training.clone(), rejected, &options.fit, observer)?;
     let predictor = Predictor::new(&ranked)?;
     if let Some(reason) = predictor.no_factor() {
-        let problem = format!("{by}{}", no_probabilities(&ranked, reason));
+        let problem = format!("{by}{}", no_probabilities(ranked.fit.method, reason));
         return Err(Failure::Unanswerable { problem, help: USE_BT.to_owned() });
     }
     // Methods are compared by the votes of the same careful people, so these are found for all methods.

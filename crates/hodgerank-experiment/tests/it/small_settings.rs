@@ -41,6 +41,8 @@ fn check_chart(chart: &Chart) {
             Mark::Line { x, y, .. } | Mark::Texts { x, y, .. } => (vec![x, y], None),
             Mark::Segments { x0, y0, x1, y1, hover, .. } => (vec![x0, y0, x1, y1], Some(hover)),
             Mark::Bars { x0, x1, y0, y1, hover, .. } => (vec![x0, x1, y0, y1], Some(hover)),
+            Mark::Intervals { x0, x1, y, .. } => (vec![x0, x1, y], None),
+            Mark::Bands { y0, y1, .. } => (vec![y0, y1], None),
             Mark::Cells { x, y, value, hover, .. } => {
                 assert!(value.iter().all(|v| (0.0..=1.0).contains(v)), "{}", chart.id);
                 (vec![x, y, value], Some(hover))

@@ -25,6 +25,9 @@ test("cells are formatted by their kind", () => {
   assert.equal(text("share", 0.5), "50.0%");
   assert.equal(text("interval", [0.03, 0.071]), "3.0%–7.1%");
   assert.equal(text("probability", 0.5), "0.5000");
+  assert.equal(text("rank", [3, 2, 5, false]), "3 (2–5)");
+  assert.equal(text("rank", [1234, 1234, 1234, true]), "1,234 *");
+  assert.equal(text("rank", 7), "7");
   assert.equal(text("text", "x"), "x");
   assert.equal(text("number", null), "");
 });

@@ -71,6 +71,20 @@ for (const [side, theme] of [
     }
   });
 
+  test(`diverging colours increase in contrast towards both ends (${theme})`, () => {
+    const steps = Array.from({ length: 11 }, (_, step) => colour(`diverging-${step}`, side));
+    const contrasts = steps.map((step) => contrast(step, colour("card", side)));
+    for (let step = 0; step < 5; step += 1) {
+      assert.ok(contrasts[step] > 1.05 * contrasts[step + 1], `diverging-${step}`);
+      assert.ok(contrasts[10 - step] > 1.05 * contrasts[9 - step], `diverging-${10 - step}`);
+      for (const [vision, matrix] of Object.entries(VISIONS)) {
+        const [a, b] = [seen(steps[step], matrix), seen(steps[10 - step], matrix)];
+        const far = Math.hypot(...a.map((part, k) => part - b[k]));
+        assert.ok(far > 0.05, `diverging-${step} and its opposite, ${vision}: ${far}`);
+      }
+    }
+  });
+
   test(`texts are legible (${theme})`, () => {
     for (const name of ["ink", "muted", "accent"]) {
       for (const under of ["card", "page"]) {

@@ -66,9 +66,15 @@ async function checkStops(page, study) {
   for (const stop of new Set([slider.chosen, 0, 1, last >> 1, last])) {
     await moveSlider(page, stop);
     const follow = { rank: slider.ranks, score: slider.scores, flagged: slider.item_flagged };
-    const columns = ranking.columns.map((column) =>
-      Object.hasOwn(follow, column.id) ? { ...column, values: follow[column.id][stop] } : column,
-    );
+    const valuesOf = ({ id, values }) => {
+      if (stop === slider.chosen) {
+        return values;
+      }
+      return ["margin", "tier"].includes(id)
+        ? values.map(() => null)
+        : (follow[id]?.[stop] ?? values);
+    };
+    const columns = ranking.columns.map((column) => ({ ...column, values: valuesOf(column) }));
     const rows = Array.from(slider.ranks[stop].keys());
     rows.sort((a, b) => slider.ranks[stop][a] - slider.ranks[stop][b] || a - b);
     const texts = (table, row) => table.map((column) => cellText(column, row, items));
@@ -155,5 +161,20 @@ test("a report by the values of a column has a chooser", { skip }, async () => {
   await page.locator("#chooser").selectOption({ index: 1 });
   await checkStops(page, report.studies[1]);
   assert.ok((await rowsOf(page, "ranking")).length > 0);
+  assert.deepEqual(faults, []);
+});
+
+test("the ranking shows error bars, tiers and ranges, and predictions follow it", {
+  skip,
+}, async () => {
+  const { page, faults, report } = await opened(COFFEES);
+  assert.match(report.studies[0].summary[0].text, /settled|certain/);
+  assert.ok(await page.locator("#chart-ranking .intervals").isVisible());
+  assert.ok(await page.locator("#chart-ranking .bands").isVisible());
+  const heads = await page.locator("#table-ranking th").allTextContents();
+  assert.ok(heads.includes("±") && heads.includes("tier"), heads.join());
+  await page.locator("#chart-predictions .plot").focus();
+  await page.keyboard.press("Home");
+  assert.match(await page.locator(".tip").innerText(), /probability\s+\d+\.\d%\s+95% interval/);
   assert.deepEqual(faults, []);
 });

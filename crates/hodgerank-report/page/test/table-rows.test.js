@@ -21,6 +21,15 @@ test("rows are sorted by the kind of their column", () => {
     [0.1, 0.2],
   ];
   assert.deepEqual(sort("interval", intervals), [2, 1, 0]);
+  assert.deepEqual(
+    sort("rank", [
+      [2, 1, 9, true],
+      [10, 8, 12, false],
+      [1, 1, 1, false],
+    ]),
+    [2, 0, 1],
+  );
+  assert.deepEqual(sort("rank", [3, 1, 2]), [1, 2, 0]);
   assert.deepEqual(sort("interval", [null, ...intervals], true), [1, 2, 3, 0]);
 });
 

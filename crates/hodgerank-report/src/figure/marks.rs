@@ -16,10 +16,13 @@ use super::position::Point;
 use super::svg_path::{SvgPath, add_line, add_shape};
 use super::{TEXT_SIZE, kuva_colour};
 use crate::chart::{Anchor, Colour, Mark, PointShape, Ramp};
-use crate::palette;
+use crate::palette::{self, BAND_OPACITY};
 
 /// Factor from sizes on screen, which charts specify, to sizes in a printed figure.
 const PRINT_SCALE: f64 = 0.8;
+
+/// Half the height of the cap of an error bar, in pixels.
+const HALF_CAP: f64 = 2.5;
 
 /// Number of steps into which the values of a heat map or an image are rounded.
 const LEVELS: f64 = 63.0;
@@ -57,8 +60,46 @@ pub(super) fn draw(mark: &Mark, frame: &Frame, scene: &mut Scene) {
             });
             cells(*ramp, boxes, scene);
         }
+        Mark::Intervals { colour, width, x0, x1, y, .. } => {
+            let mut path = SvgPath::default();
+            for (low, high) in frame.positions(x0, y).zip(frame.positions(x1, y)) {
+                if let Some((low, high)) = low.zip(high) {
+                    add_error_bar(&mut path, low, high);
+                }
+            }
+            stroke(path, *colour, PRINT_SCALE * width, false, scene);
+        }
+        Mark::Bands { y0, y1, .. } => {
+            let ((left, _), (right, _)) = frame.plot_area();
+            let mut path = SvgPath::default();
+            let heights = |ends: &[f64]| -> Vec<Option<f64>> {
+                let x = vec![0.0; ends.len()];
+                frame.positions(&x, ends).map(|place| place.map(|(_, y)| y)).collect()
+            };
+            for (first, second) in heights(y0).into_iter().zip(heights(y1)) {
+                if let Some((first, second)) = first.zip(second) {
+                    let (low, high) = ordered((left, first), (right, second));
+                    path.rectangle(low, high);
+                }
+            }
+            if let Some(d) = path.finish() {
+                let (fill, opacity) = (Some(kuva_colour(Colour::Ink)), Some(BAND_OPACITY));
+                let (stroke, stroke_width, stroke_dasharray) = (Color::None, 0.0, None);
+                let data = PathData { d, fill, stroke, stroke_width, opacity, stroke_dasharray };
+                scene.add(Primitive::Path(Box::new(data)));
+            }
+        }
         // Texts are drawn above everything else and are never clipped: see `texts`.
         Mark::Texts { .. } => {}
+    }
+}
+
+/// Adds a line with caps at both ends.
+fn add_error_bar(path: &mut SvgPath, low: Point, high: Point) {
+    let cap = |(x, y): Point| ((x, y - HALF_CAP), (x, y + HALF_CAP));
+    for (from, to) in [(low, high), cap(low), cap(high)] {
+        path.start(from);
+        path.line(to);
     }
 }
 

@@ -33,6 +33,10 @@ impl ItemOrder {
         let graph = ranked.graph;
         let ranking = Ranking::within(graph, &ranked.fit.components, &ranked.fit.scores);
         let ranking = ranking.with_flagged(graph, &ranked.fit.flagged);
+        let ranking = match &ranked.study.uncertainty {
+            Some(uncertainty) => ranking.with_uncertainty(uncertainty),
+            None => ranking,
+        };
         let plain = &findings.all_votes.scores;
         let unit = findings.unit_of_outcomes();
         let plain_score = plain.iter().map(|score| unit * score).collect();

@@ -1,18 +1,20 @@
-//! The section with the ranking: robust and plain scores.
+//! The section with the ranking: ranks, scores, and how certain they are.
 
-use super::item_order::{ItemOrder, label, rows_note};
+use hodgerank::RankedItem;
+use hodgerank::uncertainty::RankCoverage;
+
+use super::item_order::ItemOrder;
+use super::ranking_chart::chart;
 use super::rounded::rounded;
-use crate::chart::{Axis, Chart, Colour, Follows, Hover, LegendEntry, Mark, PointShape, Sign};
+use crate::chart::short_label;
 use crate::document::{RANKING, Section, Slider};
 use crate::findings::StudyFindings;
 use crate::table::{PageColumn, PageTable, Values};
-use crate::words::thousands;
+use crate::words::{percent, thousands};
 
-/// Maximum number of items in the chart.
-const MAX_DRAWN: usize = 60;
-
-const ROBUST: Colour = Colour::Kind(0);
-const PLAIN: Colour = Colour::Kind(1);
+/// What the mark of provisional items means.
+pub(super) const PROVISIONAL: &str = "* provisional: too little is known about the item, because it has \
+    few votes, never won or never lost, or could have more than half of the ranks.";
 
 pub(super) fn section(
     findings: &StudyFindings<'_>,
@@ -46,28 +48,74 @@ pub(super) fn section(
         ),
         _ => text,
     };
+    let mut text = vec![text];
+    text.extend(certainty(findings, slider.is_some()));
     Section {
         id: "ranking".to_owned(),
         title: "Ranking".to_owned(),
-        text: vec![text],
+        text,
         charts: vec![chart(findings, order, slider)],
         tables: vec![table(findings, order)],
+    }
+}
+
+/// How error bars, ranges of ranks and tiers are to be read.
+fn certainty(findings: &StudyFindings<'_>, has_slider: bool) -> Option<String> {
+    let found = findings.ranked.study.uncertainty.as_ref()?;
+    let hold = match found.options.ranks {
+        RankCoverage::All => "all of them hold together",
+        RankCoverage::Each => "each of them holds",
+    };
+    let at_stop = match has_slider {
+        true => " At other stops of the slider, none of this is known.",
+        false => "",
+    };
+    Some(format!(
+        "Error bars are the {level} intervals of the robust scores. Ranges in parentheses are the ranks that \
+         an item can have; {hold} with a probability of {level}. A tier ends before the first \
+         item that its best item is surely better than. Overlapping error bars do not mean that two items \
+         cannot be told apart: ranges and tiers compare all pairs of items.{at_stop}",
+        level = level(findings),
+    ))
+}
+
+/// The level of intervals and ranges of ranks: `95%`.
+pub(super) fn level(findings: &StudyFindings<'_>) -> String {
+    let level = findings.ranked.study.uncertainty.as_ref().map_or(0.0, |found| found.options.level);
+    percent(level).replace(".0%", "%")
+}
+
+/// A label of at most `max_characters`, with the mark of provisional items.
+pub(super) fn marked(label: String, row: &RankedItem, max_characters: usize) -> String {
+    match row.provisional {
+        true => short_label(&label, max_characters - 2) + " *",
+        false => label,
     }
 }
 
 fn table(findings: &StudyFindings<'_>, order: &ItemOrder) -> PageTable {
     let rows = &order.ranking.items[..order.listed];
     let all = order.ranking.items.len();
-    let whole = |pick: &dyn Fn(&hodgerank::RankedItem) -> i64| {
+    let whole = |pick: &dyn Fn(&RankedItem) -> i64| {
         Values::Whole(rows.iter().map(|row| Some(pick(row))).collect())
     };
     let largest = rows.iter().fold(0.0f64, |max, row| max.max(row.score.abs()));
-    let number = |pick: &dyn Fn(&hodgerank::RankedItem) -> f64| {
+    let number = |pick: &dyn Fn(&RankedItem) -> f64| {
         Values::Number(rows.iter().map(|row| Some(rounded(pick(row), largest))).collect())
     };
-    let plain = |row: &hodgerank::RankedItem| i64::from(order.plain_rank[row.item as usize]);
+    let rank = |row: &RankedItem| {
+        let (low, high) = row.rank_range.unwrap_or((row.rank, row.rank));
+        (row.rank, low, high, row.provisional)
+    };
+    let has_intervals = findings.ranked.study.uncertainty.is_some();
+    let plain = |row: &RankedItem| i64::from(order.plain_rank[row.item as usize]);
     let mut columns = vec![
-        PageColumn::new("rank", "rank", whole(&|row| i64::from(row.rank))),
+        PageColumn::new("rank", "rank", Values::Rank(rows.iter().map(rank).collect())).with_hint(
+            match has_intervals {
+                true => "In parentheses: the best and the worst rank that the votes leave possible",
+                false => "",
+            },
+        ),
         PageColumn::new("item", "item", Values::Item((0..rows.len() as u32).collect())),
         PageColumn::new("score", "score", number(&|row| row.score)).with_hint(
             match findings.ranked.fit.outcome_size {
@@ -75,6 +123,22 @@ fn table(findings: &StudyFindings<'_>, order: &ItemOrder) -> PageTable {
                 Some(_) => "Log-odds: at a difference of 1, 73 of 100 people prefer the first item",
             },
         ),
+    ];
+    if has_intervals {
+        let margin = |row: &RankedItem| {
+            let (low, high) = row.interval?;
+            Some(rounded(0.5 * (high - low), largest)).filter(|margin| margin.is_finite())
+        };
+        let hint = format!("Half the width of the {} interval of the score", level(findings));
+        let margins = Values::Number(rows.iter().map(margin).collect());
+        columns.push(PageColumn::new("margin", "±", margins).with_hint(&hint));
+        let tiers = Values::Whole(rows.iter().map(|row| row.tier.map(i64::from)).collect());
+        columns.push(
+            PageColumn::new("tier", "tier", tiers)
+                .with_hint("Items of a tier cannot be told from its best item"),
+        );
+    }
+    columns.extend([
         PageColumn::new("plain_rank", "plain rank", whole(&plain))
             .with_hint("Rank by all votes (least squares)"),
         PageColumn::new(
@@ -90,7 +154,7 @@ fn table(findings: &StudyFindings<'_>, order: &ItemOrder) -> PageTable {
         PageColumn::new("wins", "wins", whole(&|row| row.wins as i64)),
         PageColumn::new("losses", "losses", whole(&|row| row.losses as i64)),
         PageColumn::new("ties", "ties", whole(&|row| row.ties as i64)),
-    ];
+    ]);
     if findings.ranked.fit.components.len() > 1 {
         let component =
             PageColumn::new("component", "component", whole(&|row| row.component.into()));
@@ -98,83 +162,17 @@ fn table(findings: &StudyFindings<'_>, order: &ItemOrder) -> PageTable {
             component.with_hint("Ranks and scores of different components cannot be compared"),
         );
     }
-    let note = (order.listed < all).then(|| {
-        format!(
+    let mut notes = Vec::new();
+    if order.listed < all {
+        notes.push(format!(
             "Only the best {} of {} items are listed; `hodgerank rank` lists all.",
             thousands(order.listed as u64),
             thousands(all as u64)
-        )
-    });
-    PageTable { id: RANKING.to_owned(), title: "All items, best first".to_owned(), note, columns }
-}
-
-fn chart(findings: &StudyFindings<'_>, order: &ItemOrder, slider: Option<&Slider>) -> Chart {
-    // Points refer to rows of the page's table, so only listed items can be shown.
-    let shown: Vec<usize> = if order.listed < order.ranking.items.len() {
-        (0..MAX_DRAWN.min(order.listed)).collect()
-    } else {
-        order.best_and_worst(MAX_DRAWN)
-    };
-    let rows: Vec<&hodgerank::RankedItem> =
-        shown.iter().map(|&k| &order.ranking.items[k]).collect();
-    let plain: Vec<f64> = rows.iter().map(|row| order.plain_score[row.item as usize]).collect();
-    let robust: Vec<f64> = rows.iter().map(|row| row.score + 0.0).collect();
-    let y: Vec<f64> = (0..rows.len()).map(|k| k as f64).collect();
-    let hover = || Hover::Rows {
-        table: RANKING.to_owned(),
-        rows: shown.iter().map(|&k| k as u32).collect(),
-    };
-    let labels = rows.iter().map(|row| label(findings, row.item)).collect();
-    let all = order.ranking.items.len();
-    let note = if order.listed < all {
-        Some(format!("Only the best {} of {} items are shown.", rows.len(), thousands(all as u64)))
-    } else {
-        rows_note(rows.len(), all)
-    };
-    let points = |colour, shape, size, x: Vec<f64>, follows| Mark::Points {
-        colour,
-        shape,
-        size,
-        x,
-        y: y.clone(),
-        hover: hover(),
-        follows,
-    };
-    // The axis includes the scores at every stop of the slider.
-    let moved = slider.iter().flat_map(|slider| &slider.scores);
-    let moved = moved.flat_map(|scores| shown.iter().map(|&row| scores[row]));
-    let x = Axis::numbers("score", plain.iter().chain(&robust).copied().chain(moved));
-    let marks = vec![
-        Mark::Segments {
-            colour: Colour::Faint,
-            width: 2.0,
-            arrow: false,
-            x0: plain.clone(),
-            y0: y.clone(),
-            x1: robust.clone(),
-            y1: y.clone(),
-            hover: Hover::Nothing,
-        },
-        points(PLAIN, PointShape::Diamond, 4.0, plain, None),
-        points(ROBUST, PointShape::Circle, 5.0, robust, Some(Follows::Scores)),
-    ];
-    let best = order.ranking.items.first().map_or(String::new(), |row| label(findings, row.item));
-    let worst = order.ranking.items.last().map_or(String::new(), |row| label(findings, row.item));
-    Chart {
-        id: "ranking".to_owned(),
-        title: "Robust and plain scores".to_owned(),
-        alt: format!(
-            "Each row is an item, best at the top, with its robust score and its plain score by all \
-             votes. {best} is first and {worst} last. The table below has all values."
-        ),
-        note,
-        x,
-        y: Axis::labels_down("item", labels),
-        aspect: (0.12 + 0.032 * rows.len() as f64).max(0.3),
-        marks,
-        legend: vec![
-            LegendEntry::new("robust", ROBUST, Sign::Point(PointShape::Circle)),
-            LegendEntry::new("plain (all votes)", PLAIN, Sign::Point(PointShape::Diamond)),
-        ],
+        ));
     }
+    if rows.iter().any(|row| row.provisional) {
+        notes.push(PROVISIONAL.to_owned());
+    }
+    let note = (!notes.is_empty()).then(|| notes.join(" "));
+    PageTable { id: RANKING.to_owned(), title: "All items, best first".to_owned(), note, columns }
 }

@@ -1,6 +1,7 @@
 //! The results in a few figures and sentences.
 
-use hodgerank::kendall;
+use hodgerank::uncertainty::{self, MAX_ITEMS_BY_DEFAULT};
+use hodgerank::{RankedStudy, Settled, kendall};
 
 use super::annotators;
 use super::item_order::{ItemOrder, label};
@@ -28,12 +29,45 @@ pub(super) fn facts(findings: &StudyFindings<'_>) -> Vec<Fact> {
 
 /// Returns the summary.
 pub(super) fn sentences(findings: &StudyFindings<'_>, order: &ItemOrder) -> Vec<Sentence> {
-    let mut texts = vec![input(findings), best_items(findings, order), agreement(findings)];
+    let mut texts = vec![
+        certainty(findings.ranked.study, order),
+        input(findings),
+        best_items(findings, order),
+        agreement(findings),
+    ];
     texts.extend(effect_of_flags(findings, order));
     let mut sentences: Vec<Sentence> = texts.into_iter().map(Sentence::from).collect();
     sentences.extend(annotators::sentence(findings));
     sentences.push(verdict(findings).into());
     sentences
+}
+
+/// Which ranks are settled; of the largest component, if there are several.
+fn certainty(study: &RankedStudy, order: &ItemOrder) -> String {
+    let method = study.fit.method;
+    if study.uncertainty.is_none() {
+        return if !uncertainty::supports(method) {
+            format!("How certain the ranks are is not known: the method {method} has no intervals.")
+        } else if study.input.items > MAX_ITEMS_BY_DEFAULT {
+            format!(
+                "How certain the ranks are was not estimated, because there are more than \
+                 {MAX_ITEMS_BY_DEFAULT} items."
+            )
+        } else {
+            "How certain the ranks are was not estimated.".to_owned()
+        };
+    }
+    let largest = order.ranking.items.iter().filter(|row| row.component == 1);
+    let (ranges, tiers): (Vec<(u32, u32)>, Vec<u32>) =
+        largest.filter_map(|row| row.rank_range.zip(row.tier)).unzip();
+    let sentence = Settled::new(&ranges, &tiers).sentence();
+    match study.fit.components.len() {
+        1 => sentence,
+        _ => {
+            let (initial, rest) = sentence.split_at(1);
+            format!("In the largest component, {}{rest}", initial.to_lowercase())
+        }
+    }
 }
 
 fn input(findings: &StudyFindings<'_>) -> String {

@@ -105,6 +105,15 @@ fn cells(ramp: Ramp, wide: u32, high: u32, value: impl Fn(u32, u32) -> f64) -> M
     }
 }
 
+fn intervals() -> Mark {
+    let (x0, x1, y) = (vec![2.0, 4.0], vec![8.0, f64::INFINITY], vec![5.0, 7.0]);
+    Mark::Intervals { colour: Colour::Kind(4), width: 2.0, x0, x1, y, follows: None }
+}
+
+fn bands() -> Mark {
+    Mark::Bands { y0: vec![1.0], y1: vec![4.0], follows: None }
+}
+
 fn texts(text: &str) -> Mark {
     let text = vec![text.to_owned()];
     Mark::Texts { colour: Colour::Ink, anchor: Anchor::Middle, x: vec![5.0], y: vec![5.0], text }
@@ -119,6 +128,8 @@ fn every_mark() -> Vec<Mark> {
     marks.extend([segments(false), segments(true), bars(), texts("word")]);
     marks.push(cells(Ramp::Steps, 4, 4, |x, y| f64::from(x + y) / 6.0));
     marks.push(cells(Ramp::Grey, 4, 4, |x, y| f64::from(x + y) / 6.0));
+    marks.push(cells(Ramp::Diverging, 4, 4, |x, y| f64::from(x + y) / 6.0));
+    marks.extend([intervals(), bands()]);
     marks
 }
 
@@ -446,4 +457,20 @@ fn names_outside_the_folder_are_rejected() {
     let error = figure::write(&twice, &folder, "--figures", &mut Outputs::new(&[])).unwrap_err();
     assert!(matches!(error, FigureError::Name { .. }));
     assert!(!folder.exists());
+}
+
+#[test]
+fn error_bars_have_caps_and_bands_let_the_grid_through() {
+    let hidden = || Axis::hidden(0.0, 10.0);
+    let drawn = draw(&chart(hidden(), hidden(), vec![intervals()])).into_svg();
+    // A bar and two caps; the unbounded interval is left out.
+    let path = drawn.split("<path d=\"").find(|part| part.contains("stroke=\"#e69f00\""));
+    let path = path.expect("error bars in their colour").split('"').next().unwrap();
+    assert_eq!(path.matches('M').count(), 3, "{path}");
+    let with_bands = draw(&numbers(vec![bands()])).into_svg();
+    assert!(with_bands.contains("fill-opacity=\"0.07\""), "{with_bands}");
+    let shaded = inked(&picture(&chart(hidden(), hidden(), vec![bands()])));
+    let all = picture(&chart(hidden(), hidden(), Vec::new()));
+    let share = (shaded - inked(&all)) as f64 / f64::from(all.width() * all.height());
+    assert!((0.2..0.4).contains(&share), "3 of 10 units are shaded: {share}");
 }

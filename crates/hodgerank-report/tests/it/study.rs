@@ -2,7 +2,7 @@
 
 use hodgerank::select::OutlierRule;
 use hodgerank::simulate::{Noise, SimulateOptions, Simulation};
-use hodgerank::{FitOptions, Groups, Labels, Method, RankedStudy, Ranking, Study};
+use hodgerank::{FitOptions, Groups, IntervalOptions, Labels, Method, RankedStudy, Ranking, Study};
 use hodgerank_report::chart::{Chart, Hover, Mark};
 use hodgerank_report::document::{RANKING, SUSPECTS, StudyPage};
 use hodgerank_report::findings::{ReportInput, StudyFindings};
@@ -32,7 +32,8 @@ impl TestStudy {
             rows: votes,
             comparisons: votes,
         };
-        Self(RankedStudy::new(study, 0, &options).unwrap())
+        let ranked = RankedStudy::new(study, 0, &options).unwrap();
+        Self(ranked.with_uncertainty(&IntervalOptions::default()).unwrap())
     }
 
     fn simulated(items: usize, votes: u64, options: FitOptions) -> Self {
@@ -84,6 +85,7 @@ pub(crate) fn table<'a>(page: &'a StudyPage, id: &str) -> &'a PageTable {
 pub(crate) fn length(values: &Values) -> usize {
     match values {
         Values::Text(values) => values.len(),
+        Values::Rank(values) => values.len(),
         Values::Item(values) => values.len(),
         Values::Whole(values) => values.len(),
         Values::Number(values) | Values::Share(values) | Values::Probability(values) => {
@@ -119,6 +121,8 @@ pub(crate) fn check(page: &StudyPage) {
                 Mark::Line { x, y, .. } | Mark::Texts { x, y, .. } => (vec![x, y], None),
                 Mark::Segments { x0, y0, x1, y1, hover, .. }
                 | Mark::Bars { x0, x1, y0, y1, hover, .. } => (vec![x0, y0, x1, y1], Some(hover)),
+                Mark::Intervals { x0, x1, y, .. } => (vec![x0, x1, y], None),
+                Mark::Bands { y0, y1, .. } => (vec![y0, y1], None),
             };
             for column in &places {
                 assert_eq!(column.len(), places[0].len(), "{}", chart.id);
@@ -130,6 +134,9 @@ pub(crate) fn check(page: &StudyPage) {
                     assert_eq!(rows.len(), places[0].len());
                     let all = length(&table(page, id).columns[0].values);
                     assert!(rows.iter().all(|&row| (row as usize) < all), "{}", chart.id);
+                }
+                Some(Hover::Cells { intervals, .. }) => {
+                    assert!(intervals.is_empty() || intervals.len() == places[0].len());
                 }
                 Some(Hover::Nothing) | None => {}
             }
@@ -253,7 +260,114 @@ fn figures_show_what_the_ranking_flags() {
     let drawn: usize = map.marks.iter().map(points).sum();
     assert_eq!(drawn, study.fit.flagged.iter().filter(|&&votes| votes > 0.0).count());
     let names: Vec<&str> = figures.iter().map(|chart| chart.id.as_str()).collect();
-    for name in ["ranking", "path", "outlier-map", "arrows", "bump", "shares", "comparisons"] {
+    for name in
+        ["ranking", "predictions", "path", "outlier-map", "arrows", "bump", "shares", "comparisons"]
+    {
         assert!(names.contains(&name), "{names:?}");
     }
+}
+
+/// Returns the chart with this name.
+fn chart<'a>(page: &'a StudyPage, id: &str) -> &'a Chart {
+    charts(page).find(|chart| chart.id == id).unwrap()
+}
+
+#[test]
+fn the_ranking_shows_how_certain_it_is() {
+    let study = TestStudy::simulated(20, 3000, FitOptions::new().method(Method::BradleyTerry));
+    let page = study.page();
+    check(&page);
+    let ranking = chart(&page, RANKING);
+    let bars = ranking.marks.iter().find_map(|mark| match mark {
+        Mark::Intervals { x0, x1, y, .. } => Some((x0, x1, y)),
+        _ => None,
+    });
+    let (low, high, y) = bars.expect("error bars");
+    let rows = &study.ranking.items;
+    assert_eq!(y.len(), rows.len());
+    for (k, row) in rows.iter().enumerate() {
+        assert_eq!((low[k], high[k]), row.interval.unwrap());
+        assert!(ranking.x.from < low[k] && high[k] < ranking.x.to, "bars are not cut off");
+    }
+    let bands = ranking.marks.iter().find_map(|mark| match mark {
+        Mark::Bands { y0, y1, .. } => Some((y0, y1)),
+        _ => None,
+    });
+    let (first, last) = bands.expect("tiers");
+    assert_eq!(first.len() as u32, rows.last().unwrap().tier.unwrap());
+    for (k, row) in rows.iter().enumerate() {
+        let tier = row.tier.unwrap() as usize - 1;
+        assert!(first[tier] < k as f64 && (k as f64) < last[tier], "row {k} is in its band");
+    }
+    let column = |id: &str| table(&page, RANKING).columns.iter().find(|column| column.id == id);
+    let Values::Rank(ranks) = &column("rank").unwrap().values else { panic!("ranks") };
+    for (shown, row) in ranks.iter().zip(rows) {
+        let (best, worst) = row.rank_range.unwrap();
+        assert_eq!(*shown, (row.rank, best, worst, row.provisional));
+    }
+    assert!(column("margin").is_some() && column("tier").is_some());
+    let first = &page.summary[0].text;
+    assert!(first.contains("settled") || first.contains("certain"), "{first}");
+}
+
+#[test]
+fn provisional_items_and_missing_intervals_are_explained() {
+    // Item d is compared once.
+    let mut few = vec![(0, 1, 1.0, 60.0), (0, 1, -1.0, 40.0), (1, 2, 1.0, 60.0)];
+    few.extend([(1, 2, -1.0, 40.0), (2, 3, -1.0, 1.0)]);
+    let plain = FitOptions::new().method(Method::BradleyTerry);
+    let page = TestStudy::new(&["a", "b", "c", "d"], votes(&few), plain).page();
+    check(&page);
+    let ranking = chart(&page, RANKING);
+    let note = ranking.note.as_ref().expect("a note");
+    assert!(note.contains("* provisional"), "{note}");
+    let hodgerank_report::chart::Ticks::Labels { labels } = &ranking.y.ticks else { panic!() };
+    assert!(labels.contains(&"d *".to_owned()), "{labels:?}");
+    assert!(table(&page, RANKING).note.as_ref().unwrap().contains("* provisional"));
+
+    let page = TestStudy::simulated(8, 400, options(Method::InverseScaleSpace)).page();
+    assert!(page.summary[0].text.contains("iss has no intervals"), "{:?}", page.summary);
+    assert!(!chart(&page, RANKING).marks.iter().any(|mark| matches!(mark, Mark::Bands { .. })));
+    let columns = &table(&page, RANKING).columns;
+    assert!(!columns.iter().any(|column| column.id == "margin"));
+
+    let apart = votes(&[(0, 1, 1.0, 9.0), (0, 1, -1.0, 1.0), (2, 3, 1.0, 2.0)]);
+    let page = TestStudy::new(&["a", "b", "c", "d"], apart, FitOptions::default()).page();
+    check(&page);
+    assert!(page.summary[0].text.starts_with("In the largest component, "), "{:?}", page.summary);
+}
+
+#[test]
+fn predictions_are_those_of_the_predictor() {
+    let study = TestStudy::simulated(70, 9000, FitOptions::new().method(Method::BradleyTerry));
+    let findings = study.findings();
+    let page = study::page(&findings, &Limits::default());
+    check(&page);
+    let matrix = chart(&page, "predictions");
+    assert!(matrix.note.as_ref().unwrap().contains("best 60 of 70"), "{:?}", matrix.note);
+    let Mark::Cells { x, y, value, hover: Hover::Cells { intervals, .. }, .. } = &matrix.marks[0]
+    else {
+        panic!("cells")
+    };
+    assert_eq!((value.len(), intervals.len()), (60 * 59, 60 * 59));
+    let item = |place: f64| study.ranking.items[place as usize].item;
+    for k in (0..value.len()).step_by(97) {
+        let found = findings.predictor.predict(item(y[k]), item(x[k]));
+        assert!((value[k] - found.probability.unwrap()).abs() <= 0.0005);
+        assert!((intervals[k].0 - found.low.unwrap()).abs() <= 0.0005);
+        assert_eq!(value[k] >= 0.5, y[k] < x[k], "the better item is preferred");
+    }
+    assert_eq!(length(&table(&page, "neighbours").columns[0].values), 69);
+    // Several studies share the size of one page.
+    let small = study::page(&findings, &Limits::shared_by(200));
+    let Mark::Cells { value, .. } = &chart(&small, "predictions").marks[0] else { panic!("cells") };
+    assert_eq!(value.len(), 13 * 12);
+
+    let agreed = votes(&[(0, 1, 1.0, 3.0), (1, 2, 1.0, 2.0)]);
+    let options = FitOptions::new().method(Method::L2);
+    let page = TestStudy::new(&["a", "b", "c"], agreed, options).page();
+    check(&page);
+    let section = page.sections.iter().find(|section| section.id == "predictions").unwrap();
+    assert!(section.text[0].contains("no vote contradicts"), "{:?}", section.text);
+    assert!(section.charts.is_empty() && section.tables.is_empty());
 }
