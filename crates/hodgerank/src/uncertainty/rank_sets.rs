@@ -199,7 +199,7 @@ pub(super) fn draw_errors(covariance: &Mat<f64>, draws: usize) -> Vec<f64> {
 mod tests {
     use super::*;
 
-    fn sets(
+    fn sets_of(
         scores: &[f64],
         covariance: &Mat<f64>,
         level: f64,
@@ -218,10 +218,10 @@ mod tests {
     #[test]
     fn clear_differences_give_single_ranks_and_tiers() {
         let scores = [0.0, 3.0, 1.0, 2.0];
-        let sets = sets(&scores, &independent(&[0.01; 4]), 0.95, 200, RankCoverage::All);
+        let sets = sets_of(&scores, &independent(&[0.01; 4]), 0.95, 200, RankCoverage::All);
         assert_eq!(sets.ranges, [(4, 4), (1, 1), (3, 3), (2, 2)]);
         assert_eq!(sets.tiers, [4, 1, 3, 2]);
-        let sets = sets(&scores, &independent(&[9.0; 4]), 0.95, 200, RankCoverage::All);
+        let sets = sets_of(&scores, &independent(&[9.0; 4]), 0.95, 200, RankCoverage::All);
         assert_eq!(sets.ranges, [(1, 4); 4]);
         assert_eq!(sets.tiers, [1; 4]);
     }
@@ -229,7 +229,7 @@ mod tests {
     #[test]
     fn neighbours_that_cannot_be_told_apart_share_a_tier() {
         let scores = [5.0, 4.9, 0.0, -0.1, -5.0];
-        let sets = sets(&scores, &independent(&[0.2; 5]), 0.95, 400, RankCoverage::All);
+        let sets = sets_of(&scores, &independent(&[0.2; 5]), 0.95, 400, RankCoverage::All);
         assert_eq!(sets.ranges, [(1, 2), (1, 2), (3, 4), (3, 4), (5, 5)]);
         assert_eq!(sets.tiers, [1, 1, 2, 2, 3]);
     }
@@ -289,9 +289,9 @@ mod tests {
             let covariance = Mat::from_fn(n, n, |i, j| {
                 (0..n).map(|k| 0.01 * root[i * n + k] * root[j * n + k]).sum::<f64>()
             });
-            let found = sets(&scores, &covariance, 0.9, 300, RankCoverage::All);
+            let found = sets_of(&scores, &covariance, 0.9, 300, RankCoverage::All);
             assert_eq!(found.ranges, slow(&scores, &covariance, 0.9, 300), "{n} items");
-            let each = sets(&scores, &covariance, 0.9, 300, RankCoverage::Each);
+            let each = sets_of(&scores, &covariance, 0.9, 300, RankCoverage::Each);
             for (each, all) in each.ranges.iter().zip(&found.ranges) {
                 assert!(each.0 >= all.0 && each.1 <= all.1, "{each:?} {all:?}");
             }
@@ -304,7 +304,7 @@ mod tests {
         let n = 260;
         let scores: Vec<f64> = (0..n).map(|i| 0.1 * f64::from(i)).collect();
         let covariance = independent(&vec![0.3; n as usize]);
-        let sets = sets(&scores, &covariance, 0.95, 200, RankCoverage::All);
+        let sets = sets_of(&scores, &covariance, 0.95, 200, RankCoverage::All);
         assert_eq!(sets.ranges, slow(&scores, &covariance, 0.95, 200));
     }
 }

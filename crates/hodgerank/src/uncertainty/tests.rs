@@ -9,13 +9,18 @@ const ITEMS: usize = 7;
 
 /// Bradley–Terry votes of annotators on random pairs.
 fn votes(annotators: u32, each: usize, seed: u64) -> Vec<Comparison> {
+    spaced_votes(0.4, annotators, each, seed)
+}
+
+/// The same with items at this distance from each other.
+fn spaced_votes(spacing: f64, annotators: u32, each: usize, seed: u64) -> Vec<Comparison> {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let mut votes = Vec::new();
     for annotator in 0..annotators {
         for _ in 0..each {
             let left = random.random_range(0..ITEMS as u32);
             let right = (left + 1 + random.random_range(0..ITEMS as u32 - 1)) % ITEMS as u32;
-            let d = 0.4 * (f64::from(left) - f64::from(right));
+            let d = spacing * (f64::from(left) - f64::from(right));
             let y = if random.random::<f64>() < 1.0 / (1.0 + (-d).exp()) { 1.0 } else { -1.0 };
             votes
                 .push(Comparison { annotator: Some(annotator), ..Comparison::new(left, right, y) });
@@ -252,4 +257,105 @@ fn quantiles_of_few_annotators_are_those_of_student() {
         assert!((found - expected).abs() < 0.02 * expected, "{clusters}: {found} {expected}");
     }
     assert!((quantile(0.95, None) - 1.959_964).abs() < 1e-5);
+}
+
+/// The largest and the mean ratio of standard errors.
+fn ratios(a: &Uncertainty, b: &Uncertainty) -> (f64, f64) {
+    let ratio: Vec<f64> = a.se.iter().zip(&b.se).map(|(a, b)| a / b).collect();
+    let mean = ratio.iter().sum::<f64>() / ratio.len() as f64;
+    (ratio.iter().fold(0.0, |most: f64, ratio| most.max((ratio - 1.0).abs())), mean)
+}
+
+#[test]
+fn bootstrap_and_sandwich_agree() {
+    // Clear differences: where little is known, which behaviours are in the model of `crowd` varies too.
+    let votes = spaced_votes(0.8, 60, 60, 7);
+    let graph = graph_of(&votes);
+    let annotated = AnnotatorVotes::from_comparisons(60, &votes, true);
+    let bootstrap = IntervalOptions {
+        intervals: Some(IntervalEngine::Bootstrap),
+        draws: Some(400),
+        ..IntervalOptions::default()
+    };
+    for (method, list) in [
+        (Method::L2, None),
+        (Method::L2, Some(&annotated)),
+        (Method::BradleyTerry, Some(&annotated)),
+        (Method::Crowd, Some(&annotated)),
+    ] {
+        let options = FitOptions::default().method(method);
+        let fit = fit_with_annotators(&graph, list, &options).unwrap();
+        let fitted = FittedVotes { graph: &graph, votes: list, fit: &fit, options: &options };
+        let done = AtomicU64::new(0);
+        let estimate =
+            |options: &IntervalOptions| Uncertainty::new(&fitted, options, &done).unwrap().unwrap();
+        let (slow, fast) = (estimate(&bootstrap), estimate(&IntervalOptions::default()));
+        assert_eq!(done.load(std::sync::atomic::Ordering::Relaxed), 400);
+        assert_eq!(slow.clusters, list.map(|_| 60));
+        let (most, mean) = ratios(&slow, &fast);
+        assert!((mean - 1.0).abs() < 0.1 && most < 0.2, "{method}: mean {mean}, largest {most}");
+    }
+}
+
+#[test]
+fn a_bootstrap_repeats_methods_without_slopes_with_the_same_bits() {
+    let votes = votes(8, 40, 8);
+    let graph = graph_of(&votes);
+    let annotated = AnnotatorVotes::from_comparisons(8, &votes, true);
+    let options = FitOptions::default().method(Method::InverseScaleSpace);
+    let fit = fit_with_annotators(&graph, None, &options).unwrap();
+    let fitted =
+        FittedVotes { graph: &graph, votes: Some(&annotated), fit: &fit, options: &options };
+    let bootstrap = IntervalOptions {
+        intervals: Some(IntervalEngine::Bootstrap),
+        draws: Some(100),
+        ..IntervalOptions::default()
+    };
+    let estimate = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        let found = pool.install(|| Uncertainty::new(&fitted, &bootstrap, &AtomicU64::new(0)));
+        let found = found.unwrap().unwrap();
+        (found.se, found.rank_ranges)
+    };
+    let (se, ranges) = estimate(1);
+    assert!(se.iter().all(|se| *se > 0.0 && se.is_finite()), "{se:?}");
+    assert_eq!(estimate(3), (se, ranges));
+}
+
+#[test]
+fn crowd_is_not_repeated_without_annotators() {
+    let mut votes = votes(9, 40, 9);
+    votes[0].annotator = None;
+    let graph = graph_of(&votes);
+    let annotated = AnnotatorVotes::from_comparisons(9, &votes, true);
+    let options = FitOptions::default().method(Method::Crowd);
+    let fit = fit_with_annotators(&graph, Some(&annotated), &options).unwrap();
+    let mut intervals = IntervalOptions::default();
+    assert!(uncertainty(&graph, Some(&annotated), &fit, &intervals).unwrap().is_some());
+    intervals.intervals = Some(IntervalEngine::Bootstrap);
+    let error = uncertainty(&graph, Some(&annotated), &fit, &intervals).unwrap_err();
+    assert!(error.to_string().contains("annotator"), "{error}");
+}
+
+#[test]
+fn draws_for_many_items_have_the_stated_accuracy() {
+    let votes = votes(30, 200, 10);
+    let graph = graph_of(&votes);
+    let annotated = AnnotatorVotes::from_comparisons(30, &votes, true);
+    for list in [None, Some(&annotated)] {
+        for method in [Method::L2, Method::BradleyTerry] {
+            let fit = FitOptions::default().method(method);
+            let fit = fit_with_annotators(&graph, list, &fit).unwrap();
+            let exact = uncertainty(&graph, list, &fit, &IntervalOptions::default());
+            let exact = exact.unwrap().unwrap();
+            let scores = VoteScores::of_fit(&graph, &fit).unwrap();
+            let found = ManyItems::new(&graph, list, &scores).unwrap();
+            assert_eq!(found.is_clustered.then_some(found.clusters), exact.clusters);
+            for (a, b) in found.se.iter().zip(&exact.se) {
+                let error = (a / b - 1.0).abs();
+                // Both estimate; seven items leave three times the stated error to chance.
+                assert!(error < 0.1 + 3.0 * found.accuracy, "{method}: {a} {b} {}", found.accuracy);
+            }
+        }
+    }
 }

@@ -71,3 +71,60 @@ pub(crate) fn reduce_bias(
     components.centre(scores);
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use rand::{RngExt, SeedableRng};
+    use rand_chacha::ChaCha8Rng;
+    use rand_distr::{Distribution, StandardNormal};
+
+    use crate::solve::bradley_terry::{BradleyTerryOptions, solve};
+    use crate::{Comparison, ComparisonGraph, Groups};
+
+    /// True scores, and the graph of so many votes on random pairs.
+    fn study(items: u32, votes: usize, seed: u64) -> (Vec<f64>, ComparisonGraph) {
+        let mut random = ChaCha8Rng::seed_from_u64(seed);
+        let mut truth: Vec<f64> = (0..items)
+            .map(|_| {
+                let normal: f64 = StandardNormal.sample(&mut random);
+                1.5 * normal
+            })
+            .collect();
+        let mean = truth.iter().sum::<f64>() / f64::from(items);
+        truth.iter_mut().for_each(|score| *score -= mean);
+        let vote = |_| {
+            let left = random.random_range(0..items);
+            let right = (left + random.random_range(1..items)) % items;
+            let d = truth[left as usize] - truth[right as usize];
+            let is_left = random.random::<f64>() < 1.0 / (1.0 + (-d).exp());
+            Comparison::new(left, right, if is_left { 1.0 } else { -1.0 })
+        };
+        let votes: Vec<Comparison> = (0..votes).map(vote).collect();
+        let groups = Groups::merge(items as usize, &votes).unwrap().groups;
+        (truth, ComparisonGraph::new(items as usize, groups).unwrap())
+    }
+
+    #[test]
+    fn few_votes_do_not_stretch_scores() {
+        // Twelve votes per item; one study has an error of about 5%.
+        let (mut corrected, mut plain) = (0.0, 0.0);
+        const STUDIES: u64 = 40;
+        for seed in 0..STUDIES {
+            let (truth, graph) = study(60, 360, seed);
+            let slope = |prior: Option<f64>| {
+                let options =
+                    BradleyTerryOptions { prior, lapse_rate: Some(0.0), ..Default::default() };
+                let found = solve(&graph, &options).unwrap();
+                let products = found.solution.scores.iter().zip(&truth).map(|(s, t)| s * t);
+                let slope = products.sum::<f64>() / truth.iter().map(|t| t * t).sum::<f64>();
+                (slope, found.estimates.prior)
+            };
+            let (own, prior) = slope(None);
+            corrected += own / STUDIES as f64;
+            // The same precision, but given: scores are then those of maximum likelihood with the prior.
+            plain += slope(Some(prior)).0 / STUDIES as f64;
+        }
+        assert!((corrected - 1.0).abs() < 0.04, "slope {corrected}");
+        assert!(plain > 1.06, "slope {plain}");
+    }
+}

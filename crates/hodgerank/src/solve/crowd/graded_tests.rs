@@ -157,7 +157,7 @@ fn log_likelihood(study: &TestCrowd, search: &Search<'_>, scores: &[f64]) -> f64
 fn likelihoods_and_slopes_are_those_of_the_slow_reference() {
     let study = crowd(6, &mixed()[10..], 30, 2.0, 7);
     let (graph, votes) = (study.graph(), study.votes());
-    let mut search = Search::new(&graph, &votes, &CrowdOptions::default()).unwrap();
+    let mut search = Search::new(&graph, &votes, None, &CrowdOptions::default()).unwrap();
     search.scores = study.truth.iter().map(|t| 0.3 * t).collect();
     search.evaluate();
     search.responsibility = search.shares.responsibilities(&search.evidence());

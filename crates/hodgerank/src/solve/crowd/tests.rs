@@ -201,7 +201,7 @@ fn log_likelihood(study: &TestCrowd, search: &Search<'_>, scores: &[f64]) -> f64
 fn likelihoods_and_slopes_are_those_of_the_slow_reference() {
     let study = crowd(8, &mixed()[18..], 40, 7);
     let (graph, votes) = (study.graph(), study.votes());
-    let mut search = Search::new(&graph, &votes, &CrowdOptions::default()).unwrap();
+    let mut search = Search::new(&graph, &votes, None, &CrowdOptions::default()).unwrap();
     search.scores = study.truth.iter().map(|t| 0.7 * t).collect();
     search.evaluate();
     search.responsibility = search.shares.responsibilities(&search.evidence());
@@ -235,7 +235,7 @@ fn no_step_decreases_the_objective() {
         let (graph, votes) = (study.graph(), study.votes());
         // A given prior: the objective stays the same.
         let options = CrowdOptions { prior: Some(0.05), ..CrowdOptions::default() };
-        let mut search = Search::new(&graph, &votes, &options).unwrap();
+        let mut search = Search::new(&graph, &votes, None, &options).unwrap();
         search.evaluate();
         let dependence = vec![0.0; search.weights.len()];
         let mut value = f64::NEG_INFINITY;
@@ -387,7 +387,7 @@ fn largest_difference(a: &[f64], b: &[f64]) -> f64 {
 fn settled_annotators_change_no_result() {
     let study = crowd(40, &mixed(), 1500, 25);
     let (graph, votes) = (study.graph(), study.votes());
-    let mut search = Search::new(&graph, &votes, &CrowdOptions::default()).unwrap();
+    let mut search = Search::new(&graph, &votes, None, &CrowdOptions::default()).unwrap();
     search.evaluate();
     search.update_behaviours();
     search.settle();
@@ -433,7 +433,7 @@ fn slopes_by_pairs_are_those_by_votes() {
             comparisons.iter().filter(|vote| ties || vote.y != 0.0).cloned().collect();
         let votes = AnnotatorVotes::from_comparisons(study.annotators, &own, true);
         let graph = ComparisonGraph::new(20, Groups::merge(20, &own).unwrap().groups).unwrap();
-        let mut search = Search::new(&graph, &votes, &CrowdOptions::default()).unwrap();
+        let mut search = Search::new(&graph, &votes, None, &CrowdOptions::default()).unwrap();
         search.evaluate();
         search.update_behaviours();
         let slopes = |search: &Search<'_>| {
