@@ -85,6 +85,7 @@ mod ranker;
 pub mod ranking;
 pub mod scale;
 pub mod select;
+mod settled;
 pub mod simulate;
 pub mod solve;
 pub mod status;
@@ -108,6 +109,7 @@ pub use ranked_study::{ComponentSummary, LocalResults, OutlierSummary, RankedStu
 pub use ranker::{FlaggedVote, Ranked};
 pub use ranking::{RankedItem, Ranking};
 pub use select::OutlierRule;
+pub use settled::{Settled, TierRanks};
 pub use solve::{Method, MethodInfo};
 pub use status::Status;
 pub use study::{InputSummary, MAX_VOTES, Study, check_votes};
