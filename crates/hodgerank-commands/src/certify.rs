@@ -18,7 +18,7 @@ use hodgerank_report::words::{counted, thousands};
 
 use crate::document::{Document, Figures, UncountedRows, write_studies};
 use crate::failure::Failure;
-use crate::input::{InputOptions, Kept, ReadsVotes, VoteSource};
+use crate::input::{InputOptions, Kept, ReadPlan, ReadsVotes, VoteSource};
 use crate::observer::{Observer, Task};
 use crate::text::visible;
 
@@ -75,7 +75,7 @@ pub fn certify(
 ) -> Result<CertifyDocument, Failure> {
     args.method.validate()?;
     let kept = Kept { annotator_votes: true, sides: true };
-    let input = votes.read(&args.input, kept, threads, observer)?;
+    let input = votes.read(&ReadPlan::new(&args.input, kept, threads), observer)?;
     let uncounted = UncountedRows::from(&input);
     let question = |study: &Study| match &args.pair {
         None => Ok(Question::Places(args.places)),

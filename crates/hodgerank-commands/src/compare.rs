@@ -13,7 +13,7 @@ use serde::Serialize;
 use crate::certificate::CertificateSummary;
 use crate::document::{Document, ExcludedSummary, write_json};
 use crate::failure::Failure;
-use crate::input::{InputOptions, Kept, ReadsVotes, VoteSource};
+use crate::input::{InputOptions, Kept, ReadPlan, ReadsVotes, VoteSource};
 use crate::observer::{Observer, Task};
 use crate::scale::{ScaleOptions, ScaleSummary};
 
@@ -121,7 +121,7 @@ pub fn compare(
     let compares = |method| options.methods.is_empty() || options.methods.contains(&method);
     let kept =
         Kept { annotator_votes: compares(Method::Crowd), sides: compares(Method::BradleyTerry) };
-    let input = votes.read(&options.input, kept, threads, observer)?;
+    let input = votes.read(&ReadPlan::new(&options.input, kept, threads), observer)?;
     for study in &input.studies {
         options.scale.check_items(&study.items, study.by.as_deref())?;
     }

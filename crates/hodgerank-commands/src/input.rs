@@ -33,6 +33,25 @@ pub struct Kept {
     pub sides: bool,
 }
 
+/// How a command reads its votes.
+#[derive(Debug, Clone, Copy)]
+pub struct ReadPlan<'a> {
+    /// Columns, formats and annotators to leave out.
+    pub input: &'a InputOptions,
+    /// What is kept of the rows.
+    pub kept: Kept,
+    /// Number of reading threads.
+    pub threads: usize,
+}
+
+impl<'a> ReadPlan<'a> {
+    /// Reads all votes that the options leave.
+    #[must_use]
+    pub fn new(input: &'a InputOptions, kept: Kept, threads: usize) -> Self {
+        Self { input, kept, threads }
+    }
+}
+
 impl Kept {
     /// What the method needs, or may need once the votes are known.
     #[must_use]
@@ -93,17 +112,15 @@ impl VoteSource {
     /// Reads the votes once.
     pub(crate) fn read(
         &self,
-        options: &InputOptions,
-        kept: Kept,
-        threads: usize,
+        plan: &ReadPlan<'_>,
         observer: &dyn Observer,
     ) -> Result<Input, Failure> {
-        let exclusion = options.exclusion()?;
+        let exclusion = plan.input.exclusion()?;
         let sources = match exclusion {
             Some(Exclusion::Suspicious) => self.again(observer)?,
             _ => self.once(observer)?,
         };
-        let mut options = kept.apply(options.read_options(threads));
+        let mut options = plan.kept.apply(plan.input.read_options(plan.threads));
         read(&sources, &mut options, exclusion.as_ref(), self.bytes(), observer)
     }
 }

@@ -25,7 +25,7 @@ use serde::{Serialize, Serializer};
 use crate::certificate::CertificateSummary;
 use crate::document::{Document, StudyDocument, UncountedRows, table_by, write_studies};
 use crate::failure::Failure;
-use crate::input::{InputOptions, Kept, ReadsVotes, VoteSource};
+use crate::input::{InputOptions, Kept, ReadPlan, ReadsVotes, VoteSource};
 use crate::observer::Observer;
 use crate::ranked::{MethodSummary, rank_study, warnings};
 use crate::text::{parse_share, visible};
@@ -188,7 +188,7 @@ pub fn predict(
         // So that the same votes are held out, whatever the method.
         Some(_) => Kept { annotator_votes: true, sides: true },
     };
-    let input = votes.read(&args.input, kept, threads, observer)?;
+    let input = votes.read(&ReadPlan::new(&args.input, kept, threads), observer)?;
     let uncounted = UncountedRows::from(&input);
     if args.matrix && input.studies.len() > 1 {
         return Err(Failure::usage(

@@ -26,7 +26,7 @@ use crate::annotators::{self, judged_annotators};
 use crate::certificate::CertificateSummary;
 use crate::document::{Document, StudyDocument, UncountedRows, table_by, write_studies};
 use crate::failure::Failure;
-use crate::input::{InputOptions, Kept, ReadsVotes, VoteSource};
+use crate::input::{InputOptions, Kept, ReadPlan, ReadsVotes, VoteSource};
 use crate::observer::{Observer, Task};
 use crate::ranked::{MethodSummary, interval_warnings, rank_study, warnings};
 use crate::scale::{ScaleOptions, ScaleSummary};
@@ -217,8 +217,10 @@ pub fn rank(
         let studies = studies.into_iter().map(shown).collect::<Result<_, Failure>>()?;
         RankDocument::new(studies, earlier.as_ref(), uncounted, observer)
     };
+    let kept = Kept::needed_by(&options).with_intervals(&options, &args.uncertainty);
+    let plan = ReadPlan::new(&args.input, kept, threads);
     if with_annotators && !options.uses_annotators() {
-        let pass = TwoPass::new(votes, &args.input, &options, threads, observer, check)?;
+        let pass = TwoPass::new(votes, &plan, &options, observer, check)?;
         check_ranked(&pass.studies)?;
         let known = pass.tables.iter().any(|table| table.has_annotator);
         let annotators = if known { annotators::list(&pass, observer)? } else { Vec::new() };
@@ -231,8 +233,7 @@ pub fn rank(
         let uncounted = pass.uncounted();
         return Ok(RankDocument { annotators, ..document(pass.studies, uncounted)? });
     }
-    let kept = Kept::needed_by(&options).with_intervals(&options, &args.uncertainty);
-    let input = votes.read(&args.input, kept, threads, observer)?;
+    let input = votes.read(&plan, observer)?;
     check(&input)?;
     let uncounted = UncountedRows::from(&input);
     let has_annotator_column = input.tables.iter().any(|table| table.has_annotator);

@@ -13,7 +13,7 @@ use hodgerank_report::study::{Limits, figures as charts, page};
 
 use crate::exclude;
 use crate::failure::Failure;
-use crate::input::{InputOptions, Kept, VoteSource};
+use crate::input::{InputOptions, Kept, ReadPlan, VoteSource};
 use crate::observer::{Observer, Task};
 use crate::ranked::{rank_study, warnings};
 
@@ -67,7 +67,7 @@ pub fn report(
 
     // The report compares all methods.
     let kept = Kept { annotator_votes: true, sides: true };
-    let input = votes.read(&options.input, kept, threads, observer)?;
+    let input = votes.read(&ReadPlan::new(&options.input, kept, threads), observer)?;
     if input.studies.len() > MAX_STUDIES {
         let studies = input.studies.len();
         return Err(Failure::usage(

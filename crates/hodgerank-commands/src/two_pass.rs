@@ -12,7 +12,7 @@ use hodgerank_io::{ExcludedVotes, Input, ReadOptions, Rejected, Sources};
 
 use crate::document::UncountedRows;
 use crate::failure::Failure;
-use crate::input::{self, InputOptions, Kept, VoteSource};
+use crate::input::{self, ReadPlan, VoteSource};
 use crate::observer::{Observer, Task};
 use crate::ranked::rank_study;
 
@@ -47,16 +47,15 @@ impl TwoPass {
     /// If the votes cannot be read, `check` refuses them, or a solver fails.
     pub fn new(
         votes: &VoteSource,
-        input_options: &InputOptions,
+        plan: &ReadPlan<'_>,
         fit: &FitOptions,
-        threads: usize,
         observer: &dyn Observer,
         check: impl FnOnce(&Input) -> Result<(), Failure>,
     ) -> Result<Self, Failure> {
-        let exclusion = input_options.exclusion()?;
+        let exclusion = plan.input.exclusion()?;
         let sources = votes.again(observer)?;
         let bytes = votes.bytes();
-        let mut options = Kept::needed_by(fit).apply(input_options.read_options(threads));
+        let mut options = plan.kept.apply(plan.input.read_options(plan.threads));
         let read = input::read(&sources, &mut options, exclusion.as_ref(), bytes, observer)?;
         check(&read)?;
         let Input { studies, rejected, excluded, tables, .. } = read;

@@ -37,6 +37,7 @@ mod permissions;
 mod predict;
 mod rank;
 mod report;
+mod settled;
 mod sides;
 mod simulate_demo;
 mod spreadsheet_safe;

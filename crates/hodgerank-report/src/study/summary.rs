@@ -1,5 +1,6 @@
 //! The results in a few figures and sentences.
 
+use hodgerank::diagnose::FirstPlace;
 use hodgerank::kendall;
 
 use super::annotators;
@@ -130,6 +131,10 @@ fn effect_of_flags(findings: &StudyFindings<'_>, order: &ItemOrder) -> Vec<Strin
 fn verdict(findings: &StudyFindings<'_>) -> String {
     let verdict = &findings.diagnosis.verdict;
     match (verdict.can_rank, verdict.can_find_outliers) {
+        (true, _) if verdict.first_place == FirstPlace::Provisional => {
+            "All items are on one scale, but first place is provisional: too little is known about the \
+             item that has it."
+        }
         (true, true) => {
             "The data support this ranking: all items are on one scale, and bad votes can be \
              distinguished from good ones."
