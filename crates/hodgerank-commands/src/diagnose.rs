@@ -17,6 +17,7 @@ use crate::annotators;
 use crate::document::{Document, Figures, UncountedRows, write_studies};
 use crate::failure::Failure;
 use crate::input::{InputOptions, Kept, ReadPlan, ReadsVotes, VoteSource};
+use crate::min_votes::ItemOptions;
 use crate::observer::{Observer, Task};
 use crate::two_pass::TwoPass;
 
@@ -28,6 +29,9 @@ pub struct DiagnoseArgs {
     /// How the input is read.
     #[command(flatten)]
     pub input: InputOptions,
+    /// Which items are ranked.
+    #[command(flatten)]
+    pub kept_items: ItemOptions,
     /// How votes are flagged.
     #[command(flatten)]
     pub method: FitOptions,
@@ -95,7 +99,7 @@ pub fn diagnose(
         ..DiagnoseOptions::default()
     };
     let kept = Kept::needed_by(&fit).with_intervals(&fit, &intervals);
-    let plan = ReadPlan::new(&options.input, kept, threads);
+    let plan = ReadPlan::new(&options.input, kept, threads).with_items(options.kept_items);
     let mut pass = TwoPass::new(votes, &plan, &fit, observer, |_| Ok(()))?;
     let mut per_annotator = votes_per_annotator(&pass, observer)?.into_iter();
     let diagnose = |study: RankedStudy| {

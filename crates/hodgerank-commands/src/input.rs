@@ -12,6 +12,7 @@ use hodgerank_io::{ColumnNames, Format, Input, OnError, OutcomeAs, ReadOptions, 
 use crate::annotators;
 use crate::exclude::{self, Exclusion};
 use crate::failure::Failure;
+use crate::min_votes::ItemOptions;
 use crate::observer::{Observer, Task};
 use crate::places;
 
@@ -38,6 +39,8 @@ pub struct Kept {
 pub struct ReadPlan<'a> {
     /// Columns, formats and annotators to leave out.
     pub input: &'a InputOptions,
+    /// Items to leave out.
+    pub items: ItemOptions,
     /// What is kept of the rows.
     pub kept: Kept,
     /// Number of reading threads.
@@ -48,7 +51,13 @@ impl<'a> ReadPlan<'a> {
     /// Reads all votes that the options leave.
     #[must_use]
     pub fn new(input: &'a InputOptions, kept: Kept, threads: usize) -> Self {
-        Self { input, kept, threads }
+        Self { input, items: ItemOptions::default(), kept, threads }
+    }
+
+    /// The same without items that these options leave out.
+    #[must_use]
+    pub fn with_items(self, items: ItemOptions) -> Self {
+        Self { items, ..self }
     }
 }
 
@@ -121,7 +130,9 @@ impl VoteSource {
             _ => self.once(observer)?,
         };
         let mut options = plan.kept.apply(plan.input.read_options(plan.threads));
-        read(&sources, &mut options, exclusion.as_ref(), self.bytes(), observer)
+        let mut input = read(&sources, &mut options, exclusion.as_ref(), self.bytes(), observer)?;
+        plan.items.apply(&mut input, observer)?;
+        Ok(input)
     }
 }
 

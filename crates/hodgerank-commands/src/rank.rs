@@ -27,6 +27,7 @@ use crate::certificate::CertificateSummary;
 use crate::document::{Document, StudyDocument, UncountedRows, table_by, write_studies};
 use crate::failure::Failure;
 use crate::input::{InputOptions, Kept, ReadPlan, ReadsVotes, VoteSource};
+use crate::min_votes::ItemOptions;
 use crate::observer::{Observer, Task};
 use crate::ranked::{MethodSummary, interval_warnings, rank_study, warnings};
 use crate::scale::{ScaleOptions, ScaleSummary};
@@ -42,6 +43,9 @@ pub struct RankArgs {
     /// How to read.
     #[command(flatten)]
     pub input: InputOptions,
+    /// Which items are ranked.
+    #[command(flatten)]
+    pub kept_items: ItemOptions,
     /// How to rank.
     #[command(flatten)]
     pub method: FitOptions,
@@ -218,7 +222,7 @@ pub fn rank(
         RankDocument::new(studies, earlier.as_ref(), uncounted, observer)
     };
     let kept = Kept::needed_by(&options).with_intervals(&options, &args.uncertainty);
-    let plan = ReadPlan::new(&args.input, kept, threads);
+    let plan = ReadPlan::new(&args.input, kept, threads).with_items(args.kept_items);
     if with_annotators && !options.uses_annotators() {
         let pass = TwoPass::new(votes, &plan, &options, observer, check)?;
         check_ranked(&pass.studies)?;
@@ -435,10 +439,13 @@ impl Document for RankDocument {
         if !self.changes.is_empty() {
             self.push_changes(&mut table);
         }
-        let UncountedRows { rejected, excluded } = &self.uncounted;
+        let UncountedRows { rejected, excluded, excluded_items } = &self.uncounted;
         table.push_metadata("hodgerank.rejected", rejected.rows.to_string());
         if let Some(excluded) = excluded {
             table.push_metadata("hodgerank.excluded", excluded.rows.to_string());
+        }
+        if let Some(excluded) = excluded_items {
+            table.push_metadata("hodgerank.excluded_items", excluded.items.len().to_string());
         }
         Ok(table)
     }

@@ -29,6 +29,7 @@ mod input_limits;
 mod library;
 mod metamorphic;
 mod metamorphic_studies;
+mod min_votes;
 mod numeric_limits;
 mod outcome_codes;
 mod outliers;
