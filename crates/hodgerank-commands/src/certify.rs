@@ -18,7 +18,8 @@ use hodgerank_report::words::{counted, thousands};
 
 use crate::document::{Document, Figures, UncountedRows, write_studies};
 use crate::failure::Failure;
-use crate::input::{InputOptions, Kept, ReadsVotes, VoteSource};
+use crate::input::{InputOptions, Kept, ReadPlan, ReadsVotes, VoteSource};
+use crate::min_votes::ItemOptions;
 use crate::observer::{Observer, Task};
 use crate::text::visible;
 
@@ -30,6 +31,9 @@ pub struct CertifyArgs {
     /// How to read.
     #[command(flatten)]
     pub input: InputOptions,
+    /// Which items are ranked.
+    #[command(flatten)]
+    pub kept_items: ItemOptions,
     /// Examine which items are in the first K places, in any order
     #[arg(long, value_name = "K", default_value_t = 1, help_heading = "Result",
           value_parser = parse_places)]
@@ -75,7 +79,8 @@ pub fn certify(
 ) -> Result<CertifyDocument, Failure> {
     args.method.validate()?;
     let kept = Kept { annotator_votes: true, sides: true };
-    let input = votes.read(&args.input, kept, threads, observer)?;
+    let input = votes
+        .read(&ReadPlan::new(&args.input, kept, threads).with_items(args.kept_items), observer)?;
     let uncounted = UncountedRows::from(&input);
     let question = |study: &Study| match &args.pair {
         None => Ok(Question::Places(args.places)),

@@ -9,7 +9,7 @@ use hodgerank_io::write::{self, CleanOutputs, Cleaned, Outputs, SplitTable};
 use hodgerank_report::words::thousands;
 
 use crate::failure::Failure;
-use crate::input::{InputOptions, VoteSource};
+use crate::input::{InputOptions, Kept, ReadPlan, VoteSource};
 use crate::labels::LabelOptions;
 use crate::observer::Observer;
 use crate::two_pass::TwoPass;
@@ -59,7 +59,8 @@ pub fn clean(
         labels: options.labels.style(),
     };
     let names = [options.output.as_deref(), options.flagged.as_deref()];
-    let pass = TwoPass::new(votes, &options.input, &fit, threads, observer, |input| {
+    let plan = ReadPlan::new(&options.input, Kept::needed_by(&fit), threads);
+    let pass = TwoPass::new(votes, &plan, &fit, observer, |input| {
         TableHead::check_alike(&input.tables)?;
         options.labels.check_format(input.tables.first().map(|table| table.format))?;
         names.into_iter().flatten().try_for_each(|name| check_name(name, &input.tables))
@@ -99,7 +100,8 @@ pub fn split(
     let fit = options.method;
     fit.validate()?;
     options.labels.refuse_unless(false, "a table in memory")?;
-    let pass = TwoPass::new(votes, &options.input, &fit, threads, observer, |_| Ok(()))?;
+    let plan = ReadPlan::new(&options.input, Kept::needed_by(&fit), threads);
+    let pass = TwoPass::new(votes, &plan, &fit, observer, |_| Ok(()))?;
     let reasons = pass.flag_reasons();
     let flags = pass.study_flags(&reasons);
     let split = pass.second_pass(observer, |progress| {

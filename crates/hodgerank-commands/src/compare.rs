@@ -11,9 +11,10 @@ use hodgerank_report::words::thousands;
 use serde::Serialize;
 
 use crate::certificate::CertificateSummary;
-use crate::document::{Document, ExcludedSummary, write_json};
+use crate::document::{Document, ExcludedItemsSummary, ExcludedSummary, write_json};
 use crate::failure::Failure;
-use crate::input::{InputOptions, Kept, ReadsVotes, VoteSource};
+use crate::input::{InputOptions, Kept, ReadPlan, ReadsVotes, VoteSource};
+use crate::min_votes::ItemOptions;
 use crate::observer::{Observer, Task};
 use crate::scale::{ScaleOptions, ScaleSummary};
 
@@ -26,6 +27,9 @@ pub struct CompareArgs {
     /// How to read.
     #[command(flatten)]
     pub input: InputOptions,
+    /// Which items are ranked.
+    #[command(flatten)]
+    pub kept_items: ItemOptions,
     /// Methods to compare [default: all that support the number of items]
     #[arg(long, value_enum, value_delimiter = ',', value_name = "METHOD,…")]
     pub methods: Vec<Method>,
@@ -53,6 +57,8 @@ pub struct CompareDocument {
     pub comparisons: Vec<MethodComparison>,
     /// What was left out with excluded annotators.
     pub excluded: Option<ExcludedSummary>,
+    /// Items with few votes that were left out.
+    pub excluded_items: Option<ExcludedItemsSummary>,
 }
 
 /// The methods' rankings of one study.
@@ -97,6 +103,8 @@ struct CompareJson<'a> {
     comparisons: &'a [MethodComparison],
     #[serde(skip_serializing_if = "Option::is_none")]
     excluded: Option<ExcludedSummary>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    excluded_items: Option<&'a ExcludedItemsSummary>,
 }
 
 /// Ranks with all methods.
@@ -121,14 +129,18 @@ pub fn compare(
     let compares = |method| options.methods.is_empty() || options.methods.contains(&method);
     let kept =
         Kept { annotator_votes: compares(Method::Crowd), sides: compares(Method::BradleyTerry) };
-    let input = votes.read(&options.input, kept, threads, observer)?;
+    let input = votes.read(
+        &ReadPlan::new(&options.input, kept, threads).with_items(options.kept_items),
+        observer,
+    )?;
     for study in &input.studies {
         options.scale.check_items(&study.items, study.by.as_deref())?;
     }
     let excluded = input.excluded.as_ref().map(ExcludedSummary::from);
+    let excluded_items = input.excluded_items.as_ref().map(ExcludedItemsSummary::from);
     let compare = |study| compare_study(study, options, &fit_options, observer);
     let comparisons = input.studies.into_iter().map(compare).collect::<Result<_, _>>()?;
-    Ok(CompareDocument { comparisons, excluded })
+    Ok(CompareDocument { comparisons, excluded, excluded_items })
 }
 
 fn compare_study(
@@ -241,8 +253,9 @@ fn long_table(comparisons: &[MethodComparison]) -> Table {
 impl Document for CompareDocument {
     fn write_json(&self, out: &mut dyn io::Write) -> io::Result<()> {
         let schema = "hodgerank/compare/1";
-        let Self { comparisons, excluded } = self;
-        write_json(&CompareJson { schema, comparisons, excluded: *excluded }, out)
+        let Self { comparisons, excluded, excluded_items } = self;
+        let (excluded, excluded_items) = (*excluded, excluded_items.as_ref());
+        write_json(&CompareJson { schema, comparisons, excluded, excluded_items }, out)
     }
 
     fn table(&self) -> io::Result<Table> {

@@ -18,7 +18,7 @@ use hodgerank_io::write::Table;
 
 use crate::document::{Document, Figures, UncountedRows, write_studies};
 use crate::failure::Failure;
-use crate::input::{InputOptions, ReadsVotes, VoteSource};
+use crate::input::{InputOptions, Kept, ReadPlan, ReadsVotes, VoteSource};
 use crate::observer::{Observer, Task};
 use crate::two_pass::TwoPass;
 
@@ -85,7 +85,8 @@ pub fn decompose(
     split_options.validate()?;
     // The gradient part is the fit of l2.
     let fit = FitOptions::new().method(Method::L2);
-    let pass = TwoPass::new(votes, &options.input, &fit, threads, observer, |_| Ok(()))?;
+    let plan = ReadPlan::new(&options.input, Kept::needed_by(&fit), threads);
+    let pass = TwoPass::new(votes, &plan, &fit, observer, |_| Ok(()))?;
     let split = |study: &RankedStudy| -> Result<Decomposition, Failure> {
         let work = || decompose::decompose(&study.graph, &split_options);
         Ok(observer.run(Task::Step("decomposing"), work)??)

@@ -7,15 +7,17 @@ pub use study_diagnosis::{FlaggedSummary, Identifiability, StudyDiagnosis};
 use std::io;
 
 use clap::Args;
-use hodgerank::FitOptions;
 use hodgerank::diagnose::{self, DiagnoseOptions, Spread};
 use hodgerank::identify::{ConditionOptions, IdentifiableOptions};
+use hodgerank::uncertainty::IntervalEngine;
+use hodgerank::{FitOptions, IntervalOptions, RankedStudy};
 use hodgerank_io::write::Table;
 
 use crate::annotators;
 use crate::document::{Document, Figures, UncountedRows, write_studies};
 use crate::failure::Failure;
-use crate::input::{InputOptions, ReadsVotes, VoteSource};
+use crate::input::{InputOptions, Kept, ReadPlan, ReadsVotes, VoteSource};
+use crate::min_votes::ItemOptions;
 use crate::observer::{Observer, Task};
 use crate::two_pass::TwoPass;
 
@@ -27,6 +29,9 @@ pub struct DiagnoseArgs {
     /// How the input is read.
     #[command(flatten)]
     pub input: InputOptions,
+    /// Which items are ranked.
+    #[command(flatten)]
+    pub kept_items: ItemOptions,
     /// How votes are flagged.
     #[command(flatten)]
     pub method: FitOptions,
@@ -41,6 +46,13 @@ pub struct DiagnoseArgs {
     #[arg(long, value_name = "N", help_heading = "Diagnosis",
           value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub draws: Option<u32>,
+    /// Probability with which a settled place is certain
+    #[arg(long, value_name = "SHARE", default_value_t = 0.95, help_heading = "Diagnosis")]
+    pub level: f64,
+    /// How uncertainty is estimated: sandwich or none [default: sandwich for l2, hlasso, bt and crowd
+    /// with up to 300 items]
+    #[arg(long, value_name = "ENGINE", help_heading = "Diagnosis")]
+    pub intervals: Option<IntervalEngine>,
     /// Exit with code 3 if not all items can be ranked together or wrong votes cannot be identified
     #[arg(long, help_heading = "Diagnosis")]
     pub strict: bool,
@@ -77,22 +89,30 @@ pub fn diagnose(
     let conditions =
         ConditionOptions { sigma: options.sigma, kappa: fit.kappa, ..Default::default() };
     conditions.validate()?;
+    let mut intervals = IntervalOptions::default();
+    (intervals.level, intervals.intervals) = (options.level, options.intervals);
+    intervals.validate()?;
     let diagnose_options = DiagnoseOptions {
         few_votes: options.few_votes,
         conditions,
         identifiable: IdentifiableOptions { draws: options.draws, ..Default::default() },
         ..DiagnoseOptions::default()
     };
-    let pass = TwoPass::new(votes, &options.input, &fit, threads, observer, |_| Ok(()))?;
+    let kept = Kept::needed_by(&fit).with_intervals(&fit, &intervals);
+    let plan = ReadPlan::new(&options.input, kept, threads).with_items(options.kept_items);
+    let mut pass = TwoPass::new(votes, &plan, &fit, observer, |_| Ok(()))?;
     let mut per_annotator = votes_per_annotator(&pass, observer)?.into_iter();
-    let mut studies = Vec::with_capacity(pass.studies.len());
-    for study in &pass.studies {
-        let found = observer.run(Task::Step("diagnosing"), || {
-            diagnose::diagnose(&study.graph, &study.fit.flagged, &diagnose_options)
+    let diagnose = |study: RankedStudy| {
+        let (study, found) = observer.run(Task::Step("diagnosing"), || {
+            let study = study.with_uncertainty(&intervals)?;
+            let found = diagnose::diagnose_ranked(&study, &diagnose_options)?;
+            Ok::<_, hodgerank::Error>((study, found))
         })??;
-        let figures = StudyDiagnosis::new(found, study, &study.items, per_annotator.next());
-        studies.push(Figures { by: study.by.clone(), figures });
-    }
+        let figures = StudyDiagnosis::new(found, &study, &study.items, per_annotator.next());
+        Ok(Figures { by: study.by.clone(), figures })
+    };
+    let studies = std::mem::take(&mut pass.studies).into_iter().map(diagnose);
+    let studies = studies.collect::<Result<_, Failure>>()?;
     Ok(Diagnosed { studies, uncounted: pass.uncounted() })
 }
 

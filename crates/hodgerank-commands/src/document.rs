@@ -3,7 +3,7 @@
 use std::io;
 
 use hodgerank_io::write::Table;
-use hodgerank_io::{BadRow, ExcludedVotes, Input, Rejected};
+use hodgerank_io::{BadRow, ExcludedItem, ExcludedItems, ExcludedVotes, Input, Rejected};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -163,19 +163,30 @@ pub struct UncountedRows {
     /// Rows of excluded annotators; none if nobody was to be excluded.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub excluded: Option<ExcludedSummary>,
+    /// Items with few votes that were left out; none if none was to be left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub excluded_items: Option<ExcludedItemsSummary>,
 }
 
 impl UncountedRows {
     /// The rows that were not counted.
     #[must_use]
     pub fn new(rejected: &Rejected, excluded: Option<&ExcludedVotes>) -> Self {
-        Self { rejected: rejected.into(), excluded: excluded.map(ExcludedSummary::from) }
+        let excluded = excluded.map(ExcludedSummary::from);
+        Self { rejected: rejected.into(), excluded, excluded_items: None }
+    }
+
+    /// The same with items that were left out.
+    #[must_use]
+    pub fn with_items(self, items: Option<&ExcludedItems>) -> Self {
+        Self { excluded_items: items.map(ExcludedItemsSummary::from), ..self }
     }
 }
 
 impl From<&Input> for UncountedRows {
     fn from(input: &Input) -> Self {
         Self::new(&input.rejected, input.excluded.as_ref())
+            .with_items(input.excluded_items.as_ref())
     }
 }
 
@@ -194,6 +205,24 @@ impl From<&ExcludedVotes> for ExcludedSummary {
     fn from(excluded: &ExcludedVotes) -> Self {
         let (annotators, rows) = (excluded.annotators(), excluded.rows());
         Self { annotators, rows, votes: excluded.votes }
+    }
+}
+
+/// Items that were left out because of few votes.
+#[derive(Debug, Clone, Serialize)]
+pub struct ExcludedItemsSummary {
+    /// Items with fewer votes were left out.
+    pub min_votes: u64,
+    /// Number of votes on them.
+    pub votes: u64,
+    /// The items.
+    pub items: Vec<ExcludedItem>,
+}
+
+impl From<&ExcludedItems> for ExcludedItemsSummary {
+    fn from(excluded: &ExcludedItems) -> Self {
+        let ExcludedItems { min_votes, votes, items, .. } = excluded;
+        Self { min_votes: *min_votes, votes: *votes, items: items.clone() }
     }
 }
 

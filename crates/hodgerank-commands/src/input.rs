@@ -12,6 +12,7 @@ use hodgerank_io::{ColumnNames, Format, Input, OnError, OutcomeAs, ReadOptions, 
 use crate::annotators;
 use crate::exclude::{self, Exclusion};
 use crate::failure::Failure;
+use crate::min_votes::ItemOptions;
 use crate::observer::{Observer, Task};
 use crate::places;
 
@@ -31,6 +32,33 @@ pub struct Kept {
     pub annotator_votes: bool,
     /// The number of votes by side.
     pub sides: bool,
+}
+
+/// How a command reads its votes.
+#[derive(Debug, Clone, Copy)]
+pub struct ReadPlan<'a> {
+    /// Columns, formats and annotators to leave out.
+    pub input: &'a InputOptions,
+    /// Items to leave out.
+    pub items: ItemOptions,
+    /// What is kept of the rows.
+    pub kept: Kept,
+    /// Number of reading threads.
+    pub threads: usize,
+}
+
+impl<'a> ReadPlan<'a> {
+    /// Reads all votes that the options leave.
+    #[must_use]
+    pub fn new(input: &'a InputOptions, kept: Kept, threads: usize) -> Self {
+        Self { input, items: ItemOptions::default(), kept, threads }
+    }
+
+    /// The same without items that these options leave out.
+    #[must_use]
+    pub fn with_items(self, items: ItemOptions) -> Self {
+        Self { items, ..self }
+    }
 }
 
 impl Kept {
@@ -96,18 +124,18 @@ impl VoteSource {
     /// Reads the votes once.
     pub(crate) fn read(
         &self,
-        options: &InputOptions,
-        kept: Kept,
-        threads: usize,
+        plan: &ReadPlan<'_>,
         observer: &dyn Observer,
     ) -> Result<Input, Failure> {
-        let exclusion = options.exclusion()?;
+        let exclusion = plan.input.exclusion()?;
         let sources = match exclusion {
             Some(Exclusion::Suspicious) => self.again(observer)?,
             _ => self.once(observer)?,
         };
-        let mut options = kept.apply(options.read_options(threads));
-        read(&sources, &mut options, exclusion.as_ref(), self.bytes(), observer)
+        let mut options = plan.kept.apply(plan.input.read_options(plan.threads));
+        let mut input = read(&sources, &mut options, exclusion.as_ref(), self.bytes(), observer)?;
+        plan.items.apply(&mut input, observer)?;
+        Ok(input)
     }
 }
 

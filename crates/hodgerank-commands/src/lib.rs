@@ -23,6 +23,7 @@ mod failure;
 mod input;
 mod labels;
 pub mod listing;
+mod min_votes;
 mod observer;
 pub mod outliers;
 pub mod path;
@@ -38,12 +39,13 @@ mod two_pass;
 
 pub use certificate::{CertificateSummary, Point};
 pub use document::{
-    Document, ExcludedSummary, Figures, RejectedRow, RejectedSummary, StudyDocument, UncountedRows,
-    write_json, write_studies,
+    Document, ExcludedItemsSummary, ExcludedSummary, Figures, RejectedRow, RejectedSummary,
+    StudyDocument, UncountedRows, write_json, write_studies,
 };
 pub use failure::Failure;
 pub use input::{InputOptions, Kept, ReadsVotes, VoteSource};
 pub use labels::LabelOptions;
+pub use min_votes::ItemOptions;
 pub use observer::{Observer, Task};
 pub use ranked::{MethodSummary, announce, estimate_uncertainty, rank_study, warnings};
 pub use scale::{ScaleOptions, ScaleSummary};

@@ -14,7 +14,7 @@ use hodgerank_io::write::{Column, Table};
 
 use crate::document::{Document, UncountedRows};
 use crate::failure::Failure;
-use crate::input::{InputOptions, Kept, ReadsVotes, VoteSource};
+use crate::input::{InputOptions, Kept, ReadPlan, ReadsVotes, VoteSource};
 use crate::listing::{Listings, SuspectVote};
 use crate::observer::Observer;
 use crate::ranked::rank_study;
@@ -68,8 +68,9 @@ pub fn outliers(
 ) -> Result<OutliersDocument, Failure> {
     let options = args.method;
     options.validate()?;
+    let plan = ReadPlan::new(&args.input, Kept::needed_by(&options), threads);
     if args.per_group {
-        let input = source.read(&args.input, Kept::needed_by(&options), threads, observer)?;
+        let input = source.read(&plan, observer)?;
         let uncounted = UncountedRows::from(&input);
         let list = |study| -> Result<_, Failure> {
             let ranked = rank_study(study, uncounted.rejected.rows, &options, observer)?;
@@ -80,7 +81,7 @@ pub fn outliers(
         return Ok(OutliersDocument { votes, keep: Vec::new() });
     }
     let check = |input: &Input| Ok(KeptColumns::new(&input.tables, &args.keep).map(drop)?);
-    let pass = TwoPass::new(source, &args.input, &options, threads, observer, check)?;
+    let pass = TwoPass::new(source, &plan, &options, observer, check)?;
     let lists = votes(&pass, args.all, &args.keep, observer)?;
     let votes = Listings { lists, uncounted: pass.uncounted() };
     Ok(OutliersDocument { votes, keep: args.keep.clone() })

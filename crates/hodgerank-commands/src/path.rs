@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use crate::document::{Document, ExcludedSummary, write_json};
 use crate::failure::Failure;
-use crate::input::{InputOptions, Kept, ReadsVotes, VoteSource};
+use crate::input::{InputOptions, Kept, ReadPlan, ReadsVotes, VoteSource};
 use crate::observer::{Observer, Task};
 
 /// Arguments of `path`.
@@ -123,7 +123,7 @@ pub fn path(
 ) -> Result<PathDocument, Failure> {
     let fit_options = options.method;
     fit_options.validate()?;
-    let input = votes.read(&options.input, Kept::default(), threads, observer)?;
+    let input = votes.read(&ReadPlan::new(&options.input, Kept::default(), threads), observer)?;
     let excluded = input.excluded.as_ref().map(ExcludedSummary::from);
     let schema = "hodgerank/path/1";
     let mut paths = Vec::new();

@@ -27,7 +27,8 @@ use serde::{Serialize, Serializer};
 use crate::certificate::CertificateSummary;
 use crate::document::{Document, StudyDocument, UncountedRows, table_by, write_studies};
 use crate::failure::Failure;
-use crate::input::{InputOptions, Kept, ReadsVotes, VoteSource};
+use crate::input::{InputOptions, Kept, ReadPlan, ReadsVotes, VoteSource};
+use crate::min_votes::ItemOptions;
 use crate::observer::Observer;
 use crate::ranked::{MethodSummary, estimate_uncertainty, rank_study, warnings};
 use crate::report::study_folder;
@@ -45,6 +46,9 @@ pub struct PredictArgs {
     /// How to read.
     #[command(flatten)]
     pub input: InputOptions,
+    /// Which items are ranked.
+    #[command(flatten)]
+    pub kept_items: ItemOptions,
     /// How to rank.
     #[command(flatten)]
     pub method: FitOptions,
@@ -199,7 +203,8 @@ pub fn predict(
         // So that the same votes are held out, whatever the method.
         Some(_) => Kept { annotator_votes: true, sides: true },
     };
-    let input = votes.read(&args.input, kept, threads, observer)?;
+    let input = votes
+        .read(&ReadPlan::new(&args.input, kept, threads).with_items(args.kept_items), observer)?;
     let uncounted = UncountedRows::from(&input);
     if args.matrix && input.studies.len() > 1 {
         return Err(Failure::usage(

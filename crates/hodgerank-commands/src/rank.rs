@@ -26,7 +26,8 @@ use crate::annotators::{self, judged_annotators};
 use crate::certificate::CertificateSummary;
 use crate::document::{Document, StudyDocument, UncountedRows, table_by, write_studies};
 use crate::failure::Failure;
-use crate::input::{InputOptions, Kept, ReadsVotes, VoteSource};
+use crate::input::{InputOptions, Kept, ReadPlan, ReadsVotes, VoteSource};
+use crate::min_votes::ItemOptions;
 use crate::observer::Observer;
 use crate::ranked::{MethodSummary, estimate_uncertainty, rank_study, warnings};
 use crate::scale::{ScaleOptions, ScaleSummary};
@@ -42,6 +43,9 @@ pub struct RankArgs {
     /// How to read.
     #[command(flatten)]
     pub input: InputOptions,
+    /// Which items are ranked.
+    #[command(flatten)]
+    pub kept_items: ItemOptions,
     /// How to rank.
     #[command(flatten)]
     pub method: FitOptions,
@@ -210,8 +214,10 @@ pub fn rank(
         let studies = studies.into_iter().map(shown).collect::<Result<_, Failure>>()?;
         RankDocument::new(studies, earlier.as_ref(), uncounted, observer)
     };
+    let kept = Kept::needed_by(&options).with_intervals(&options, &args.uncertainty);
+    let plan = ReadPlan::new(&args.input, kept, threads).with_items(args.kept_items);
     if with_annotators && !options.uses_annotators() {
-        let pass = TwoPass::new(votes, &args.input, &options, threads, observer, check)?;
+        let pass = TwoPass::new(votes, &plan, &options, observer, check)?;
         check_ranked(&pass.studies)?;
         let known = pass.tables.iter().any(|table| table.has_annotator);
         let annotators = if known { annotators::list(&pass, observer)? } else { Vec::new() };
@@ -224,8 +230,7 @@ pub fn rank(
         let uncounted = pass.uncounted();
         return Ok(RankDocument { annotators, ..document(pass.studies, uncounted)? });
     }
-    let kept = Kept::needed_by(&options).with_intervals(&options, &args.uncertainty);
-    let input = votes.read(&args.input, kept, threads, observer)?;
+    let input = votes.read(&plan, observer)?;
     check(&input)?;
     let uncounted = UncountedRows::from(&input);
     let has_annotator_column = input.tables.iter().any(|table| table.has_annotator);
@@ -435,10 +440,13 @@ impl Document for RankDocument {
         if !self.changes.is_empty() {
             self.push_changes(&mut table);
         }
-        let UncountedRows { rejected, excluded } = &self.uncounted;
+        let UncountedRows { rejected, excluded, excluded_items } = &self.uncounted;
         table.push_metadata("hodgerank.rejected", rejected.rows.to_string());
         if let Some(excluded) = excluded {
             table.push_metadata("hodgerank.excluded", excluded.rows.to_string());
+        }
+        if let Some(excluded) = excluded_items {
+            table.push_metadata("hodgerank.excluded_items", excluded.items.len().to_string());
         }
         Ok(table)
     }

@@ -13,7 +13,8 @@ use hodgerank_report::study::{Limits, figures as charts, page};
 
 use crate::exclude;
 use crate::failure::Failure;
-use crate::input::{InputOptions, Kept, VoteSource};
+use crate::input::{InputOptions, Kept, ReadPlan, VoteSource};
+use crate::min_votes::{self, ItemOptions};
 use crate::observer::{Observer, Task};
 use crate::ranked::{estimate_uncertainty, rank_study, warnings};
 
@@ -26,6 +27,9 @@ pub struct ReportArgs {
     /// How to read.
     #[command(flatten)]
     pub input: InputOptions,
+    /// Which items are ranked.
+    #[command(flatten)]
+    pub kept_items: ItemOptions,
     /// How to rank.
     #[command(flatten)]
     pub method: FitOptions,
@@ -71,7 +75,10 @@ pub fn report(
 
     // The report compares all methods.
     let kept = Kept { annotator_votes: true, sides: true };
-    let input = votes.read(&options.input, kept, threads, observer)?;
+    let input = votes.read(
+        &ReadPlan::new(&options.input, kept, threads).with_items(options.kept_items),
+        observer,
+    )?;
     if input.studies.len() > MAX_STUDIES {
         let studies = input.studies.len();
         return Err(Failure::usage(
@@ -87,8 +94,13 @@ pub fn report(
     let title = options.title.clone().unwrap_or_else(|| title(votes));
     let figures = options.figures.as_deref().map(Path::new);
     let figures = figures.map(|folder| (folder, &mut outputs));
-    let notes: Vec<String> =
-        input.excluded.as_ref().map(exclude::description).into_iter().collect();
+    let notes: Vec<String> = input
+        .excluded
+        .as_ref()
+        .map(exclude::description)
+        .into_iter()
+        .chain(input.excluded_items.as_ref().map(min_votes::description))
+        .collect();
     write(&studies, &notes, title, figures, output, observer)?;
     observer.note(&format!("report written to {}", visible_name(&options.output)));
     if let Some(folder) = &options.figures {

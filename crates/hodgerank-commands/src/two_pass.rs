@@ -8,11 +8,11 @@ use std::sync::Arc;
 
 use hodgerank::{FitOptions, FlagReason, Model, RankedStudy};
 use hodgerank_io::read::{JudgedCrowd, Progress, StudyFlags, TableHead};
-use hodgerank_io::{ExcludedVotes, Input, ReadOptions, Rejected, Sources};
+use hodgerank_io::{ExcludedItems, ExcludedVotes, Input, ReadOptions, Rejected, Sources};
 
 use crate::document::UncountedRows;
 use crate::failure::Failure;
-use crate::input::{self, InputOptions, Kept, VoteSource};
+use crate::input::{self, ReadPlan, VoteSource};
 use crate::observer::{Observer, Task};
 use crate::ranked::rank_study;
 
@@ -31,6 +31,8 @@ pub struct TwoPass {
     pub rejected: Rejected,
     /// What was left out with excluded annotators.
     pub excluded: Option<ExcludedVotes>,
+    /// Items that were left out because of few votes.
+    pub excluded_items: Option<ExcludedItems>,
     /// Why votes of each distinct vote of each study are flagged, where other processes share the votes
     /// and know it.
     pub known_reasons: Option<Vec<Vec<FlagReason>>>,
@@ -47,19 +49,19 @@ impl TwoPass {
     /// If the votes cannot be read, `check` refuses them, or a solver fails.
     pub fn new(
         votes: &VoteSource,
-        input_options: &InputOptions,
+        plan: &ReadPlan<'_>,
         fit: &FitOptions,
-        threads: usize,
         observer: &dyn Observer,
         check: impl FnOnce(&Input) -> Result<(), Failure>,
     ) -> Result<Self, Failure> {
-        let exclusion = input_options.exclusion()?;
+        let exclusion = plan.input.exclusion()?;
         let sources = votes.again(observer)?;
         let bytes = votes.bytes();
-        let mut options = Kept::needed_by(fit).apply(input_options.read_options(threads));
-        let read = input::read(&sources, &mut options, exclusion.as_ref(), bytes, observer)?;
+        let mut options = plan.kept.apply(plan.input.read_options(plan.threads));
+        let mut read = input::read(&sources, &mut options, exclusion.as_ref(), bytes, observer)?;
+        plan.items.apply(&mut read, observer)?;
         check(&read)?;
-        let Input { studies, rejected, excluded, tables, .. } = read;
+        let Input { studies, rejected, excluded, excluded_items, tables, .. } = read;
         let rank = |study| rank_study(study, rejected.total, fit, observer);
         let studies = studies.into_iter().map(rank).collect::<Result<_, _>>()?;
         Ok(Self {
@@ -70,6 +72,7 @@ impl TwoPass {
             tables,
             rejected,
             excluded,
+            excluded_items,
             known_reasons: None,
             bytes,
         })
@@ -79,6 +82,7 @@ impl TwoPass {
     #[must_use]
     pub fn uncounted(&self) -> UncountedRows {
         UncountedRows::new(&self.rejected, self.excluded.as_ref())
+            .with_items(self.excluded_items.as_ref())
     }
 
     /// Why the votes of each study are flagged.
@@ -99,6 +103,7 @@ impl TwoPass {
             flagged: &study.fit.flagged,
             reasons: reasons.get(k).map(Vec::as_slice),
             probability: study.fit.bad_probability.as_deref(),
+            excluded_items: self.excluded_items.as_ref().map(|found| &found.of_study[k]),
             crowd: match &study.fit.model {
                 Some(Model::Crowd(flags)) => {
                     Some(JudgedCrowd { flags, annotators: &study.annotators })

@@ -226,7 +226,7 @@ impl Counter {
             natural_order(a.by.as_deref().unwrap_or(""), b.by.as_deref().unwrap_or(""))
         });
         let excluded = is_excluding.then_some(excluded);
-        Input { studies, rejected, excluded, tables, outcomes }
+        Input { studies, rejected, excluded, excluded_items: None, tables, outcomes }
     }
 }
 

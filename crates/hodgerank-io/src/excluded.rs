@@ -1,4 +1,4 @@
-//! Annotators whose votes are not counted.
+//! Annotators and items whose votes are not counted.
 
 use std::sync::Arc;
 
@@ -85,6 +85,31 @@ impl ExcludedVotes {
         }
         self.votes = self.votes.saturating_add(other.votes);
     }
+}
+
+/// Items with few votes, which were left out after reading.
+#[derive(Debug, Clone, Default)]
+pub struct ExcludedItems {
+    /// Items with fewer votes were left out.
+    pub min_votes: u64,
+    /// The items of all studies.
+    pub items: Vec<ExcludedItem>,
+    /// Number of votes on them.
+    pub votes: u64,
+    /// The names of those of each study, for the second pass.
+    pub of_study: Vec<Labels>,
+}
+
+/// An item with few votes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ExcludedItem {
+    /// The study, if there are several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub by: Option<String>,
+    /// The item.
+    pub item: String,
+    /// Number of votes on it.
+    pub votes: u64,
 }
 
 /// Counts the rows that one thread leaves out.

@@ -32,7 +32,7 @@ pub use columns::ColumnNames;
 pub use error::{
     BadRow, ColumnProblem, Error, Position, Problem, Result, Unsupported, WrongEncoding,
 };
-pub use excluded::{ExcludedAnnotators, ExcludedVotes};
+pub use excluded::{ExcludedAnnotators, ExcludedItem, ExcludedItems, ExcludedVotes};
 pub use format::Format;
 pub use outcome::OutcomeAs;
 pub use read::{OnError, ReadOptions, Sources, read};

@@ -4,7 +4,7 @@ use hodgerank::Study;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{BadRow, Error, Result};
-use crate::excluded::ExcludedVotes;
+use crate::excluded::{ExcludedItems, ExcludedVotes};
 use crate::limits::MAX_VOTES;
 use crate::side_codes::SideCodes;
 use crate::table_head::TableHead;
@@ -18,6 +18,8 @@ pub struct Input {
     pub rejected: Rejected,
     /// What was left out with excluded annotators; none if nobody was to be excluded.
     pub excluded: Option<ExcludedVotes>,
+    /// Items that were left out because of few votes; none if none was to be left out.
+    pub excluded_items: Option<ExcludedItems>,
     /// Format and columns of each file, in the order of the files.
     pub tables: Vec<TableHead>,
     /// Outcomes that could have been read in another way.

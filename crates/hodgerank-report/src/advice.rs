@@ -1,10 +1,14 @@
 //! Diagnoses in words: findings and advice for people who run a study.
 
+mod certainty;
+
+use hodgerank::Labels;
 use hodgerank::decompose::BettiLimit;
-use hodgerank::diagnose::{Advice, Finding, FlaggedCertainty, Verdict};
+use hodgerank::diagnose::{Advice, Diagnosis, Finding, FirstPlace, FlaggedCertainty, Verdict};
 use serde::Serialize;
 
 use crate::words::{counted, thousands};
+use certainty::CertaintyText;
 
 /// A verdict in words.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -13,6 +17,8 @@ pub struct VerdictText {
     pub can_rank: bool,
     /// Whether wrong votes can be identified.
     pub can_find_outliers: bool,
+    /// How certain the first place is.
+    pub first_place: FirstPlace,
     /// What was found, one sentence each.
     pub findings: Vec<String>,
     /// What would help, one sentence each; empty if nothing is missing.
@@ -24,9 +30,27 @@ impl From<&Verdict> for VerdictText {
         Self {
             can_rank: verdict.can_rank,
             can_find_outliers: verdict.can_find_outliers,
+            first_place: verdict.first_place,
             findings: verdict.findings.iter().map(finding_text).collect(),
             advice: verdict.advice.iter().map(advice_text).collect(),
         }
+    }
+}
+
+impl VerdictText {
+    /// The verdict of a diagnosis, with what it says about the ranking of these items.
+    #[must_use]
+    pub fn new(diagnosis: &Diagnosis, items: &Labels) -> Self {
+        let mut text = Self::from(&diagnosis.verdict);
+        if let Some(certainty) = &diagnosis.certainty {
+            let is_part = diagnosis.design.components > 1;
+            let found = CertaintyText::new(certainty, items, is_part);
+            // After the sentence about the components, before those about wrong votes.
+            text.findings.splice(1..1, found.findings);
+            let advice = usize::from(!text.can_rank);
+            text.advice.splice(advice..advice, found.advice);
+        }
+        text
     }
 }
 

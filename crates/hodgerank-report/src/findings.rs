@@ -14,7 +14,7 @@
 
 use hodgerank::annotators::{JudgedAnnotator, judge};
 use hodgerank::decompose::{DecomposeOptions, Decomposition, decompose};
-use hodgerank::diagnose::{DiagnoseOptions, Diagnosis, diagnose};
+use hodgerank::diagnose::{DiagnoseOptions, Diagnosis, diagnose_ranked};
 use hodgerank::fit::{self, Fit};
 use hodgerank::path::Parameter;
 use hodgerank::predict::Predictor;
@@ -118,11 +118,11 @@ impl<'a> StudyFindings<'a> {
     /// # Errors
     /// If a solver fails.
     pub fn new(ranked: ReportInput<'a>) -> Result<Self> {
-        let ReportInput { graph, fit, .. } = ranked;
+        let graph = ranked.graph;
         let ((methods, path), (decompositions, diagnosis)) = rayon::join(
             || (compare(ranked), slider_path(ranked)),
             || {
-                let diagnosis = diagnose(graph, &fit.flagged, &DiagnoseOptions::default());
+                let diagnosis = diagnose_ranked(ranked.study, &DiagnoseOptions::default());
                 (decompositions(ranked), diagnosis)
             },
         );

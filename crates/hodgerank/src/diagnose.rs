@@ -8,6 +8,7 @@
 //! | can all items be ranked together? | components, bridges |
 //! | how certain are the scores? | algebraic connectivity, effective resistances |
 //! | were enough pairs compared? | pairs against n log n (connected) and n^{3/2} (no harmonic part) |
+//! | which places are settled? | ranges of ranks, for a ranking with intervals ([`diagnose_ranked`]) |
 //! | can wrong votes be identified? | cycles, ρ and C0, the share that C2 allows, C1 to C3 for flagged votes |
 //!
 //! The two sampling rules are orders of magnitude for pairs drawn at random, from the paper.
@@ -15,14 +16,20 @@
 //! Cost: see [`crate::identify`]; everything else is one pass over the groups.
 
 mod capped_list;
+mod certainty;
 mod design;
 mod resistance_summary;
 mod verdict;
+mod votes_needed;
 
 pub use capped_list::CappedList;
+pub use certainty::{
+    Certainty, FirstPlace, NextPlace, NoIntervals, ProvisionalItem, SettledPlaces,
+};
 pub use design::{DesignSummary, ItemVotes, Spread};
 pub use resistance_summary::{ItemVariance, ResistanceSummary};
 pub use verdict::{Advice, Finding, FlaggedCertainty, Verdict};
+pub use votes_needed::VotesNeeded;
 
 use crate::error::Result;
 use crate::graph::{ComparisonGraph, Groups};
@@ -30,6 +37,7 @@ use crate::identify::{
     self, ConditionOptions, Conditions, IdentifiableOptions, IdentifiableShare, cycle_dimension,
 };
 use crate::laplacian::Eigenvalue;
+use crate::ranked_study::RankedStudy;
 use verdict::Evidence;
 
 /// Maximum number of pairs for which the identifiable share is also computed for twice the votes.
@@ -83,8 +91,25 @@ pub struct Diagnosis {
     pub identifiable_if_doubled: Option<IdentifiableShare>,
     /// The conditions for the flagged votes; none without flagged votes or without cycles.
     pub conditions: Option<Conditions>,
+    /// How certain the ranking is; none if only the design was examined.
+    pub certainty: Option<Certainty>,
     /// What these figures mean for the study.
     pub verdict: Verdict,
+}
+
+/// Examines the design of a ranked study, and how certain its ranking is.
+///
+/// # Errors
+/// As [`diagnose`].
+pub fn diagnose_ranked(study: &RankedStudy, options: &DiagnoseOptions) -> Result<Diagnosis> {
+    let mut found = diagnose(&study.graph, &study.fit.flagged, options)?;
+    if !study.graph.pairs().is_empty() {
+        found.certainty = Certainty::new(study)?;
+    }
+    if let Some(certainty) = &found.certainty {
+        found.verdict.first_place = certainty.first_place;
+    }
+    Ok(found)
 }
 
 /// Examines the design of a study; `flagged` is the number of flagged votes of each group, all zero
@@ -110,6 +135,7 @@ pub fn diagnose(
         identifiable: IdentifiableShare::default(),
         identifiable_if_doubled: None,
         conditions: None,
+        certainty: None,
         verdict: Verdict::default(),
     };
     if !graph.pairs().is_empty() {

@@ -167,6 +167,9 @@ impl serde::Serialize for RankedItem<&str> {
 /// An item with less than this part of the median number of votes has few.
 const FEW_VOTES: u64 = 5;
 
+/// With so many votes, an item that won all of them did not do so by chance.
+const ENOUGH_VOTES: u64 = 30;
+
 /// Scores that differ by less than this share of the component's largest score count as equal: the
 /// difference is rounding.
 const EQUAL_SCORE_TOLERANCE: f64 = 1e-11;
@@ -220,9 +223,7 @@ impl Ranking {
     /// a [`FEW_VOTES`]th of the median number of votes, or whose range of ranks spans more than half of
     /// their component.
     fn mark_provisional(&mut self) {
-        let mut votes: Vec<u64> = self.items.iter().map(|row| row.comparisons).collect();
-        votes.sort_unstable();
-        let median = votes.get(votes.len() / 2).copied().unwrap_or(0);
+        let median = self.median_votes();
         let mut sizes = vec![0_u32; self.items.len() + 1];
         self.items.iter().for_each(|row| sizes[row.component as usize] += 1);
         for row in &mut self.items {
@@ -235,6 +236,28 @@ impl Ranking {
                 || (size > 2 && is_wide)
                 || is_unbounded;
         }
+    }
+
+    /// The number of votes from which on the place of an item can be certain: fewer may all agree by chance,
+    /// so that its standard error says little.
+    #[must_use]
+    pub fn enough_votes(&self) -> u64 {
+        self.median_votes().div_ceil(FEW_VOTES).max(ENOUGH_VOTES)
+    }
+
+    /// Whether an item has too few votes for its standard error to mean anything: it won or lost all of them,
+    /// or others have far more, and it has fewer than [`Ranking::enough_votes`].
+    #[must_use]
+    pub fn is_thin(&self, row: &RankedItem) -> bool {
+        let is_one_sided = row.wins == 0 || row.losses == 0;
+        let votes = row.comparisons;
+        votes < self.enough_votes() && (is_one_sided || votes * FEW_VOTES < self.median_votes())
+    }
+
+    fn median_votes(&self) -> u64 {
+        let mut votes: Vec<u64> = self.items.iter().map(|row| row.comparisons).collect();
+        votes.sort_unstable();
+        votes.get(votes.len() / 2).copied().unwrap_or(0)
     }
 
     /// Sets how many votes on each item are flagged, given the flagged votes of each distinct vote.

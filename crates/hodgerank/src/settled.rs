@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::ranking::Ranking;
+
 /// What the votes settle about the items of one component.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
@@ -49,6 +51,21 @@ impl Settled {
             tier
         };
         Self { places, tiers: order.chunk_by(|a, b| a == b).map(of_tier).collect() }
+    }
+
+    /// Summarises a component of a ranking, counted from 1; none if the ranking has no ranges of ranks.
+    ///
+    /// An item with too few votes ([`Ranking::is_thin`]) settles nothing, whatever its range: if it won all of
+    /// eight votes, they contradict nothing, and its standard error is far too small.
+    #[must_use]
+    pub fn of_ranking(ranking: &Ranking, component: u32) -> Option<Self> {
+        let rows = ranking.items.iter().filter(|row| row.component == component);
+        let ranges = rows.clone().map(|row| row.rank_range).collect::<Option<Vec<_>>>()?;
+        let tiers = rows.clone().map(|row| row.tier).collect::<Option<Vec<_>>>()?;
+        let settled = Self::new(&ranges, &tiers);
+        // Rows are sorted by rank.
+        let places = rows.take(settled.places).take_while(|row| !ranking.is_thin(row)).count();
+        Some(Self { places, ..settled })
     }
 
     /// The number of items.

@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use crate::document::{Document, UncountedRows, write_json};
 use crate::failure::Failure;
-use crate::input::{InputOptions, Kept, ReadsVotes, VoteSource};
+use crate::input::{InputOptions, Kept, ReadPlan, ReadsVotes, VoteSource};
 use crate::listing::{Listing, ListingRow, Listings};
 use crate::observer::Observer;
 use crate::ranked::rank_study;
@@ -171,7 +171,7 @@ pub fn annotators(
 ) -> Result<AnnotatorsDocument, Failure> {
     let options = FitOptions::new().method(Method::Crowd);
     let kept = Kept { annotator_votes: true, sides: false };
-    let input = source.read(&args.input, kept, threads, observer)?;
+    let input = source.read(&ReadPlan::new(&args.input, kept, threads), observer)?;
     super::check(&input.tables)?;
     let uncounted = UncountedRows::from(&input);
     let rank = |study| rank_study(study, uncounted.rejected.rows, &options, observer);

@@ -1,7 +1,7 @@
 //! The diagnosis of one study, with names of items.
 
 use hodgerank::Labels;
-use hodgerank::diagnose::{DesignSummary, Diagnosis, ResistanceSummary, Spread};
+use hodgerank::diagnose::{DesignSummary, Diagnosis, ResistanceSummary, SettledPlaces, Spread};
 use hodgerank::identify::{Conditions, Trial};
 use hodgerank::laplacian::Eigenvalue;
 use hodgerank::{InputSummary, OutlierSummary, RankedStudy};
@@ -17,6 +17,8 @@ pub struct StudyDiagnosis {
     pub input: InputSummary,
     /// The result in words.
     pub verdict: VerdictText,
+    /// Which places are settled, in the largest component; none without intervals.
+    pub settled: Option<SettledPlaces<String>>,
     /// Which items were compared, and how often.
     pub design: DesignSummary<String>,
     /// The algebraic connectivity.
@@ -69,6 +71,7 @@ impl StudyDiagnosis {
         votes_per_annotator: Option<Spread>,
     ) -> Self {
         let name = |item: u32| items.name(item).to_owned();
+        let verdict = VerdictText::new(&diagnosis, items);
         let identifiability = Identifiability {
             rho: diagnosis.resistance.as_ref().map(|summary| summary.largest),
             certain_outliers: diagnosis.certain_outliers,
@@ -81,10 +84,12 @@ impl StudyDiagnosis {
                 conditions: diagnosis.conditions,
             },
         };
+        let places = diagnosis.certainty.and_then(|certainty| certainty.places.ok());
         let design = DesignSummary { votes_per_annotator, ..diagnosis.design };
         Self {
             input: study.input,
-            verdict: VerdictText::from(&diagnosis.verdict),
+            verdict,
+            settled: places.map(|places| places.map(name)),
             design: design.map(name),
             connectivity: diagnosis.connectivity,
             resistance: diagnosis.resistance.map(|summary| summary.map(name)),

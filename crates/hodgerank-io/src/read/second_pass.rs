@@ -38,6 +38,8 @@ pub struct StudyFlags<'a> {
     pub reasons: Option<&'a [FlagReason]>,
     /// The probability that a vote of each group is bad, if the method estimates it.
     pub probability: Option<&'a [f64]>,
+    /// Items that were left out after the first pass: rows on them are passed over.
+    pub excluded_items: Option<&'a Labels>,
     /// The crowd, if votes are judged by their annotators: then it decides which rows are flagged.
     pub crowd: Option<JudgedCrowd<'a>>,
 }
@@ -111,7 +113,16 @@ impl<'a> StudyFlags<'a> {
     /// The only study, whose votes are flagged for no known reason.
     #[must_use]
     pub fn new(items: &'a Labels, groups: &'a Groups, flagged: &'a [f64]) -> Self {
-        Self { by: None, items, groups, flagged, reasons: None, probability: None, crowd: None }
+        Self {
+            by: None,
+            items,
+            groups,
+            flagged,
+            reasons: None,
+            probability: None,
+            excluded_items: None,
+            crowd: None,
+        }
     }
 
     /// Flagged votes of each group whose rows are still to be found; none where a crowd decides.
@@ -312,6 +323,13 @@ impl<'a, V: RowVisitor> RowMatcher<'a, V> {
         })
     }
 
+    fn is_on_excluded_item(&self, row: &ParsedRow<'_>, cells: &Cells<'_>) -> bool {
+        let study = self.by.get(cells[Role::By as usize]);
+        let excluded = study.and_then(|study| self.studies[study as usize].excluded_items);
+        let is_excluded = |item| excluded.is_some_and(|items| items.get(item).is_some());
+        is_excluded(row.left) || is_excluded(row.right)
+    }
+
     /// The index of the source, and the number of the row in it.
     fn place(&self, raw: &RawRow<'_>) -> (usize, u64) {
         (self.started.saturating_sub(1), self.rows_before + raw.number)
@@ -324,6 +342,10 @@ impl<'a, V: RowVisitor> RowMatcher<'a, V> {
             self.statuses.push(RowStatus::Flagged);
             let row = ExcludedRow { source, row: number, count: row.count, reason };
             return self.visitor.excluded(&row, raw);
+        }
+        if self.is_on_excluded_item(row, cells) {
+            self.statuses.push(RowStatus::Kept);
+            return Ok(());
         }
         let Some(vote) = self.find(row, cells, &raw) else {
             // The file's name is added where it is known.

@@ -3,7 +3,7 @@
 use hodgerank::uncertainty::IntervalEngine;
 use hodgerank::{FitOptions, IntervalOptions, Method, OutlierRule};
 use hodgerank_cli::RunFailure;
-use hodgerank_commands::or_list;
+use hodgerank_commands::{ItemOptions, or_list};
 
 /// Returns the help of --method.
 pub(super) fn help() -> String {
@@ -28,6 +28,17 @@ pub(super) fn check_intervals(options: &IntervalOptions) -> Result<(), RunFailur
         None | Some(IntervalEngine::None) => Ok(()),
         Some(engine) => Err(RunFailure::usage(
             format!("--intervals {engine} needs all votes on one machine"),
+            "leave it out, or run `hodgerank rank` on one machine",
+        )),
+    }
+}
+
+/// Refuses to leave out items: how many votes an item has is known only after all votes were distributed.
+pub(super) fn check_items(options: ItemOptions) -> Result<(), RunFailure> {
+    match options.min_votes {
+        None => Ok(()),
+        Some(votes) => Err(RunFailure::usage(
+            format!("--min-votes {votes} needs all votes on one machine"),
             "leave it out, or run `hodgerank rank` on one machine",
         )),
     }

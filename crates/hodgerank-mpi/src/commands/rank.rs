@@ -10,7 +10,7 @@ use hodgerank_commands::rank::{
 use hodgerank_commands::{Observer, UncountedRows, annotators};
 use hodgerank_io::write::Outputs;
 
-use super::method::{check_intervals, fit_options};
+use super::method::{check_intervals, check_items, fit_options};
 use crate::checkpoint::{CheckpointOptions, Fingerprint};
 use crate::comm::{CollectiveError, World};
 use crate::input::DistributedStudy;
@@ -43,6 +43,7 @@ pub(super) fn run(
     let fit = world.all_ok(fit_options(&args.method))?;
     world.all_ok(args.scale.validate())?;
     world.all_ok(check_intervals(&args.uncertainty))?;
+    world.all_ok(check_items(args.kept_items))?;
     let earlier = || args.earlier_ranking(&votes);
     let earlier = world.all_ok(world.is_root().then(earlier).transpose())?.flatten();
     let inputs: Vec<String> =

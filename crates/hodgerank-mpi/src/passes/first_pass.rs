@@ -158,6 +158,7 @@ impl FirstPass {
             tables: std::mem::take(&mut self.tables),
             rejected: std::mem::take(&mut self.rejected),
             excluded: self.excluded.take(),
+            excluded_items: None,
             known_reasons: Some(reasons),
             has_files: self.plan.files.len() > 1,
             bytes: self.plan.bytes(world.rank()),

@@ -7,7 +7,7 @@ use crate::table::{PageColumn, PageTable, Values};
 use crate::words::{percent, thousands};
 
 pub(super) fn section(findings: &StudyFindings<'_>) -> Section {
-    let verdict = VerdictText::from(&findings.diagnosis.verdict);
+    let verdict = VerdictText::new(&findings.diagnosis, findings.ranked.items);
     let mut text = verdict.findings;
     text.extend(verdict.advice.iter().map(|advice| format!("Advice: {advice}")));
     Section {

@@ -1,6 +1,7 @@
 //! The results in a few figures and sentences.
 
-use hodgerank::uncertainty::{self, MAX_ITEMS_BY_DEFAULT};
+use hodgerank::diagnose::FirstPlace;
+use hodgerank::uncertainty::{self, MAX_ITEMS, MAX_ITEMS_BY_DEFAULT};
 use hodgerank::{RankedStudy, Settled, kendall};
 
 use super::annotators;
@@ -57,10 +58,12 @@ fn certainty(study: &RankedStudy, order: &ItemOrder) -> String {
             "How certain the ranks are was not estimated.".to_owned()
         };
     }
-    let largest = order.ranking.items.iter().filter(|row| row.component == 1);
-    let (ranges, tiers): (Vec<(u32, u32)>, Vec<u32>) =
-        largest.filter_map(|row| row.rank_range.zip(row.tier)).unzip();
-    let sentence = Settled::new(&ranges, &tiers).sentence();
+    let Some(settled) = Settled::of_ranking(&order.ranking, 1) else {
+        return format!(
+            "Which ranks are certain was not estimated, because there are more than {MAX_ITEMS} items."
+        );
+    };
+    let sentence = settled.sentence();
     match study.fit.components.len() {
         1 => sentence,
         _ => {
@@ -164,6 +167,10 @@ fn effect_of_flags(findings: &StudyFindings<'_>, order: &ItemOrder) -> Vec<Strin
 fn verdict(findings: &StudyFindings<'_>) -> String {
     let verdict = &findings.diagnosis.verdict;
     match (verdict.can_rank, verdict.can_find_outliers) {
+        (true, _) if verdict.first_place == FirstPlace::Provisional => {
+            "All items are on one scale, but first place is provisional: too little is known about the \
+             item that has it."
+        }
         (true, true) => {
             "The data support this ranking: all items are on one scale, and bad votes can be \
              distinguished from good ones."

@@ -1,5 +1,6 @@
 //! What a diagnosis means for a study, as facts. `hodgerank-report` puts them into words.
 
+use super::certainty::FirstPlace;
 use super::design::DesignSummary;
 use crate::identify::{Accuracy, Conditions, IdentifiableShare};
 
@@ -14,6 +15,8 @@ pub struct Verdict {
     /// Whether wrong votes can be identified: C2 holds for some share of random votes, and C1 and C2
     /// hold for the flagged votes.
     pub can_find_outliers: bool,
+    /// How certain the first place is; unknown if only the design was examined.
+    pub first_place: FirstPlace,
     /// Statements about the votes: first about the ranking, then about wrong votes, then about the
     /// flagged votes.
     pub findings: Vec<Finding>,

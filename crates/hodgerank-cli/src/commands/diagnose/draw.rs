@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use comfy_table::{Cell, CellAlignment};
-use hodgerank::diagnose::Spread;
+use hodgerank::diagnose::{FirstPlace, Spread};
 use hodgerank::graph::ItemPair;
 use hodgerank::identify::{Accuracy, Conditions};
 use hodgerank_commands::Figures;
@@ -27,6 +27,7 @@ pub(super) fn write(
         "Wrong votes can be identified:    {}",
         answer(figures.verdict.can_find_outliers)
     )?;
+    writeln!(out, "Settled places:                   {}", settled_places(figures))?;
     writeln!(out)?;
     list(&figures.verdict.findings, style, out)?;
     if !figures.verdict.advice.is_empty() {
@@ -41,6 +42,18 @@ pub(super) fn write(
         table.add_row(vec![Cell::new(name), value]);
     }
     writeln!(out, "{table}\n")
+}
+
+fn settled_places(figures: &StudyDiagnosis) -> String {
+    let is_provisional = figures.verdict.first_place == FirstPlace::Provisional;
+    let mark = if is_provisional { ", first place is provisional" } else { "" };
+    match &figures.settled {
+        Some(places) => {
+            let (places, items) = (places.settled.places as u64, places.settled.items() as u64);
+            format!("{} of {}{mark}", thousands(places), thousands(items))
+        }
+        None => format!("unknown{mark}"),
+    }
 }
 
 fn list(lines: &[String], style: Style, out: &mut dyn Write) -> io::Result<()> {
