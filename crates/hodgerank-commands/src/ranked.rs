@@ -131,6 +131,12 @@ fn interval_warning(caution: &Caution) -> Option<String> {
              who cannot be judged, so that intervals may be too narrow; ask each annotator more often",
             100.0 * share
         ),
+        Caution::SimilarItems(agreement) => format!(
+            "items that are compared with each other are so similar that {:.0}% of careful votes agree \
+             with the ranking; careless annotators cannot be told from careful ones, so that scores may be \
+             too close together and intervals too narrow",
+            100.0 * agreement
+        ),
         _ => return None,
     };
     Some(text)

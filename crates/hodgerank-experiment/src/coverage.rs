@@ -50,7 +50,7 @@ const MIN_RANKS: f64 = 0.93;
 const MAX_WIDTH: f64 = 1.3;
 const MAX_SLOPE_ERROR: f64 = 0.03;
 
-/// How well the intervals of one fit hold.
+/// How well the intervals of one fit hold, for the items of its largest component.
 #[derive(Debug, Clone, Copy, Default)]
 struct Held {
     scores: f64,
@@ -126,33 +126,36 @@ pub fn run(settings: &Settings, progress: &ProgressCallback<'_>) -> Result<Findi
 }
 
 impl Held {
+    /// Of the items of the largest component: scores and ranks of others are not comparable with theirs.
     fn new(truth: &[f64], fit: &Fit, found: &Uncertainty) -> Self {
-        let n = truth.len();
+        let members = fit.components.iter().max_by_key(|members| members.len()).unwrap_or(&[]);
+        let items: Vec<usize> = members.iter().map(|&item| item as usize).collect();
+        let n = items.len() as f64;
         let is_in =
             |error: f64, se: f64| if error.abs() <= found.quantile * se { 1.0 } else { 0.0 };
-        let mean = truth.iter().sum::<f64>() / n as f64;
-        let of_item = |i: usize| is_in(fit.scores[i] - (truth[i] - mean), found.se[i]);
-        let scores = (0..n).map(of_item).sum::<f64>() / n as f64;
+        let mean = items.iter().map(|&i| truth[i]).sum::<f64>() / n;
+        let of_item = |&i: &usize| is_in(fit.scores[i] - (truth[i] - mean), found.se[i]);
         let mut differences = 0.0;
-        for i in 0..n {
-            for j in i + 1..n {
+        for (k, &i) in items.iter().enumerate() {
+            for &j in &items[k + 1..] {
                 let error = fit.scores[i] - fit.scores[j] - (truth[i] - truth[j]);
                 let se = found.difference_se(i as u32, j as u32).unwrap_or(f64::INFINITY);
                 differences += is_in(error, se);
             }
         }
-        let rank = |i: usize| 1 + truth.iter().filter(|other| **other > truth[i]).count() as u32;
-        let is_ranked = (0..n).all(|i| {
+        let is_ranked = items.iter().all(|&i| {
+            let rank = 1 + items.iter().filter(|&&other| truth[other] > truth[i]).count() as u32;
             let (low, high) = found.rank_ranges[i];
-            (low..=high).contains(&rank(i))
+            (low..=high).contains(&rank)
         });
-        let product: f64 = fit.scores.iter().zip(truth).map(|(s, t)| s * (t - mean)).sum();
+        let product: f64 = items.iter().map(|&i| fit.scores[i] * (truth[i] - mean)).sum();
+        let squares: f64 = items.iter().map(|&i| (truth[i] - mean).powi(2)).sum();
         Self {
-            scores,
-            differences: differences / (0.5 * (n * (n - 1)) as f64),
+            scores: items.iter().map(of_item).sum::<f64>() / n,
+            differences: differences / (0.5 * n * (n - 1.0)),
             ranks: if is_ranked { 1.0 } else { 0.0 },
-            width: 2.0 * found.quantile * found.se.iter().sum::<f64>() / n as f64,
-            slope: product / truth.iter().map(|t| (t - mean).powi(2)).sum::<f64>(),
+            width: 2.0 * found.quantile * items.iter().map(|&i| found.se[i]).sum::<f64>() / n,
+            slope: product / squares,
         }
     }
 

@@ -36,7 +36,7 @@ fn an_item_with_eight_votes_is_not_first_without_a_mark() {
     assert_eq!((&next["item"], &next["estimate"]), (&"new".into(), &"few-votes".into()));
     let text = dir.run(&["diagnose", "votes.csv"]).success().text().to_owned();
     for part in [
-        "Settled places:                   0 of 13, first place is provisional",
+        "Settled places: 0 of 13, first place is provisional",
         "- new is ranked first after 8 votes, of which it lost none: this place is provisional.",
         "more votes on new first",
     ] {

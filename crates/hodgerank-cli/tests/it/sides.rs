@@ -125,7 +125,12 @@ fn the_advantage_is_estimated_from_any_file_with_sides() {
         &["annotated.csv", "--method", "bt"],
     ] {
         let found = dir.rank_json(arguments);
-        assert_eq!(found["ranking"], expected["ranking"], "{arguments:?}");
+        // Intervals depend on who voted.
+        let scores = |document: &Value| -> Vec<(Value, Value)> {
+            let rows = document["ranking"].as_array().unwrap().iter();
+            rows.map(|row| (row["item"].clone(), row["score"].clone())).collect()
+        };
+        assert_eq!(scores(&found), scores(&expected), "{arguments:?}");
         assert_eq!(advantage(&found), advantage(&expected), "{arguments:?}");
     }
     let turned = dir.rank_json(&["turned.csv"]);

@@ -15,6 +15,10 @@ pub const FEW_VOTES_OF_ANNOTATOR: u64 = 5;
 /// Share of votes by annotators who cannot be judged from which some of the bad votes count.
 const MAX_UNJUDGED: f64 = 0.25;
 
+/// Share of careful votes that agree with the ranking below which careless annotators cannot be told from
+/// careful ones: the items that are compared with each other are too similar.
+pub const MIN_AGREEMENT: f64 = 0.72;
+
 /// A reason why intervals may be too narrow.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
@@ -25,6 +29,9 @@ pub enum Caution {
     FewVotes(u64),
     /// This share of the votes is by annotators with fewer than [`FEW_VOTES_OF_ANNOTATOR`] votes.
     UnjudgedAnnotators(f64),
+    /// Of careful votes, only this share agrees with the ranking, because the items that are compared with each
+    /// other are similar.
+    SimilarItems(f64),
 }
 
 /// The reasons that apply to a fit with votes of so many annotators.
@@ -34,11 +41,14 @@ pub(super) fn of_fit(fitted: &FittedVotes<'_>, clusters: Option<usize>) -> Vec<C
     let is_crowd = matches!(fitted.fit.model, Some(Model::Crowd(_)));
     let unjudged = fitted.votes.filter(|_| is_crowd).map(unjudged_share);
     let unjudged = unjudged.filter(|share| *share > MAX_UNJUDGED);
+    let agreement = is_crowd.then(|| careful_agreement(fitted)).flatten();
+    let agreement = agreement.filter(|agreement| *agreement < MIN_AGREEMENT);
     few_annotators
         .map(Caution::FewAnnotators)
         .into_iter()
         .chain((median < FEW_VOTES).then_some(Caution::FewVotes(median)))
         .chain(unjudged.map(Caution::UnjudgedAnnotators))
+        .chain(agreement.map(Caution::SimilarItems))
         .collect()
 }
 
@@ -65,4 +75,17 @@ fn unjudged_share(votes: &AnnotatorVotes) -> f64 {
         all += own;
     }
     unjudged as f64 / all.max(1) as f64
+}
+
+/// The expected share of careful votes that agree with the scores; none if scores are not log-odds.
+fn careful_agreement(fitted: &FittedVotes<'_>) -> Option<f64> {
+    let (pairs, scores) = (fitted.graph.pairs(), &fitted.fit.scores);
+    // Scores of graded votes have the unit of the outcomes.
+    fitted.fit.outcome_size?;
+    let agreeing = |p: usize| {
+        let d = scores[pairs.left[p] as usize] - scores[pairs.right[p] as usize];
+        pairs.weight[p] / (1.0 + (-d.abs()).exp())
+    };
+    let agreeing: f64 = (0..pairs.len()).map(agreeing).sum();
+    Some(agreeing / fitted.graph.votes().max(1.0))
 }

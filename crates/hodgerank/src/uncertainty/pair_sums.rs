@@ -56,42 +56,49 @@ impl PairSums {
     ) -> Self {
         let (n, pairs) = (graph.items(), graph.pairs());
         let bound = scores.bound(graph);
-        let fixed = [bound.information, bound.gradient.powi(2), bound.gradient.powi(4)]
-            .map(|bound| FixedPoint::new(bound, graph.votes()));
-        let ranges = votes.split(rayon::current_num_threads());
-        let of_range = |range: std::ops::Range<usize>| {
-            let mut sums = vec![[0_i64; 3]; n * n];
-            let mut single_votes = 0;
+        let fixed = |bound: f64| FixedPoint::new(bound, graph.votes());
+        let of_information = fixed(bound.information);
+        let of_slopes = [fixed(bound.gradient.powi(2)), fixed(bound.gradient.powi(4))];
+        let at = |i: u32, j: u32| i.min(j) as usize * n + i.max(j) as usize;
+        // One number for each pair: places of pairs are random, and memory decides how long this takes.
+        let information = |range: std::ops::Range<usize>| {
+            let mut sums = vec![0_i64; n * n];
             for annotator in range {
                 let is_known = annotator < votes.annotators();
                 let own = scores.of_annotator(is_known.then_some(annotator as u32));
                 for vote in votes.unsorted_of(annotator) {
-                    let VoteSlope { gradient, information } =
-                        own.of_vote(vote.left, vote.right, votes.y(vote));
-                    let (i, j) = (vote.left.min(vote.right), vote.left.max(vote.right));
-                    let sum = &mut sums[i as usize * n + j as usize];
-                    let count = i64::from(vote.count);
-                    sum[0] += count * fixed[0].of(information);
-                    if !is_known {
-                        let square = gradient * gradient;
-                        sum[1] += count * fixed[1].of(square);
-                        sum[2] += count * fixed[2].of(square * square);
-                        single_votes += vote.count as usize;
-                    }
+                    let slope = own.of_vote(vote.left, vote.right, votes.y(vote));
+                    let information = of_information.of(slope.information);
+                    sums[at(vote.left, vote.right)] += i64::from(vote.count) * information;
                 }
             }
-            (sums, single_votes)
+            sums
         };
-        type Sums = (Vec<[i64; 3]>, usize);
-        let add = |(mut a, of_a): Sums, (b, of_b): Sums| {
-            a.iter_mut().zip(b).for_each(|(a, b)| (0..3).for_each(|k| a[k] += b[k]));
-            (a, of_a + of_b)
+        let add = |mut a: Vec<i64>, b: Vec<i64>| {
+            a.iter_mut().zip(b).for_each(|(a, b)| *a += b);
+            a
         };
-        let sums = ranges.into_par_iter().with_max_len(1).map(of_range).reduce_with(add);
-        let (sums, single_votes) = sums.unwrap_or_else(|| (vec![[0; 3]; n * n], 0));
-        let at = |p: usize| pairs.left[p] as usize * n + pairs.right[p] as usize;
+        let ranges = votes.split(rayon::current_num_threads()).into_par_iter();
+        let information = ranges.with_max_len(1).map(information).reduce_with(add);
+        let information = information.unwrap_or_else(|| vec![0; n * n]);
+        let unknown = votes.unsorted_of(votes.annotators());
+        let mut slopes = vec![[0_i64; 2]; if unknown.is_empty() { 0 } else { n * n }];
+        let any = scores.of_annotator(None);
+        for vote in unknown {
+            let VoteSlope { gradient, .. } = any.of_vote(vote.left, vote.right, votes.y(vote));
+            let sums = &mut slopes[at(vote.left, vote.right)];
+            let (square, count) = (gradient * gradient, i64::from(vote.count));
+            sums[0] += count * of_slopes[0].of(square);
+            sums[1] += count * of_slopes[1].of(square * square);
+        }
+        let single_votes = unknown.iter().map(|vote| vote.count as usize).sum();
+        let of_pair = |p: usize| at(pairs.left[p], pairs.right[p]);
         Self::of_sums(single_votes, |k| {
-            (0..pairs.len()).map(|p| fixed[k].real(sums[at(p)][k])).collect()
+            let sum = |p: usize| match k {
+                0 => of_information.real(information[of_pair(p)]),
+                _ => slopes.get(of_pair(p)).map_or(0.0, |sums| of_slopes[k - 1].real(sums[k - 1])),
+            };
+            (0..pairs.len()).map(sum).collect()
         })
     }
 

@@ -27,7 +27,7 @@ pub(super) fn write(
         "Wrong votes can be identified:    {}",
         answer(figures.verdict.can_find_outliers)
     )?;
-    writeln!(out, "Settled places:                   {}", settled_places(figures))?;
+    writeln!(out, "Settled places: {}", settled_places(figures))?;
     writeln!(out)?;
     list(&figures.verdict.findings, style, out)?;
     if !figures.verdict.advice.is_empty() {
