@@ -60,27 +60,41 @@ impl PairSums {
         let of_information = fixed(bound.information);
         let of_slopes = [fixed(bound.gradient.powi(2)), fixed(bound.gradient.powi(4))];
         let at = |i: u32, j: u32| i.min(j) as usize * n + i.max(j) as usize;
-        // One number for each pair: places of pairs are random, and memory decides how long this takes.
-        let information = |range: std::ops::Range<usize>| {
-            let mut sums = vec![0_i64; n * n];
-            for annotator in range {
+        // Plain votes are all votes but those that the pass below visits.
+        let plain = scores.plain();
+        let is_plain = |annotator: usize| {
+            plain.is_some() && annotator < votes.annotators() && scores.is_plain(annotator as u32)
+        };
+        // The information and the number of votes of each pair.
+        let others = |range: std::ops::Range<usize>| {
+            let mut sums = vec![(0_i64, 0_i64); n * n];
+            for annotator in range.filter(|&annotator| !is_plain(annotator)) {
                 let is_known = annotator < votes.annotators();
                 let own = scores.of_annotator(is_known.then_some(annotator as u32));
                 for vote in votes.unsorted_of(annotator) {
                     let slope = own.of_vote(vote.left, vote.right, votes.y(vote));
-                    let information = of_information.of(slope.information);
-                    sums[at(vote.left, vote.right)] += i64::from(vote.count) * information;
+                    let (sum, count) = &mut sums[at(vote.left, vote.right)];
+                    *sum += i64::from(vote.count) * of_information.of(slope.information);
+                    *count += i64::from(vote.count);
                 }
             }
             sums
         };
-        let add = |mut a: Vec<i64>, b: Vec<i64>| {
-            a.iter_mut().zip(b).for_each(|(a, b)| *a += b);
+        let add = |mut a: Vec<(i64, i64)>, b: Vec<(i64, i64)>| {
+            a.iter_mut().zip(b).for_each(|(a, b)| *a = (a.0 + b.0, a.1 + b.1));
             a
         };
         let ranges = votes.split(rayon::current_num_threads()).into_par_iter();
-        let information = ranges.with_max_len(1).map(information).reduce_with(add);
-        let information = information.unwrap_or_else(|| vec![0; n * n]);
+        let others = ranges.with_max_len(1).map(others).reduce_with(add);
+        let others = others.unwrap_or_else(|| vec![(0, 0); n * n]);
+        let information = |p: usize| {
+            let (left, right) = (pairs.left[p], pairs.right[p]);
+            let (sum, count) = others[at(left, right)];
+            let of_plain = plain.as_ref().map_or(0.0, |plain| {
+                (pairs.weight[p] - count as f64) * plain.of_vote(left, right, 1.0).information
+            });
+            of_information.real(sum) + of_plain
+        };
         let unknown = votes.unsorted_of(votes.annotators());
         let mut slopes = vec![[0_i64; 2]; if unknown.is_empty() { 0 } else { n * n }];
         let any = scores.of_annotator(None);
@@ -95,7 +109,7 @@ impl PairSums {
         let of_pair = |p: usize| at(pairs.left[p], pairs.right[p]);
         Self::of_sums(single_votes, |k| {
             let sum = |p: usize| match k {
-                0 => of_information.real(information[of_pair(p)]),
+                0 => information(p),
                 _ => slopes.get(of_pair(p)).map_or(0.0, |sums| of_slopes[k - 1].real(sums[k - 1])),
             };
             (0..pairs.len()).map(sum).collect()

@@ -119,6 +119,28 @@ impl<'a> VoteScores<'a> {
         }
     }
 
+    /// The slopes of plain votes, if there are any: their information depends on nothing but the pair.
+    pub(super) fn plain(&'a self) -> Option<AnnotatorScores<'a>> {
+        match &self.model {
+            ScoreModel::LeastSquares | ScoreModel::BradleyTerry { .. } => {
+                Some(AnnotatorScores::Any(self))
+            }
+            ScoreModel::Huber { .. } => None,
+            ScoreModel::Crowd(slopes) => {
+                slopes.careful().map(|own| AnnotatorScores::Own(Box::new(own)))
+            }
+        }
+    }
+
+    /// Whether all votes of an annotator are plain, if any are.
+    pub(super) fn is_plain(&self, annotator: u32) -> bool {
+        match &self.model {
+            ScoreModel::LeastSquares | ScoreModel::BradleyTerry { .. } => true,
+            ScoreModel::Huber { .. } => false,
+            ScoreModel::Crowd(slopes) => slopes.is_careful(annotator),
+        }
+    }
+
     fn of_vote(&self, left: u32, right: u32, y: f64) -> VoteSlope {
         let d = self.scores[left as usize] - self.scores[right as usize];
         match &self.model {

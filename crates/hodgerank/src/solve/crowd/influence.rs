@@ -6,6 +6,9 @@ use super::likelihood::POINTS;
 use super::result::{Crowd, FavouriteItem};
 use super::slopes::{ActivePoints, Lines, MAX_SCORE, VoteSlope};
 
+/// The probability of being careful from which an annotator's votes have the slopes of careful ones.
+const CERTAINLY_CAREFUL: f32 = 1.0 - 1e-6;
+
 /// What the slopes of an annotator's votes depend on.
 pub(crate) struct VoterSlopes<'a> {
     all: &'a CrowdSlopes<'a>,
@@ -39,11 +42,37 @@ impl<'a> CrowdSlopes<'a> {
         self.crowd
     }
 
+    /// The slopes of careful votes, if the information of these depends on nothing but the pair.
+    pub(crate) fn careful(&'a self) -> Option<VoterSlopes<'a>> {
+        let estimates = &self.crowd.estimates;
+        let is_plain = estimates.noise.is_none()
+            && estimates.tie_odds == 0.0
+            && estimates.side_advantage == 0.0;
+        let mut behaviour = [0.0; POINTS];
+        behaviour[0] = 1.0;
+        is_plain.then(|| self.of_behaviour(&behaviour, None, None))
+    }
+
+    /// Whether the votes of an annotator are certainly careful.
+    pub(crate) fn is_careful(&self, annotator: u32) -> bool {
+        let position = self.crowd.position(annotator);
+        let (behaviour, _, favourite) = self.crowd.behaviour_of(position);
+        behaviour[0] > CERTAINLY_CAREFUL && favourite.is_none()
+    }
+
     /// The slopes of the votes of an annotator, or of an unknown person.
     pub(crate) fn of_annotator(&'a self, annotator: Option<u32>) -> VoterSlopes<'a> {
         let position = annotator.and_then(|annotator| self.crowd.position(annotator));
-        let (behaviour, noise, favourite): (&[f32; POINTS], _, _) =
-            self.crowd.behaviour_of(position);
+        let (behaviour, noise, favourite) = self.crowd.behaviour_of(position);
+        self.of_behaviour(behaviour, noise, favourite)
+    }
+
+    fn of_behaviour(
+        &'a self,
+        behaviour: &[f32; POINTS],
+        noise: Option<f64>,
+        favourite: Option<FavouriteItem>,
+    ) -> VoterSlopes<'a> {
         let likely = self.crowd.likely(behaviour);
         let follows = likely.iter().map(|(point, r)| r * point.line().0.abs()).sum();
         let active = ActivePoints::new(&self.lines, behaviour);
