@@ -26,6 +26,7 @@ class RankOptions(TypedDict, total=False):
     input_format: Literal["csv", "tsv", "jsonl", "parquet", "arrow"] | None
     delimiter: str | None
     on_error: Literal["stop", "skip"] | None
+    min_votes: int | None
     method: Literal[
         "lasso-l2",
         "l2",
@@ -146,6 +147,7 @@ class CertifyOptions(TypedDict, total=False):
     input_format: Literal["csv", "tsv", "jsonl", "parquet", "arrow"] | None
     delimiter: str | None
     on_error: Literal["stop", "skip"] | None
+    min_votes: int | None
     places: int | None
     pair: Sequence[str] | str | None
     method: Literal[
@@ -241,6 +243,7 @@ class CompareOptions(TypedDict, total=False):
     input_format: Literal["csv", "tsv", "jsonl", "parquet", "arrow"] | None
     delimiter: str | None
     on_error: Literal["stop", "skip"] | None
+    min_votes: int | None
     methods: Sequence[str] | str | None
     reference: Literal[
         "lasso-l2",
@@ -325,6 +328,7 @@ class DiagnoseOptions(TypedDict, total=False):
     input_format: Literal["csv", "tsv", "jsonl", "parquet", "arrow"] | None
     delimiter: str | None
     on_error: Literal["stop", "skip"] | None
+    min_votes: int | None
     method: Literal[
         "lasso-l2",
         "l2",
@@ -355,6 +359,8 @@ class DiagnoseOptions(TypedDict, total=False):
     sigma: float | None
     few_votes: int | None
     draws: int | None
+    level: float | None
+    intervals: str | None
     strict: bool | None
 
 
@@ -420,6 +426,7 @@ class PredictOptions(TypedDict, total=False):
     input_format: Literal["csv", "tsv", "jsonl", "parquet", "arrow"] | None
     delimiter: str | None
     on_error: Literal["stop", "skip"] | None
+    min_votes: int | None
     method: Literal[
         "lasso-l2",
         "l2",
@@ -474,6 +481,7 @@ class ReportOptions(TypedDict, total=False):
     input_format: Literal["csv", "tsv", "jsonl", "parquet", "arrow"] | None
     delimiter: str | None
     on_error: Literal["stop", "skip"] | None
+    min_votes: int | None
     method: Literal[
         "lasso-l2",
         "l2",
