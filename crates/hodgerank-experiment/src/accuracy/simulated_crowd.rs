@@ -185,18 +185,20 @@ fn grade(noisy_difference: f64, spread: f64) -> f64 {
     (2.0 * noisy_difference / spread).round().clamp(-MAX_GRADE, MAX_GRADE)
 }
 
-/// The expected graded answer to a difference of scores.
-fn expected_grade(difference: f64, noise: f64, spread: f64) -> f64 {
+/// The mean and the variance of graded answers to a difference of scores.
+fn moments_of_grade(difference: f64, noise: f64, spread: f64) -> (f64, f64) {
     /// Points per standard deviation, up to five of them.
     const POINTS: i32 = 40;
-    let (mut sum, mut total) = (0.0, 0.0);
+    let (mut sum, mut squares, mut total) = (0.0, 0.0, 0.0);
     for k in -5 * POINTS..=5 * POINTS {
         let z = f64::from(k) / f64::from(POINTS);
-        let weight = (-0.5 * z * z).exp();
-        sum += weight * grade(difference + noise * z, spread);
+        let (weight, grade) = ((-0.5 * z * z).exp(), grade(difference + noise * z, spread));
+        sum += weight * grade;
+        squares += weight * grade * grade;
         total += weight;
     }
-    sum / total
+    let mean = sum / total;
+    (mean, squares / total - mean * mean)
 }
 
 impl SimulatedCrowd {
@@ -245,7 +247,7 @@ impl SimulatedCrowd {
     }
 
     /// What estimates of the scores estimate: the true scores. Graded answers are rounded and limited, so that it
-    /// is the scores that explain their expected values best, with votes weighted by their precision.
+    /// is the scores that explain their expected values best, with answers weighted by their precision.
     ///
     /// # Errors
     /// If a solver fails.
@@ -253,11 +255,21 @@ impl SimulatedCrowd {
         /// Votes for a noise of one: weights are whole numbers of votes.
         const PRECISION: f64 = 1000.0;
         let Some(spread) = self.spread else { return Ok(self.truth.clone()) };
-        let expected = |vote: &CrowdVote| {
+        let moments = |vote: &CrowdVote| {
             let difference = self.truth[vote.left as usize] - self.truth[vote.right as usize];
-            let y = expected_grade(difference, vote.noise, spread);
-            let weight = (PRECISION / (vote.noise * vote.noise)).round().max(1.0);
-            Comparison::new(vote.left, vote.right, y).with_count(weight as u64)
+            moments_of_grade(difference, vote.noise, spread)
+        };
+        // The variance of an annotator's answers: limits make it smaller than that of the noise.
+        let mut sums = vec![(0.0, 0.0); self.annotators];
+        for vote in &self.votes {
+            let (sum, votes) = &mut sums[vote.annotator as usize];
+            *sum += moments(vote).1;
+            *votes += 1.0;
+        }
+        let expected = |vote: &CrowdVote| {
+            let (sum, votes) = sums[vote.annotator as usize];
+            let weight = (PRECISION * votes / sum).round().max(1.0);
+            Comparison::new(vote.left, vote.right, moments(vote).0).with_count(weight as u64)
         };
         let votes: Vec<Comparison> =
             self.votes.iter().filter(|vote| !vote.is_bad).map(expected).collect();
