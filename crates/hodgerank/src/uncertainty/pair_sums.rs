@@ -112,7 +112,7 @@ impl PairSums {
                 0 => information(p),
                 _ => slopes.get(of_pair(p)).map_or(0.0, |sums| of_slopes[k - 1].real(sums[k - 1])),
             };
-            (0..pairs.len()).map(sum).collect()
+            (0..pairs.len()).into_par_iter().map(sum).collect()
         })
     }
 

@@ -23,7 +23,7 @@
 //! Tiles of the matrices are computed one by one, so that the bits do not depend on the number of threads.
 
 use faer::linalg::matmul::matmul;
-use faer::{Accum, Mat, Par};
+use faer::{Accum, Mat, MatRef, Par};
 use rayon::prelude::*;
 
 use super::fixed_point::FixedPoint;
@@ -172,17 +172,19 @@ impl<'a> Bread<'a> {
         ClusterSums { matrix, clusters: sums.single_votes, fourth }
     }
 
-    /// The slopes of an annotator at each item; none if they are all zero.
+    /// Writes the slopes of an annotator at each item; `sums` is a buffer of as many numbers.
     fn slopes_of(
         &self,
         votes: &AnnotatorVotes,
         scores: &VoteScores<'_>,
         (gradients, leverages): (FixedPoint, FixedPoint),
         annotator: usize,
-    ) -> Option<Vec<f64>> {
+        sums: &mut [i64],
+        slopes: &mut [f64],
+    ) {
         let n = self.graph.items();
         let own = scores.of_annotator(Some(annotator as u32));
-        let mut sums = vec![0_i64; n];
+        sums.fill(0);
         let mut total = 0;
         for vote in votes.unsorted_of(annotator) {
             let (i, j) = (vote.left as usize, vote.right as usize);
@@ -199,13 +201,12 @@ impl<'a> Bread<'a> {
             sums[i] += slope;
             sums[j] -= slope;
         }
-        if sums.iter().all(|&sum| sum == 0) {
-            return None;
-        }
         let rank = (n - self.graph.components().len()).max(1) as f64;
         let share = (leverages.real(total) / rank).min(MAX_LEVERAGE);
         let per_slope = 1.0 / (1.0 - share).sqrt();
-        Some(sums.into_iter().map(|sum| per_slope * gradients.real(sum)).collect())
+        for (slope, &sum) in slopes.iter_mut().zip(&*sums) {
+            *slope = per_slope * gradients.real(sum);
+        }
     }
 
     /// Adds the annotators.
@@ -223,22 +224,28 @@ impl<'a> Bread<'a> {
         let step = annotators.div_ceil(SAMPLED).max(1);
         let (mut sampled, mut fourth, mut active) = (0.0, 0.0, 0);
         let per_batch = (MAX_ENTRIES / n.max(1)).max(1);
+        let mut slopes = vec![0.0; n * per_batch.min(annotators)];
         for first in (0..annotators).step_by(per_batch) {
             let batch = first..annotators.min(first + per_batch);
-            let slopes = batch
-                .into_par_iter()
-                .filter_map(|a| Some((a, self.slopes_of(votes, scores, fixed, a)?)));
-            let rows: Vec<(usize, Vec<f64>)> = slopes.collect();
-            active += rows.len();
-            let sample: Vec<&Vec<f64>> =
-                rows.iter().filter(|(a, _)| a % step == 0).map(|(_, row)| row).collect();
+            let slopes = &mut slopes[..n * batch.len()];
+            slopes.par_chunks_mut(n).enumerate().for_each_init(
+                || vec![0_i64; n],
+                |sums, (k, slopes)| self.slopes_of(votes, scores, fixed, first + k, sums, slopes),
+            );
+            let is_active = |slopes: &[f64]| slopes.iter().any(|slope| *slope != 0.0);
+            active += slopes.par_chunks(n).filter(|slopes| is_active(slopes)).count();
+            let sample: Vec<&[f64]> = batch
+                .filter(|a| a % step == 0)
+                .map(|a| &slopes[n * (a - first)..n * (a - first + 1)])
+                .filter(|slopes| is_active(slopes))
+                .collect();
             let columns = Mat::from_fn(n, sample.len(), |i, a| sample[a][i]);
             let solved = product(&self.inverse, &columns);
             for a in 0..sample.len() {
                 let q: f64 = (0..n).map(|i| columns[(i, a)] * solved[(i, a)]).sum();
                 (sampled, fourth) = (sampled + 1.0, fourth + q * q);
             }
-            add_outer_products(&rows, &mut found.matrix);
+            add_outer_products(slopes, &mut found.matrix);
         }
         found.clusters += active;
         if sampled > 0.0 {
@@ -247,15 +254,15 @@ impl<'a> Bread<'a> {
     }
 }
 
-/// Adds g gᵀ of all rows.
-fn add_outer_products(rows: &[(usize, Vec<f64>)], matrix: &mut Mat<f64>) {
+/// Adds g gᵀ of all annotators, whose slopes follow each other.
+fn add_outer_products(slopes: &[f64], matrix: &mut Mat<f64>) {
     let n = matrix.nrows();
-    let slopes = Mat::from_fn(n, rows.len(), |i, a| rows[a].1[i]);
+    let slopes = MatRef::from_column_major_slice(slopes, n, slopes.len() / n.max(1));
     let tiles = (0..n).into_par_iter().step_by(TILE).map(|start| {
         // Rows from the tile on: the rest follows by symmetry.
         let width = TILE.min(n - start);
-        let own = slopes.as_ref().subrows(start, width);
-        let below = slopes.as_ref().subrows(start, n - start);
+        let own = slopes.subrows(start, width);
+        let below = slopes.subrows(start, n - start);
         let mut tile = Mat::zeros(n - start, width);
         matmul(tile.as_mut(), Accum::Replace, below, own.transpose(), 1.0, Par::Seq);
         (start, tile)
