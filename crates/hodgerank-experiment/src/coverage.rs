@@ -10,7 +10,8 @@
 //!
 //! | warned | share of studies in which the program says that intervals may be too narrow |
 //!
-//! The method is the default, `crowd`. The oracle is Bradley–Terry without lapses on the votes that are not
+//! The method is the default, `crowd`; `bt` is the default without annotators (least squares for graded
+//! answers). The oracle is Bradley–Terry without lapses on the votes that are not
 //! bad, and least squares for graded answers; `plain` is the same on all votes. All intervals are those of the
 //! program, clustered by annotator for crowd and by vote for the other two. True scores are those that the
 //! method estimates: graded answers are rounded and limited, so that they are the scores that explain the
@@ -29,7 +30,7 @@ use hodgerank::{
 use hodgerank_io::write::Table;
 use rayon::prelude::*;
 
-use crate::accuracy::crowds::{self, AnswerKind, Cell, Design, SIZES, Size};
+use crate::accuracy::crowds::{self, AnswerKind, Cell, CrowdKind, Design, SIZES, Size};
 use crate::accuracy::simulated_crowd::SimulatedCrowd;
 use crate::columns::{counts, numbers, table, texts};
 use crate::error::Result;
@@ -68,6 +69,7 @@ struct StudyResult {
     seed: u64,
     warned: f64,
     crowd: Held,
+    bt: Held,
     plain: Held,
     oracle: Held,
 }
@@ -79,6 +81,7 @@ struct CellMeans {
     studies: u64,
     warned: f64,
     crowd: Held,
+    bt: Held,
     plain: Held,
     oracle: Held,
 }
@@ -194,6 +197,10 @@ impl StudyResult {
             _ => FitOptions::new().method(Method::BradleyTerry).lapse_rate(0.0),
         };
         let (graph, votes) = (study.graph()?, study.annotator_votes());
+        let bt = match of.answers {
+            AnswerKind::Graded => plain,
+            _ => FitOptions::new().method(Method::BradleyTerry),
+        };
         let (crowd, is_warned) = held(&graph, Some(&votes), FitOptions::new())?;
         Ok(Self {
             cell,
@@ -201,6 +208,7 @@ impl StudyResult {
             seed,
             warned: if is_warned { 1.0 } else { 0.0 },
             crowd,
+            bt: held(&graph, None, bt)?.0,
             plain: held(&graph, None, plain)?.0,
             oracle: held(&study.honest_graph()?, None, plain)?.0,
         })
@@ -216,6 +224,7 @@ impl CellMeans {
             studies: own().count() as u64,
             warned: own().map(|result| result.warned).sum::<f64>() / own().count().max(1) as f64,
             crowd: Held::mean(own().map(|result| &result.crowd)),
+            bt: Held::mean(own().map(|result| &result.bt)),
             plain: Held::mean(own().map(|result| &result.plain)),
             oracle: Held::mean(own().map(|result| &result.oracle)),
         }
@@ -279,6 +288,16 @@ fn claims(means: &[CellMeans]) -> Vec<Claim> {
             &|own| (own.crowd.slope - 1.0).abs() - MAX_SLOPE_ERROR,
             &|own| own.crowd.slope,
         ),
+        claim(
+            "without annotators too (bt), if all of them are honest".to_owned(),
+            &|own| match own.cell.crowd == CrowdKind::Clean
+                && own.cell.answers != AnswerKind::Graded
+            {
+                true => (own.bt.slope - 1.0).abs() - MAX_SLOPE_ERROR,
+                false => f64::NEG_INFINITY,
+            },
+            &|own| own.bt.slope,
+        ),
     ]
 }
 
@@ -302,6 +321,7 @@ fn table_of_means(means: &[CellMeans]) -> Table {
         ("warned", numbers(means.iter().map(|own| own.warned))),
     ]);
     push_held(&mut table, "crowd", means, |own| &own.crowd);
+    push_held(&mut table, "bt", means, |own| &own.bt);
     push_held(&mut table, "plain", means, |own| &own.plain);
     push_held(&mut table, "oracle", means, |own| &own.oracle);
     table
@@ -316,6 +336,7 @@ fn table_of_studies(cells: &[Cell], results: &[StudyResult]) -> Table {
         ("warned", numbers(results.iter().map(|own| own.warned))),
     ]);
     push_held(&mut table, "crowd", results, |own| &own.crowd);
+    push_held(&mut table, "bt", results, |own| &own.bt);
     push_held(&mut table, "plain", results, |own| &own.plain);
     push_held(&mut table, "oracle", results, |own| &own.oracle);
     table

@@ -35,7 +35,7 @@ pub use error_bound::{ErrorBound, FittedVotes, MAX_ERROR, error_bound};
 pub use matrix::{LaplacianBlock, LaplacianMatrix};
 pub(crate) use pair_laplacian::{LaplacianChunk, StepSystem};
 pub use pencil::{Eigenvalue, Operator, smallest_eigenvalue};
-pub use pseudo_inverse::pseudo_inverse;
+pub use pseudo_inverse::{pseudo_inverse, pseudo_inverse_less};
 pub use system::LaplacianSystem;
 
 use std::fmt;

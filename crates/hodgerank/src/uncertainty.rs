@@ -4,6 +4,7 @@
 //! |---|---|
 //! | the slope of each vote at the fit | `vote_scores.rs` |
 //! | the covariance of the scores, clustered by annotator | `sandwich.rs` |
+//! | what is missing because behaviours are not known for certain | `missing.rs` |
 //! | the same for many items, by random draws | `many_items.rs` |
 //! | the same for every method, by repeating the fit | `bootstrap.rs` |
 //! | reasons why intervals may be too narrow | `cautions.rs` |
@@ -21,6 +22,7 @@ mod bootstrap;
 pub mod cautions;
 mod fixed_point;
 mod many_items;
+mod missing;
 mod options;
 mod pair_sums;
 mod rank_sets;

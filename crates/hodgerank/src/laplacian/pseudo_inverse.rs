@@ -19,6 +19,19 @@ use crate::graph::{Components, Pairs};
 /// # Errors
 /// If they do not, or rounding makes L indefinite.
 pub fn pseudo_inverse(pairs: &Pairs, weights: &[f64], components: &Components) -> Result<Vec<f64>> {
+    pseudo_inverse_less(pairs, weights, None, components)
+}
+
+/// The same after a symmetric matrix was subtracted that vanishes where the Laplacian does.
+///
+/// # Errors
+/// If what is left is not positive on every component.
+pub fn pseudo_inverse_less(
+    pairs: &Pairs,
+    weights: &[f64],
+    less: Option<&Mat<f64>>,
+    components: &Components,
+) -> Result<Vec<f64>> {
     let n = components.of.len();
     let a = (2.0 * weights.iter().sum::<f64>() / n as f64).max(f64::MIN_POSITIVE);
     let mut matrix = Mat::zeros(n, n);
@@ -29,6 +42,9 @@ pub fn pseudo_inverse(pairs: &Pairs, weights: &[f64], components: &Components) -
         matrix[(j, j)] += w;
         matrix[(i, j)] -= w;
         matrix[(j, i)] -= w;
+    }
+    if let Some(less) = less {
+        matrix -= less;
     }
     let factor = matrix.llt(Side::Lower).map_err(|e| Error::Factorisation {
         backend: Backend::Dense.as_str(),

@@ -72,6 +72,7 @@ use crate::annotator_votes::AnnotatorVotes;
 use crate::error::{Error, Result};
 use crate::graph::ComparisonGraph;
 use crate::laplacian::BackendChoice;
+use fans::Fans;
 use search::{RunState, Search, SearchEnd};
 
 /// Options of [`solve`].
@@ -131,9 +132,9 @@ pub(crate) fn solve_weighted(
         }
     }
     // People with different tastes disagree about many items.
-    let favourites = match other {
+    let fans = match other {
         None => fans::find(&mut search, &mut end)?,
-        Some(_) => Vec::new(),
+        Some(_) => Fans::default(),
     };
     let SearchEnd { iterations, status, change } = end;
     graph.components().centre(&mut search.scores);
@@ -148,7 +149,7 @@ pub(crate) fn solve_weighted(
         error_bound: None,
         time: started.elapsed(),
     };
-    Ok(Crowd::new(search, other.as_ref(), &favourites, |scores| Solution { scores, status, info }))
+    Ok(Crowd::new(search, other.as_ref(), &fans, |scores| Solution { scores, status, info }))
 }
 
 #[cfg(test)]

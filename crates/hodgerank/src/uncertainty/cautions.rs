@@ -41,8 +41,7 @@ pub(super) fn of_fit(fitted: &FittedVotes<'_>, clusters: Option<usize>) -> Vec<C
     let is_crowd = matches!(fitted.fit.model, Some(Model::Crowd(_)));
     let unjudged = fitted.votes.filter(|_| is_crowd).map(unjudged_share);
     let unjudged = unjudged.filter(|share| *share > MAX_UNJUDGED);
-    let agreement = is_crowd.then(|| careful_agreement(fitted)).flatten();
-    let agreement = agreement.filter(|agreement| *agreement < MIN_AGREEMENT);
+    let agreement = careful_agreement(fitted).filter(|agreement| *agreement < MIN_AGREEMENT);
     few_annotators
         .map(Caution::FewAnnotators)
         .into_iter()
@@ -77,14 +76,14 @@ fn unjudged_share(votes: &AnnotatorVotes) -> f64 {
     unjudged as f64 / all.max(1) as f64
 }
 
-/// The expected share of careful votes that agree with the scores; none if scores are not log-odds.
+/// The expected share of careful votes that agree with the scores of a crowd.
 fn careful_agreement(fitted: &FittedVotes<'_>) -> Option<f64> {
+    let Some(Model::Crowd(flags)) = &fitted.fit.model else { return None };
     let (pairs, scores) = (fitted.graph.pairs(), &fitted.fit.scores);
-    // Scores of graded votes have the unit of the outcomes.
-    fitted.fit.outcome_size?;
+    let per_unit = flags.crowd.log_odds_per_unit();
     let agreeing = |p: usize| {
         let d = scores[pairs.left[p] as usize] - scores[pairs.right[p] as usize];
-        pairs.weight[p] / (1.0 + (-d.abs()).exp())
+        pairs.weight[p] / (1.0 + (-per_unit * d.abs()).exp())
     };
     let agreeing: f64 = (0..pairs.len()).map(agreeing).sum();
     Some(agreeing / fitted.graph.votes().max(1.0))

@@ -1,6 +1,7 @@
 //! The covariance of the scores: V = H† B H†.
 //!
-//! H is the information of all votes and of the prior, a Laplacian. B = Σ g gᵀ over clusters: the sum of the
+//! H is the information of all votes and of the prior, a Laplacian, less what is missing because behaviours are
+//! not known for certain (`missing.rs`). B = Σ g gᵀ over clusters: the sum of the
 //! slopes of an annotator's votes is one g, and so is the slope of each vote without an annotator. V holds
 //! whether or not the votes of an annotator are independent, and whether or not the model is right; what it
 //! estimates is then the quantity that the method estimates.
@@ -27,12 +28,13 @@ use faer::{Accum, Mat, MatRef, Par};
 use rayon::prelude::*;
 
 use super::fixed_point::FixedPoint;
+use super::missing::missing_information;
 use super::pair_sums::PairSums;
 use super::vote_scores::VoteScores;
 use crate::annotator_votes::AnnotatorVotes;
 use crate::error::Result;
 use crate::graph::ComparisonGraph;
-use crate::laplacian::pseudo_inverse;
+use crate::laplacian::{pseudo_inverse, pseudo_inverse_less};
 
 /// Columns of a tile.
 const TILE: usize = 64;
@@ -109,7 +111,25 @@ impl Sandwich {
                 (covariance[(i, j)], covariance[(j, i)]) = (value, value);
             }
         }
+        if let Some(slopes) = scores.crowd() {
+            for (item, variance) in slopes.crowd().variance_by_fans() {
+                add_variance(graph, item, variance, &mut covariance);
+            }
+        }
         Ok(Self { covariance, clusters, is_clustered: votes.is_some(), shrinkage })
+    }
+}
+
+/// Adds the variance of the score of one item, relative to the mean of its component.
+fn add_variance(graph: &ComparisonGraph, item: u32, variance: f64, covariance: &mut Mat<f64>) {
+    let components = graph.components();
+    let members = components.members(components.of[item as usize] as usize);
+    let share = 1.0 / members.len() as f64;
+    let change = |other: u32| if other == item { 1.0 - share } else { -share };
+    for &i in members {
+        for &j in members {
+            covariance[(i as usize, j as usize)] += variance * change(i) * change(j);
+        }
     }
 }
 
@@ -126,7 +146,13 @@ impl<'a> Bread<'a> {
         }
         let (n, pairs) = (graph.items(), graph.pairs());
         let inverse = pseudo_inverse(pairs, &information, graph.components())?;
-        let inverse = Mat::from_fn(n, n, |i, j| inverse[j * n + i]);
+        let mut inverse = Mat::from_fn(n, n, |i, j| inverse[j * n + i]);
+        let missing = votes.and_then(|votes| missing_information(votes, scores, &inverse));
+        if let Some(missing) = missing {
+            let rows =
+                pseudo_inverse_less(pairs, &information, Some(&missing), graph.components())?;
+            inverse = Mat::from_fn(n, n, |i, j| rows[j * n + i]);
+        }
         let mut bread = Self { graph, inverse, leverage: Vec::new(), leverage_matrix: Vec::new() };
         let leverage = |p: usize| {
             let own = sums.information[p] / pairs.weight[p].max(f64::MIN_POSITIVE);

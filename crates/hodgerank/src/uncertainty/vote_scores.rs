@@ -109,6 +109,14 @@ impl<'a> VoteScores<'a> {
         }
     }
 
+    /// The slopes by behaviour, if annotators have any.
+    pub(super) fn crowd(&'a self) -> Option<&'a CrowdSlopes<'a>> {
+        match &self.model {
+            ScoreModel::Crowd(slopes) => Some(slopes),
+            _ => None,
+        }
+    }
+
     /// The slopes of an annotator's votes; `annotator` is none for unknown people.
     pub(super) fn of_annotator(&'a self, annotator: Option<u32>) -> AnnotatorScores<'a> {
         match &self.model {

@@ -21,11 +21,11 @@ use super::search::Search;
 const MAX_VOTES: f64 = 50_000.0;
 const ITERATIONS: usize = 12;
 /// How far λ must exceed what it is without camps.
-const MIN_EXCESS: f64 = 1.5;
+const MIN_EXCESS: f64 = 1.0;
 /// Annotators whose answers follow the scores less than this are in no camp.
 const MIN_FOLLOWS: f64 = 0.2;
 /// Largest share of a direction that one item may have.
-const MAX_ITEM_SHARE: f64 = 0.4;
+const MAX_ITEM_SHARE: f64 = 0.6;
 
 /// For each block, 1 if its annotator is in the smaller camp, and 0 otherwise; none if there are no camps.
 /// Collective.

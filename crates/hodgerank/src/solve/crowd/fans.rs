@@ -31,10 +31,16 @@ const MAX_FAVOURITES: usize = 3;
 const MAX_SUSPECTS: usize = 4;
 /// If more items than this share stand out, people have different tastes.
 const MAX_SUSPECT_SHARE: f64 = 0.2;
-/// Standard deviations by which disagreement about an item must be above its mean by chance.
+/// Standard deviations by which disagreement about an item must be above its mean by chance: for an item to be
+/// examined, with many votes and with fewer, and to stand out.
 const MIN_DEVIATIONS: f64 = 5.0;
+const MIN_DEVIATIONS_OF_FEW: f64 = 1.0;
+/// With more votes, fans disagree enough with others, and examining an item takes time.
+const MANY_VOTES: f64 = 200_000.0;
 /// Gain of the log-likelihood by fans, above the logarithm of the number of favourites to choose from.
-const MIN_GAIN: f64 = 4.8;
+const MIN_GAIN: f64 = 2.0;
+/// The same for graded votes, of which only the sides are looked at, with the noise of a typical annotator.
+const MIN_GAIN_OF_GRADED: f64 = 4.8;
 /// Smallest number of fans, and their largest share among those who compared the item.
 const MIN_FANS: f64 = 2.0;
 const MAX_FAN_SHARE: f64 = 0.5;
@@ -71,19 +77,46 @@ pub(super) struct Fan {
     pub(super) vote_share: f64,
 }
 
+/// An item that may have fans, too few or with too few votes to be sure.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct PossibleFavourite {
+    pub(super) item: u32,
+    /// The probability of fans.
+    pub(super) probability: f64,
+    /// By how much the item's score would change without their votes.
+    pub(super) change: f64,
+}
+
+/// What was found about fans.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Fans {
+    pub(super) favourites: Vec<Favourite>,
+    pub(super) possible: Vec<PossibleFavourite>,
+}
+
 /// Looks for fans; their votes on their favourites do not count any more.
-pub(super) fn find(search: &mut Search<'_>, end: &mut SearchEnd) -> Result<Vec<Favourite>> {
-    let mut found: Vec<Favourite> = Vec::new();
-    while found.len() < MAX_FAVOURITES {
-        let mut suspects = suspects(search);
+pub(super) fn find(search: &mut Search<'_>, end: &mut SearchEnd) -> Result<Fans> {
+    let mut found = Fans::default();
+    while found.favourites.len() < MAX_FAVOURITES {
+        let suspects = suspects(search);
         let max = (MAX_SUSPECT_SHARE * search.scores.len() as f64).max(MAX_SUSPECTS as f64);
-        if suspects.len() as f64 > max {
+        let standing_out = suspects.iter().filter(|own| own.deviations > MIN_DEVIATIONS);
+        found.possible.clear();
+        if standing_out.count() as f64 > max {
             break;
         }
-        suspects.truncate(MAX_SUSPECTS);
-        let examined: Vec<Option<(f64, Favourite)>> =
-            suspects.into_iter().map(|item| examine(search, item)).collect();
-        let Some((score, favourite)) = examined.into_iter().flatten().next() else { break };
+        let examined: Vec<Examined> = suspects
+            .into_iter()
+            .take(MAX_SUSPECTS)
+            .map(|suspect| examine(search, suspect.item))
+            .collect();
+        let Some(position) = examined.iter().position(|own| own.is_supported) else {
+            found.possible = examined.iter().map(|own| own.possible(search)).collect();
+            break;
+        };
+        let Some(Examined { score, favourite, .. }) = examined.into_iter().nth(position) else {
+            break;
+        };
         let item = favourite.item as usize;
         for fan in favourite.fans.iter().filter(|fan| fan.probability > MIN_PROBABILITY) {
             search.blocks.remove(fan.block, favourite.item);
@@ -93,7 +126,7 @@ pub(super) fn find(search: &mut Search<'_>, end: &mut SearchEnd) -> Result<Vec<F
         search.evaluate();
         let again = RunState { iterations_before: end.iterations, ..RunState::default() };
         *end = search.run_unsaved(again)?;
-        found.push(favourite);
+        found.favourites.push(favourite);
     }
     Ok(found)
 }
@@ -137,8 +170,16 @@ struct ItemResiduals {
     variance: i64,
 }
 
+/// An item about which people disagree.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Suspect {
+    item: usize,
+    /// Standard deviations above the mean by chance.
+    deviations: f64,
+}
+
 /// Items about which people disagree more than chance explains, the most disputed first.
-fn suspects(search: &Search<'_>) -> Vec<usize> {
+fn suspects(search: &Search<'_>) -> Vec<Suspect> {
     /// Fixed-point numbers are multiples of the inverse of this.
     const UNIT: f64 = 1_048_576.0;
     /// 3 · 2⁵¹: the sum with it has the rounded number in its last bits.
@@ -203,13 +244,20 @@ fn suspects(search: &Search<'_>) -> Vec<usize> {
     search.communicator().sum(&mut variance);
     // Both are products of two fixed-point numbers.
     let real = |value: f64| value / (UNIT * UNIT);
-    let mut found: Vec<(f64, usize)> = (0..items)
+    let votes = search.communicator().sum_scalar(search.blocks.total());
+    let is_strict = votes > MANY_VOTES || search.answers.graded().is_some();
+    let least = if is_strict { MIN_DEVIATIONS } else { MIN_DEVIATIONS_OF_FEW };
+    let suspect = |item: usize| Suspect {
+        item,
+        deviations: real(excess[item]) / real(variance[item]).sqrt(),
+    };
+    let mut found: Vec<Suspect> = (0..items)
         .filter(|&item| variance[item] > 0.0)
-        .map(|item| (real(excess[item]) / real(variance[item]).sqrt(), item))
-        .filter(|(deviations, _)| *deviations > MIN_DEVIATIONS)
+        .map(suspect)
+        .filter(|own| own.deviations > least)
         .collect();
-    found.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-    found.into_iter().map(|(_, item)| item).collect()
+    found.sort_by(|a, b| b.deviations.total_cmp(&a.deviations).then(a.item.cmp(&b.item)));
+    found
 }
 
 /// A vote on an item.
@@ -320,8 +368,29 @@ impl ItemModel<'_> {
     }
 }
 
-/// The score of an item without its fans, and who they are; none if the votes do not speak for fans.
-fn examine(search: &Search<'_>, item: usize) -> Option<(f64, Favourite)> {
+/// The best explanation of the votes on an item by fans.
+struct Examined {
+    /// The score of the item without its fans.
+    score: f64,
+    favourite: Favourite,
+    /// The gain of the log-likelihood, less the logarithm of the number of favourites to choose from.
+    gain: f64,
+    is_supported: bool,
+}
+
+impl Examined {
+    fn possible(&self, search: &Search<'_>) -> PossibleFavourite {
+        let item = self.favourite.item;
+        PossibleFavourite {
+            item,
+            probability: logistic(self.gain),
+            change: self.score - search.scores[item as usize],
+        }
+    }
+}
+
+/// Looks for the fans of an item.
+fn examine(search: &Search<'_>, item: usize) -> Examined {
     let votes = ItemVotes::of(search, item);
     let mut sums = [0.0; 3];
     for own in &votes {
@@ -342,17 +411,17 @@ fn examine(search: &Search<'_>, item: usize) -> Option<(f64, Favourite)> {
     let [preferred, rejected] = best;
     let (is_preferred, best) = if is_first { (true, preferred) } else { (false, rejected) };
     let choices = (2.0 * search.scores.len() as f64).ln();
-    let is_supported = best.value - without > MIN_GAIN + choices
-        && best.fans >= MIN_FANS
-        && best.fans <= MAX_FAN_SHARE * annotators;
-    is_supported.then(|| {
-        let fans = votes.iter().zip(&best.probability).map(|(own, &probability)| Fan {
-            block: own.block,
-            probability,
-            vote_share: own.vote_share,
-        });
-        (best.score, Favourite { item: item as u32, is_preferred, fans: fans.collect() })
-    })
+    let gain = best.value - without - choices;
+    let min_gain = if search.answers.graded().is_some() { MIN_GAIN_OF_GRADED } else { MIN_GAIN };
+    let is_supported =
+        gain > min_gain && best.fans >= MIN_FANS && best.fans <= MAX_FAN_SHARE * annotators;
+    let fans = votes.iter().zip(&best.probability).map(|(own, &probability)| Fan {
+        block: own.block,
+        probability,
+        vote_share: own.vote_share,
+    });
+    let favourite = Favourite { item: item as u32, is_preferred, fans: fans.collect() };
+    Examined { score: best.score, favourite, gain, is_supported }
 }
 
 /// The largest log-likelihood if nobody is a fan.

@@ -95,26 +95,51 @@ pub(super) fn honest_probability<'a>(
     behaviours.map(|(point, r)| r * point.honest * ratios.honest / ratios.of(point)).sum()
 }
 
-/// The slope of a vote by a mixture of behaviours; all but the probabilities are in units of the outcomes,
-/// whose root mean square is `unit`.
-pub(super) fn slope_of_vote(
-    behaviours: &[(&Behaviour, f64)],
-    d: f64,
-    y: f64,
-    noise: f64,
-    unit: f64,
-) -> VoteSlope {
-    let ratios = Ratios::new(d / unit, y / unit, (noise / unit).powi(2));
-    let (mut honest, mut contrary) = (0.0, 0.0);
-    for (point, r) in behaviours {
-        let per_q = r / ratios.of(point);
-        honest += per_q * point.honest * ratios.honest;
-        contrary += per_q * point.contrary * ratios.contrary;
+/// A vote by a mixture of behaviours; all but the probabilities are in units of the outcomes.
+pub(super) struct GradedVote {
+    /// The probabilities that it is honest, and that it is contrary.
+    honest: f64,
+    contrary: f64,
+    /// The slope if it is honest, and if it is contrary.
+    slopes: [f64; 2],
+    precision: f64,
+}
+
+impl GradedVote {
+    /// `unit` is the root mean square of the outcomes.
+    pub(super) fn new(
+        behaviours: &[(&Behaviour, f64)],
+        d: f64,
+        y: f64,
+        noise: f64,
+        unit: f64,
+    ) -> Self {
+        let ratios = Ratios::new(d / unit, y / unit, (noise / unit).powi(2));
+        let (mut honest, mut contrary) = (0.0, 0.0);
+        for (point, r) in behaviours {
+            let per_q = r / ratios.of(point);
+            honest += per_q * point.honest * ratios.honest;
+            contrary += per_q * point.contrary * ratios.contrary;
+        }
+        let precision = 1.0 / (noise * noise);
+        let slopes = [precision * (y - d), -precision * (y + d)];
+        Self { honest, contrary, slopes, precision }
     }
-    let precision = 1.0 / (noise * noise);
-    VoteSlope {
-        gradient: precision * (honest * (y - d) - contrary * (y + d)),
-        information: precision * (honest + contrary),
+
+    /// The slope, and the information if it were known whether the vote is honest.
+    pub(super) fn slope(&self) -> VoteSlope {
+        let [honest, contrary] = self.slopes;
+        VoteSlope {
+            gradient: self.honest * honest + self.contrary * contrary,
+            information: self.precision * (self.honest + self.contrary),
+        }
+    }
+
+    /// The variance of the slope, because the vote may be honest, contrary or neither.
+    pub(super) fn variance(&self) -> f64 {
+        let [honest, contrary] = self.slopes;
+        let square = self.honest * honest * honest + self.contrary * contrary * contrary;
+        (square - self.slope().gradient.powi(2)).max(0.0)
     }
 }
 

@@ -1,13 +1,16 @@
 //! How much each vote of an annotator says about the scores: its slope at the result.
 
 use super::behaviour::Behaviour;
-use super::graded;
+use super::graded::GradedVote;
 use super::likelihood::POINTS;
 use super::result::{Crowd, FavouriteItem};
-use super::slopes::{ActivePoints, Lines, MAX_SCORE, VoteSlope};
+use super::slopes::{ActivePoints, Lines, MAX_SCORE, VoteSlope, likely};
 
 /// The probability of being careful from which an annotator's votes have the slopes of careful ones.
 const CERTAINLY_CAREFUL: f32 = 1.0 - 1e-6;
+
+/// The probability from which there is no doubt about a behaviour.
+const CERTAIN: f32 = 1.0 - 1e-3;
 
 /// What the slopes of an annotator's votes depend on.
 pub(crate) struct VoterSlopes<'a> {
@@ -67,6 +70,27 @@ impl<'a> CrowdSlopes<'a> {
         self.of_behaviour(behaviour, noise, favourite)
     }
 
+    /// The behaviours that an annotator may have, with their probabilities and the slopes of the votes under each;
+    /// none if there is no doubt about them.
+    pub(crate) fn uncertain_behaviours(
+        &'a self,
+        annotator: u32,
+    ) -> Option<Vec<(f64, VoterSlopes<'a>)>> {
+        let position = self.crowd.position(annotator)?;
+        let (behaviour, noise, favourite) = self.crowd.behaviour_of(Some(position));
+        let is_certain = behaviour.iter().any(|r| *r > CERTAIN);
+        // Single graded votes may be lapses.
+        if is_certain && noise.is_none() {
+            return None;
+        }
+        let of_point = |(k, r): (usize, f64)| {
+            let mut only = [0.0; POINTS];
+            only[k] = 1.0;
+            (r, self.of_behaviour(&only, noise, favourite))
+        };
+        Some(likely(behaviour).map(of_point).collect())
+    }
+
     fn of_behaviour(
         &'a self,
         behaviour: &[f32; POINTS],
@@ -81,6 +105,26 @@ impl<'a> CrowdSlopes<'a> {
 }
 
 impl VoterSlopes<'_> {
+    /// The variance of the slope of a vote, because it may be honest or not; zero unless votes are graded, whose
+    /// information does not account for it.
+    pub(crate) fn variance_of_vote(&self, left: u32, right: u32, y: f64) -> f64 {
+        let is_counted = !self.favourite.is_some_and(|own| own.is_on(left, right));
+        match self.graded_vote(left, right, y) {
+            Some(vote) if is_counted => vote.variance(),
+            _ => 0.0,
+        }
+    }
+
+    /// What is known about a graded vote; none for votes of one size.
+    fn graded_vote(&self, left: u32, right: u32, y: f64) -> Option<GradedVote> {
+        let crowd = self.all.crowd;
+        let of_noise = |noise: f64| {
+            let d = crowd.difference(left, right);
+            GradedVote::new(&self.likely, d, y, noise, crowd.outcome_unit())
+        };
+        self.noise.map(of_noise)
+    }
+
     /// The slope of a vote on items as they were shown; `y` is positive if the left item was preferred.
     #[inline]
     pub(crate) fn of_vote(&self, left: u32, right: u32, y: f64) -> VoteSlope {
@@ -89,9 +133,8 @@ impl VoterSlopes<'_> {
             return VoteSlope { gradient: 0.0, information: 0.0 };
         }
         let crowd = self.all.crowd;
-        if let Some(noise) = self.noise {
-            let d = crowd.difference(left, right);
-            return graded::slope_of_vote(&self.likely, d, y, noise, crowd.outcome_unit());
+        if let Some(vote) = self.graded_vote(left, right, y) {
+            return vote.slope();
         }
         let for_left = self.all.odds[left as usize] * self.all.advantage;
         let for_right = self.all.odds[right as usize];

@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 use super::behaviour::{AnnotatorClass, Behaviour};
-use super::fans::{Fan, Favourite};
+use super::fans::{Fan, Fans, Favourite, PossibleFavourite};
 use super::flagged;
 use super::graded;
 use super::likelihood::POINTS;
@@ -38,6 +38,8 @@ pub struct Crowd {
     unknown: [f32; POINTS],
     /// The root mean square of graded outcomes; none for votes of one size.
     outcome_unit: Option<f64>,
+    /// Items that may have fans.
+    possible_favourites: Vec<PossibleFavourite>,
 }
 
 /// Parameters of the crowd.
@@ -148,19 +150,24 @@ impl Crowd {
     pub(super) fn new(
         search: Search<'_>,
         other: Option<&OtherTaste>,
-        favourites: &[Favourite],
+        fans: &Fans,
         solution: impl FnOnce(Vec<f64>) -> Solution,
     ) -> Self {
         let mut estimates = estimates(&search, other);
         let mut annotators = annotator_estimates(&search, other);
-        favourites.iter().for_each(|favourite| name_fans(&mut annotators, favourite));
+        fans.favourites.iter().for_each(|favourite| name_fans(&mut annotators, favourite));
         estimates.class_counts = class_counts(&annotators, search.communicator());
         let unknown = unknown_behaviour(&search);
         let outcome_unit = search.answers.graded().map(|_| search.unit);
+        let in_units = |own: &PossibleFavourite| PossibleFavourite {
+            change: own.change * search.unit,
+            ..*own
+        };
+        let possible_favourites = fans.possible.iter().map(in_units).collect();
         let Search { scores, points, .. } = search;
         let solution = solution(scores);
         estimates.iterations = solution.info.iterations;
-        Self { solution, estimates, annotators, points, unknown, outcome_unit }
+        Self { solution, estimates, annotators, points, unknown, outcome_unit, possible_favourites }
     }
 
     /// The probability that a vote on items as they were shown is not honest. `y` is positive if the
@@ -194,6 +201,13 @@ impl Crowd {
             Some(own) => (&own.behaviour, own.noise, own.favourite),
             None => (&self.unknown, self.estimates.noise, None),
         }
+    }
+
+    /// Items that may have fans: the variance that this adds to their scores.
+    pub(crate) fn variance_by_fans(&self) -> impl Iterator<Item = (u32, f64)> + '_ {
+        self.possible_favourites.iter().map(|own| {
+            (own.item, own.probability * (1.0 - own.probability) * own.change * own.change)
+        })
     }
 
     /// The smallest noise of an annotator's graded votes.

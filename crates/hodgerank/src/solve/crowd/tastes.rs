@@ -26,6 +26,9 @@ const MIN_SHARE: f64 = 0.1;
 const MIN_FOLLOWS: f64 = 0.5;
 /// How many standard deviations the gain of n − 1 more scores must be above its mean by chance.
 const MIN_DEVIATIONS: f64 = 3.0;
+/// Two camps must gain so many times as much as one second taste: both have scores of their own, but those that
+/// the search has found are one of them.
+const GAIN_OF_CAMPS: f64 = 1.2;
 /// Newton steps for scores from nothing, and after a change of who follows them.
 const FIRST_STEPS: usize = 6;
 const STEPS: usize = 2;
@@ -89,7 +92,7 @@ fn find_camps(search: &mut Search<'_>) -> Result<Option<OtherTaste>> {
         return Ok(None);
     }
     let gain = gain_of(search, &other) + gain_of(search, &main);
-    if gain <= 2.0 * min_gain(search) {
+    if gain <= GAIN_OF_CAMPS * min_gain(search) {
         return Ok(None);
     }
     search.scores = main.scores;

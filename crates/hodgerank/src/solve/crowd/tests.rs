@@ -368,6 +368,26 @@ fn rejected_items_are_recognised_too() {
 }
 
 #[test]
+fn items_that_may_have_fans_are_less_certain() {
+    // Six of forty people with three votes on their favourite each: too few to be sure.
+    let mut kinds = vec![Kind::Careful; 34];
+    kinds.extend([Kind::FanOf(3); 6]);
+    let (mut found, mut possible) = (0, 0);
+    for seed in 0..12 {
+        let crowd = crowd(16, &kinds, 25, 300 + seed).solve();
+        let is_found = crowd.annotators.iter().any(|own| own.favourite.is_some());
+        let variance: f64 =
+            crowd.variance_by_fans().filter(|(item, _)| *item == 3).map(|own| own.1).sum();
+        found += usize::from(is_found);
+        possible += usize::from(!is_found && variance > 0.01);
+    }
+    assert!(found + possible >= 9 && possible >= 1, "{found} found, {possible} possible");
+    // Nobody here has a favourite that the votes speak for.
+    let clean = crowd(16, &[Kind::Careful; 30], 200, 330).solve();
+    assert!(clean.variance_by_fans().all(|(_, variance)| variance < 0.05));
+}
+
+#[test]
 fn honest_people_are_not_called_fans() {
     for seed in 0..20 {
         let found = crowd(16, &[Kind::Careful; 30], 60, 100 + seed).solve();
