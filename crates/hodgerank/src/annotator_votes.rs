@@ -67,11 +67,7 @@ impl Blocks {
             blocks.push(own);
             rest = after;
         }
-        let merge = |own: &mut [AnnotatorVote]| {
-            own.sort_unstable();
-            merge_equal(own)
-        };
-        let lengths: Vec<usize> = blocks.into_par_iter().map(merge).collect();
+        let lengths: Vec<usize> = blocks.into_par_iter().map(sort_and_merge).collect();
         if lengths.iter().sum::<usize>() < sorted.votes.len() {
             compact(&mut sorted.votes, &mut sorted.start, &lengths);
         }
@@ -244,6 +240,14 @@ impl AnnotatorVotes {
         self.unsorted.of(annotator)
     }
 
+    /// Copies the votes of an annotator, sorted, with equal ones merged, without the cost of sorting all votes.
+    pub(crate) fn copy_sorted(&self, annotator: usize, own: &mut Vec<AnnotatorVote>) {
+        own.clear();
+        own.extend_from_slice(self.unsorted_of(annotator));
+        let merged = sort_and_merge(own);
+        own.truncate(merged);
+    }
+
     /// Splits the annotators, with the unknown ones as the last, into ranges with similar numbers of votes.
     pub(crate) fn split(&self, parts: usize) -> Vec<Range<usize>> {
         split(&self.unsorted.start, parts)
@@ -279,6 +283,12 @@ impl AnnotatorVotes {
         let first = sizes.next();
         sizes.all(|size| Some(size) == first)
     }
+}
+
+/// Sorts votes by content and merges equal ones. Returns how many are left, at the start.
+fn sort_and_merge(own: &mut [AnnotatorVote]) -> usize {
+    own.sort_unstable();
+    merge_equal(own)
 }
 
 /// Merges equal votes, which follow each other, and returns how many are left at the beginning. Counts

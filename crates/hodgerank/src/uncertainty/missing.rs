@@ -29,7 +29,7 @@ const MAX_SHARE: f64 = 0.75;
 /// Power iterations for the largest share.
 const ITERATIONS: usize = 40;
 /// What is not known about annotators with more votes is a negligible share of what they say.
-const MAX_VOTES: usize = 200;
+const MAX_VOTES: u64 = 200;
 /// Annotators are added up in so many parts, whatever the number of threads; fewer if matrices are large.
 const PARTS: usize = 8;
 const PARTS_OF_MANY_ITEMS: usize = 2;
@@ -68,15 +68,16 @@ struct MissingSums<'a> {
 impl MissingSums<'_> {
     fn add(&mut self, annotators: Range<usize>) {
         let n = self.place.len();
-        let (mut items, mut slopes) = (Vec::new(), Vec::new());
+        let (mut votes, mut items, mut slopes) = (Vec::new(), Vec::new(), Vec::new());
         for annotator in annotators {
-            let votes = self.votes.of(annotator);
-            if votes.len() > MAX_VOTES {
+            let counts = self.votes.unsorted_of(annotator).iter().map(|vote| u64::from(vote.count));
+            if counts.sum::<u64>() > MAX_VOTES {
                 continue;
             }
             let Some(behaviours) = self.crowd.uncertain_behaviours(annotator as u32) else {
                 continue;
             };
+            self.votes.copy_sorted(annotator, &mut votes);
             items.clear();
             for item in votes.iter().flat_map(|vote| [vote.left as usize, vote.right as usize]) {
                 if self.place[item] == 0 {
@@ -90,7 +91,7 @@ impl MissingSums<'_> {
             for (probability, behaviour) in &behaviours {
                 let first = slopes.len();
                 slopes.resize(first + items.len(), 0.0);
-                for vote in votes {
+                for vote in &votes {
                     let (y, count) = (self.votes.y(vote), f64::from(vote.count));
                     let (i, j) = (vote.left as usize, vote.right as usize);
                     let slope = count * behaviour.of_vote(vote.left, vote.right, y).gradient;

@@ -54,7 +54,7 @@ const STEPS: usize = 40;
 const MAX_CHANGE: f64 = 1.0;
 /// Smallest probability of an answer by a behaviour.
 const MIN_ANSWER: f64 = 1e-4;
-/// A count in one row stands for so many votes at most: they are no independent evidence.
+/// Equal votes of an annotator stand for so many votes at most: they are no independent evidence.
 const MAX_COUNT: u32 = 1000;
 /// The normal distribution function is that of the logistic with this factor, within 0.01.
 const LOGISTIC: f64 = 1.702;
@@ -278,8 +278,7 @@ struct ItemVotes {
 }
 
 impl ItemVotes {
-    /// The votes of all annotators of this process on an item, each in the same order for any order of
-    /// rows.
+    /// The votes of all annotators of this process on an item, the same for any order of rows and any counts.
     fn of(search: &Search<'_>, item: usize) -> Vec<Self> {
         let of_block = |block: usize| {
             let line = line(search, block)?;
@@ -287,6 +286,7 @@ impl ItemVotes {
             let mut votes: Vec<ItemVote> =
                 all.clone().filter_map(|vote| ItemVote::of(vote, item)).collect();
             votes.sort_unstable();
+            merge_equal(&mut votes);
             let total: f64 = all.map(|vote| f64::from(vote.count)).sum();
             let on_item: f64 = votes.iter().map(|vote| f64::from(vote.count)).sum();
             let vote_share = on_item / total.max(1.0);
@@ -313,10 +313,26 @@ impl ItemVote {
             (_, true) => (false, vote.left),
             _ => return None,
         };
-        let count = vote.count.min(MAX_COUNT);
-        let is_preferred = (side == 0) == is_left;
+        let (count, is_preferred) = (vote.count, (side == 0) == is_left);
         (count > 0).then_some(Self { opponent, is_left, is_preferred, count })
     }
+
+    fn is_same(&self, other: &Self) -> bool {
+        let content = |vote: &Self| (vote.opponent, vote.is_left, vote.is_preferred);
+        content(self) == content(other)
+    }
+}
+
+/// Merges equal votes, which follow each other, so that it does not matter how a file counts them.
+fn merge_equal(votes: &mut Vec<ItemVote>) {
+    votes.dedup_by(|next, kept| {
+        let is_same = next.is_same(kept);
+        if is_same {
+            kept.count = kept.count.saturating_add(next.count);
+        }
+        is_same
+    });
+    votes.iter_mut().for_each(|vote| vote.count = vote.count.min(MAX_COUNT));
 }
 
 /// The likelihood of votes on an item at other scores of it.
@@ -460,7 +476,8 @@ impl MixtureFit {
         // and EM takes back those who are no fans.
         let is_constant = |own: &ItemVotes| {
             let is_same = |vote: &ItemVote| vote.is_preferred == is_preferred;
-            own.votes.len() > 1 && own.votes.iter().all(is_same)
+            let number: u32 = own.votes.iter().map(|vote| vote.count).sum();
+            number > 1 && own.votes.iter().all(is_same)
         };
         let mut probability: Vec<f64> =
             votes.iter().map(|own| if is_constant(own) { 1.0 } else { 0.0 }).collect();
