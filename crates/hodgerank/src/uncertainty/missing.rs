@@ -179,7 +179,7 @@ mod tests {
             let left = random.random_range(0..ITEMS);
             let right = (left + random.random_range(1..ITEMS)) % ITEMS;
             let honest = 0.7 * (f64::from(left) - f64::from(right));
-            let d = if annotator % 3 == 0 { 0.0 } else { honest };
+            let d = if annotator.is_multiple_of(3) { 0.0 } else { honest };
             let side = if random.random::<f64>() < 1.0 / (1.0 + (-d).exp()) { 1.0 } else { -1.0 };
             let size = if is_graded { f64::from(random.random_range(1..4)) } else { 1.0 };
             let vote = Comparison::new(left, right, side * size);
