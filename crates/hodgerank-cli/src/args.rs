@@ -13,8 +13,10 @@ use hodgerank_commands::predict::PredictArgs;
 use hodgerank_commands::rank::RankArgs;
 use hodgerank_commands::report::ReportArgs;
 
+use crate::commands::completions::CompletionsArgs;
 use crate::commands::demo::DemoArgs;
 use crate::commands::experiment::ExperimentArgs;
+use crate::commands::man::ManArgs;
 use crate::commands::simulate::SimulateCommand;
 use crate::flags::{DocumentCommand, FileCommand, RunOptions};
 
@@ -74,6 +76,14 @@ pub(crate) enum Command {
     Experiment(ExperimentArgs),
     /// Rank a small synthetic study with bad annotators
     Demo(DemoArgs),
+    /// Print completions of commands and flags for a shell
+    ///
+    /// For bash: hodgerank completions bash > ~/.local/share/bash-completion/completions/hodgerank
+    Completions(CompletionsArgs),
+    /// Write manual pages to a folder
+    ///
+    /// hodgerank man ~/.local/share/man/man1 lets `man hodgerank-rank` find them.
+    Man(ManArgs),
 }
 
 #[cfg(test)]

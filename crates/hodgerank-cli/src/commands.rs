@@ -2,10 +2,12 @@
 
 mod certify;
 mod compare;
+pub(crate) mod completions;
 mod decompose;
 pub(crate) mod demo;
 mod diagnose;
 pub(crate) mod experiment;
+pub(crate) mod man;
 mod outliers;
 mod path;
 pub(crate) mod predict;

@@ -100,6 +100,8 @@ fn run_command(
         Command::Simulate(command) => commands::simulate::run(command, terminal)?,
         Command::Experiment(args) => commands::experiment::run(args, terminal)?,
         Command::Demo(args) => commands::demo::run(args, terminal)?,
+        Command::Completions(args) => commands::completions::run(args)?,
+        Command::Man(args) => commands::man::run(args, terminal)?,
     }
     Ok(())
 }

@@ -99,14 +99,15 @@ impl Style {
     /// The style for standard output and these options.
     pub(crate) fn new(options: &OutputOptions) -> Self {
         const PAGE_WIDTH: u16 = 100;
+        /// The width of terminals that say nothing about theirs, or zero.
+        const TERMINAL_WIDTH: u16 = 80;
         let is_terminal = !options.plain && options.output.is_none() && io::stdout().is_terminal();
         let no_colour = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-        let width = if is_terminal { Table::new().width() } else { None };
-        Self {
-            width: width.unwrap_or(PAGE_WIDTH),
-            is_styled: is_terminal && !no_colour,
-            top: options.top,
-        }
+        let width = match is_terminal {
+            true => Table::new().width().filter(|width| *width > 0).unwrap_or(TERMINAL_WIDTH),
+            false => PAGE_WIDTH,
+        };
+        Self { width, is_styled: is_terminal && !no_colour, top: options.top }
     }
 
     /// An empty table in this style.

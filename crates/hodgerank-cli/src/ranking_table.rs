@@ -12,12 +12,13 @@ pub(crate) use hodgerank_commands::visible;
 use crate::output::Style;
 use crate::terminal::thousands;
 
-/// Narrower tables lose their less important columns.
-const MIN_WIDTH_FOR_RANGES: u16 = 50;
-const MIN_WIDTH_FOR_INTERVALS: u16 = 66;
-const MIN_WIDTH_FOR_BARS: u16 = 72;
-const MIN_WIDTH_FOR_RECORD: u16 = 56;
-const MIN_WIDTH_FOR_VOTES: u16 = 46;
+/// Columns that a table loses, one after the other, until it fits the terminal. After them, the ranges of ranks go.
+const DROPPED: [&str; 6] = ["ties", "losses", "wins", "flagged", "votes", MARGIN];
+/// A label may take so much width before other columns are dropped for it, and is shortened to the second at most.
+const LABEL_WIDTH: usize = 24;
+const MIN_LABEL_WIDTH: usize = 8;
+/// What a column takes besides its content.
+const MARGINS: usize = 3;
 /// The headings of text.
 const ITEM: &str = "item";
 const BARS: &str = " below avg│above avg ";
@@ -31,7 +32,6 @@ const PROVISIONAL: &str = " *";
 /// The width of a column with its margins. Long text can be wrapped and asks for a limited width;
 /// numbers cannot.
 pub(crate) fn column_width<'a>(cells: impl Iterator<Item = &'a str>, is_text: bool) -> usize {
-    const MARGINS: usize = 3;
     const TEXT: usize = 16;
     let widest = cells.map(textwrap::core::display_width).max().unwrap_or(0);
     MARGINS + if is_text { widest.min(TEXT) } else { widest }
@@ -151,64 +151,101 @@ impl ScoreFormat {
     }
 }
 
-/// The rows of a component as a table.
+/// A column of a table: its heading and its cells.
+type Column = (&'static str, Vec<String>);
+
+/// The width of a column that is not wrapped, with its margins.
+fn full_width((heading, cells): &Column) -> usize {
+    column_width(std::iter::once(*heading).chain(cells.iter().map(String::as_str)), false)
+}
+
+/// The width of a table. The last column has no margin after it.
+fn table_width(columns: &[Column]) -> usize {
+    let label = |column: &Column| full_width(column).min(MARGINS + LABEL_WIDTH);
+    let width = |column: &Column| if column.0 == ITEM { label(column) } else { full_width(column) };
+    columns.iter().map(width).sum::<usize>().saturating_sub(1)
+}
+
+/// Text that ends in … if it is wider than this.
+fn shortened(text: &str, width: usize) -> String {
+    let display_width = textwrap::core::display_width;
+    if display_width(text) <= width {
+        return text.to_owned();
+    }
+    let mut short = String::new();
+    for letter in text.chars() {
+        short.push(letter);
+        if display_width(&short) >= width {
+            short.pop();
+            break;
+        }
+    }
+    short + "…"
+}
+
+/// The rows of a component as a table. Numbers are never wrapped: columns are dropped until it fits.
 pub(crate) fn draw(rows: &[PlacedRow<'_>], numbers: ScoreFormat, style: Style) -> Table {
     let rows = || rows.iter().map(|(_, row)| row);
     let column = |heading: &'static str, cell: &dyn Fn(&RankedItem<&str>) -> String| {
         (heading, rows().map(cell).collect::<Vec<String>>())
     };
-    let mut columns = vec![
-        column("rank", &|row| match style.width >= MIN_WIDTH_FOR_RANGES {
-            true => rank(row),
-            false => row.rank.to_string(),
-        }),
-        column(ITEM, &|row| visible(row.item) + if row.provisional { PROVISIONAL } else { "" }),
+    let width = usize::from(style.width);
+    let mut columns: Vec<Column> = vec![
+        column("rank", &rank),
+        column(ITEM, &|row| visible(row.item) + provisional_mark(row)),
         column("score", &|row| numbers.score(row.score)),
     ];
-    let has_intervals = rows().any(|row| row.interval.is_some());
-    if has_intervals && style.width >= MIN_WIDTH_FOR_INTERVALS {
+    if rows().any(|row| row.interval.is_some()) {
         columns.push(column(MARGIN, &|row| match row.interval {
             Some((low, high)) if (high - low).is_finite() => numbers.score(0.5 * (high - low)),
             Some(_) => "∞".to_owned(),
             None => String::new(),
         }));
     }
-    let bar_column = columns.len();
-    if style.width >= MIN_WIDTH_FOR_VOTES {
-        columns.push(column("votes", &|row| thousands(row.comparisons)));
-    }
-    if style.width >= MIN_WIDTH_FOR_RECORD {
-        columns.push(column("wins", &|row| thousands(row.wins)));
-        columns.push(column("losses", &|row| thousands(row.losses)));
-        if rows().any(|row| row.ties > 0) {
-            columns.push(column("ties", &|row| thousands(row.ties)));
-        }
+    columns.push(column("votes", &|row| thousands(row.comparisons)));
+    columns.push(column("wins", &|row| thousands(row.wins)));
+    columns.push(column("losses", &|row| thousands(row.losses)));
+    if rows().any(|row| row.ties > 0) {
+        columns.push(column("ties", &|row| thousands(row.ties)));
     }
     if rows().any(|row| row.flagged > 0) {
         columns.push(column("flagged", &|row| thousands(row.flagged)));
     }
-    let is_text = |heading: &str| [ITEM, BARS].contains(&heading);
-    let width_of = |(heading, cells): &(&str, Vec<String>)| {
-        let cells = cells.iter().map(String::as_str);
-        column_width(std::iter::once(*heading).chain(cells), *heading == ITEM)
-    };
-    let width =
-        columns.iter().map(width_of).sum::<usize>() + column_width(std::iter::once(BARS), false);
-    // The last column has no margin after it.
-    let has_bars = style.width >= MIN_WIDTH_FOR_BARS && width <= usize::from(style.width) + 1;
+    for dropped in DROPPED {
+        if table_width(&columns) > width {
+            columns.retain(|(heading, _)| *heading != dropped);
+        }
+    }
+    if table_width(&columns) > width {
+        columns[0] = column("rank", &|row| row.rank.to_string());
+    }
+    // Labels have the rest of the width.
+    let others: usize = columns.iter().filter(|own| own.0 != ITEM).map(full_width).sum();
+    let label_width = (width + 1).saturating_sub(others + MARGINS);
+    columns[1] = column(ITEM, &|row| {
+        let mark = provisional_mark(row);
+        shortened(&visible(row.item), label_width.max(MIN_LABEL_WIDTH) - mark.len()) + mark
+    });
+    let bars = column_width(std::iter::once(BARS), false);
+    let has_bars = columns.iter().map(full_width).sum::<usize>() + bars <= width + 1;
+    let bar_column = 1 + columns
+        .iter()
+        .rposition(|(heading, _)| ["score", MARGIN].contains(heading))
+        .unwrap_or_default();
     if has_bars {
         let above = |row: &RankedItem<&str>| row.score - numbers.mean;
         let largest = rows().map(|row| above(row).abs()).fold(0.0, f64::max);
         columns.insert(bar_column, column(BARS, &|row| bar(above(row), largest)));
     }
 
+    let is_text = |heading: &str| [ITEM, BARS].contains(&heading);
     let mut table = style.table();
     let cell = |heading: &str, text: &str| match heading {
         BARS => Cell::new(text).fg(Color::Cyan),
         heading if is_text(heading) => Cell::new(text),
         _ => Cell::new(text).set_alignment(CellAlignment::Right),
     };
-    let head = |(heading, _): &(&str, Vec<String>)| {
+    let head = |(heading, _): &Column| {
         let cell = Cell::new(heading).add_attribute(Attribute::Bold);
         if is_text(heading) { cell } else { cell.set_alignment(CellAlignment::Right) }
     };
@@ -217,11 +254,15 @@ pub(crate) fn draw(rows: &[PlacedRow<'_>], numbers: ScoreFormat, style: Style) -
         let cells = columns.iter().map(|(heading, cells)| cell(heading, &cells[k]));
         table.add_row(cells.collect::<Vec<_>>());
     }
-    if has_bars && let Some(column) = table.column_mut(bar_column) {
-        // A wrapped bar would start anywhere; long labels are wrapped instead.
+    for column in table.column_iter_mut() {
         column.set_constraint(ColumnConstraint::ContentWidth);
     }
     table
+}
+
+/// The mark after the label of an item about which too little is known.
+fn provisional_mark(row: &RankedItem<&str>) -> &'static str {
+    if row.provisional { PROVISIONAL } else { "" }
 }
 
 /// The rank with its range: `3 (2–5)`.
@@ -257,46 +298,62 @@ mod tests {
         assert_eq!([natural.change(-0.25), natural.change(1e-9)], ["-0.2500", "0.0000"]);
     }
 
-    /// Bars start at the same character in every row, whatever the length of labels.
-    #[test]
-    fn bars_are_not_wrapped() {
-        let row = |rank: u32, item, score| {
-            let (comparisons, wins, losses) = (341, 221, 120);
-            let (component, ties, flagged) = (1, 0, 0);
-            let row = RankedItem {
-                rank,
-                item,
-                score,
-                se: None,
-                interval: None,
-                rank_range: None,
-                tier: None,
-                component,
-                comparisons,
-                wins,
-                losses,
-                ties,
-                flagged,
-                provisional: false,
-            };
-            (rank as usize, row)
+    fn row(rank: u32, item: &str, score: f64) -> PlacedRow<'_> {
+        let row = RankedItem {
+            rank,
+            item,
+            score,
+            se: None,
+            interval: Some((score - 100.0, score + 100.0)),
+            rank_range: Some((1, 20)),
+            tier: None,
+            component: 1,
+            comparisons: 20_001,
+            wins: 10_221,
+            losses: 9_120,
+            ties: 660,
+            flagged: 12,
+            provisional: rank == 2,
         };
+        (rank as usize, row)
+    }
+
+    #[test]
+    fn numbers_and_bars_are_never_broken_and_long_labels_end_in_an_ellipsis() {
         let rows = [
-            row(1, "mixtral-8x7b-instruct-v0.1", 1252.0),
+            row(1, "mixtral-8x7b-instruct-v0.1-with-a-long-name", 1252.0),
             row(2, "gpt-4", 1001.0),
             row(3, "x", 747.0),
         ];
         let numbers = ScoreFormat { decimals: 0, mean: 1000.0 };
-        let has_bars = |width: u16| {
-            let table = draw(&rows, numbers, Style { width, is_styled: false, top: 0 }).to_string();
+        let drawn = |width: u16| {
+            draw(&rows, numbers, Style { width, is_styled: false, top: 0 }).to_string()
+        };
+        for width in [30, 40, 50, 60, 70, 80, 100, 120, 200] {
+            let table = drawn(width);
+            // A heading, a line and three rows: nothing is wrapped.
+            assert_eq!(table.lines().count(), 5, "{table}");
+            let widest = table.lines().map(|line| line.trim_end().chars().count()).max();
+            assert!(widest <= Some(width.into()), "{width}\n{table}");
+            assert!(table.contains("1252") && table.contains("gpt-4 *"), "{table}");
             let middle = |line: &str| line.chars().position(|letter| letter == '│');
             let lines = || table.lines().filter(|line| line.contains('│'));
             assert!(lines().all(|line| middle(line) == lines().next().and_then(middle)), "{table}");
-            assert!(table.lines().all(|line| line.chars().count() <= width.into()), "{table}");
-            assert!([0, 4].contains(&lines().count()), "{table}");
-            lines().count() > 0
+            let has_whole_label = table.contains("with-a-long-name");
+            assert!(has_whole_label != table.contains('…'), "{width}\n{table}");
+        }
+        let headings = |width: u16| {
+            let table = drawn(width);
+            let heading = table.lines().next().unwrap_or_default().to_owned();
+            heading.split_whitespace().map(str::to_owned).collect::<Vec<_>>().join(" ")
         };
-        assert_eq!([60, 76, 80, 82, 140].map(has_bars), [false, false, false, true, true]);
+        assert_eq!(
+            headings(200),
+            "rank item score ± below avg│above avg votes wins losses ties flagged"
+        );
+        assert_eq!(headings(80), "rank item score ± votes wins flagged");
+        assert_eq!(headings(60), "rank item score ± votes");
+        assert_eq!(headings(30), "rank item score");
     }
 
     #[test]

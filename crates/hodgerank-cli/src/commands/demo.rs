@@ -66,8 +66,8 @@ pub(crate) fn run(args: &DemoArgs, terminal: &Terminal) -> Result<(), RunFailure
     let votes: Vec<_> = simulation.by_ref().collect();
     let bad = votes.iter().filter(|vote| vote.bad).count();
     terminal.note(&format!(
-        "A synthetic study: {} annotators compare {} coffees, two at a time. 24 are careful, 3 choose \
-         at\nrandom, 2 give the opposite answer on purpose and 1 always clicks left: {} of {} votes \
+        "A synthetic study: {} annotators compare {} coffees, two at a time. 24 are careful, 3 choose at \
+         random, 2 give the opposite answer on purpose and 1 always clicks left: {} of {} votes \
          are bad.\n",
         simulation.annotators().len(),
         COFFEES.len(),
@@ -108,8 +108,14 @@ pub(crate) fn run(args: &DemoArgs, terminal: &Terminal) -> Result<(), RunFailure
     let title = "Which coffee? (a synthetic study)".to_owned();
     let figures = args.figures.as_deref().map(|folder| (Path::new(folder), &mut outputs));
     report::write(&document.studies, &[], title, figures, page, terminal)?;
+    let install = match is_installed() {
+        true => "",
+        false => {
+            "To install the program:\n  cargo install --locked --path crates/hodgerank-cli\n\n"
+        }
+    };
     terminal.note(&format!(
-        "\n{:.0}% of all pairs are ranked in their true order.\n\nReport: {}\n\n\
+        "\n{:.0}% of all pairs are ranked in their true order.\n\nReport: {}\n\n{install}\
          To rank your own votes:\n  \
          hodgerank rank votes.csv\n  \
          hodgerank report votes.csv -o report.html\n  \
@@ -121,6 +127,13 @@ pub(crate) fn run(args: &DemoArgs, terminal: &Terminal) -> Result<(), RunFailure
         visible_name(&args.output),
     ));
     Ok(())
+}
+
+/// Whether a shell finds the program by its name.
+fn is_installed() -> bool {
+    let name = format!("hodgerank{}", std::env::consts::EXE_SUFFIX);
+    std::env::var_os("PATH")
+        .is_some_and(|path| std::env::split_paths(&path).any(|folder| folder.join(&name).is_file()))
 }
 
 /// The share of pairs that the ranking puts in the order of the true scores.

@@ -26,6 +26,7 @@ mod golden;
 mod guarantees;
 mod hidden_characters;
 mod input_limits;
+mod installing;
 mod library;
 mod metamorphic;
 mod metamorphic_studies;

@@ -224,7 +224,7 @@ export function reportOf(...studies) {
   return {
     schema: "hodgerank/report/1",
     title: "Which coffee tastes best?",
-    program: "hodgerank 0.1.0",
+    program: "hodgerank 0.2.0",
     studies,
   };
 }
