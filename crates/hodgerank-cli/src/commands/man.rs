@@ -55,21 +55,17 @@ fn write(page: &Page, folder: &Path, outputs: &mut Outputs) -> Result<Output, Ru
 /// The page of the program, then those of its commands: `hodgerank-rank.1` and so on.
 fn pages() -> io::Result<Vec<Page>> {
     let mut program = ProgramArgs::command();
+    // Gives commands the names of their pages.
     program.build();
-    let mut pages = vec![page(&program, "hodgerank")?];
-    for command in program.get_subcommands().filter(|command| command.get_name() != "help") {
-        pages.push(page(command, &format!("hodgerank-{}", command.get_name()))?);
-    }
-    Ok(pages)
+    let commands = program.get_subcommands().filter(|command| command.get_name() != "help");
+    std::iter::once(&program).chain(commands).map(page).collect()
 }
 
-fn page(command: &Command, name: &str) -> io::Result<Page> {
+fn page(command: &Command) -> io::Result<Page> {
     let mut text = Vec::new();
-    // A page has the name by which `man` finds it; its synopsis shows how the command is called.
-    let called = name.replacen('-', " ", 1);
-    let command = command.clone().name(name.to_owned()).display_name(name.to_owned());
-    clap_mangen::Man::new(command.bin_name(called)).render(&mut text)?;
-    Ok(Page { name: format!("{name}.1"), text })
+    let man = clap_mangen::Man::new(command.clone());
+    man.render(&mut text)?;
+    Ok(Page { name: man.get_filename(), text })
 }
 
 #[cfg(test)]
