@@ -26,7 +26,7 @@ use crate::flags::{DocumentCommand, FileCommand, RunOptions};
 /// product against product. hodgerank computes the scores that explain them best and flags the votes
 /// that contradict all others.
 #[derive(Debug, Parser)]
-#[command(version, propagate_version = true, max_term_width = 100)]
+#[command(name = "hodgerank", version, propagate_version = true, max_term_width = 100)]
 pub(crate) struct ProgramArgs {
     #[command(subcommand)]
     pub(crate) command: Command,

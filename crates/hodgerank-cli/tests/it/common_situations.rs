@@ -89,7 +89,7 @@ fn tables_fit_a_narrow_terminal() {
         Some(String::from_utf8(output.stdout).unwrap().replace('\r', ""))
     };
     for (command, headings) in [
-        (&["rank"][..], &["rank", "item", "score", "flagged"][..]),
+        (&["rank"][..], &["rank", "item", "score", "±"][..]),
         (&["outliers"], &["left", "right", "outcome"]),
         (&["annotators"], &["annotator", "verdict", "honest"]),
         (&["path"], &["knot", "time", "what", "value"]),

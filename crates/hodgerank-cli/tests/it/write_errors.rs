@@ -80,9 +80,9 @@ fn a_full_disk_leaves_the_old_output() {
 fn folders_that_cannot_be_written_to_are_named() {
     let dir = dir();
     for command in WRITING_COMMANDS {
-        // The folder of an experiment is created.
+        // The folders of an experiment and of manual pages are created.
         for folder in ["no/such/folder", "v.csv"] {
-            if command.name == "experiment" && folder != "v.csv" {
+            if ["experiment", "man"].contains(&command.name) && folder != "v.csv" {
                 continue;
             }
             let arguments = command.arguments("v.csv", folder);

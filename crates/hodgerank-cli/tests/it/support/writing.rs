@@ -55,6 +55,30 @@ pub(crate) const WRITING_COMMANDS: &[WritingCommand] = &[
         outputs: &["shoes.csv", "shoes-claims.csv", "shoes-scores.svg", "shoes-scores.png"],
         reads_votes: false,
     },
+    WritingCommand {
+        name: "man",
+        arguments: &["OUT"],
+        outputs: &[
+            "hodgerank-annotators.1",
+            "hodgerank-certify.1",
+            "hodgerank-clean.1",
+            "hodgerank-compare.1",
+            "hodgerank-completions.1",
+            "hodgerank-decompose.1",
+            "hodgerank-demo.1",
+            "hodgerank-diagnose.1",
+            "hodgerank-experiment.1",
+            "hodgerank-man.1",
+            "hodgerank-outliers.1",
+            "hodgerank-path.1",
+            "hodgerank-predict.1",
+            "hodgerank-rank.1",
+            "hodgerank-report.1",
+            "hodgerank-simulate.1",
+            "hodgerank.1",
+        ],
+        reads_votes: false,
+    },
 ];
 
 impl WritingCommand {
