@@ -28,7 +28,7 @@ const MIN_FOLLOWS: f64 = 0.5;
 const MIN_DEVIATIONS: f64 = 3.0;
 /// Two camps must gain so many times as much as one second taste: both have scores of their own, but those that
 /// the search has found are one of them.
-const GAIN_OF_CAMPS: f64 = 1.2;
+const GAIN_OF_CAMPS: f64 = 1.5;
 /// Newton steps for scores from nothing, and after a change of who follows them.
 const FIRST_STEPS: usize = 6;
 const STEPS: usize = 2;
