@@ -70,6 +70,7 @@ __all__ = [
     "SolverError",
     "UnanswerableError",
     "UsageError",
+    "__version__",
     "annotators",
     "certify",
     "clean",
@@ -83,6 +84,8 @@ __all__ = [
     "report",
     "simulate",
 ]
+
+__version__: str = _core.VERSION
 
 # After Ctrl-C, a command may still be writing when the interpreter ends.
 _atexit.register(_core.remove_unfinished)

@@ -71,7 +71,7 @@ def rank(
 
     ``votes`` is one of:
 
-    - a table of pandas, polars, pyarrow or any other library that supports Arrow. Columns are found
+    - a table of pandas, polars, pyarrow or any other library that supports Arrow (pandas alone is enough). Columns are found
       by their names, or given by ``winner`` and ``loser``, or ``left``, ``right`` and ``outcome``.
     - NumPy arrays of indices ``(left, right, y)`` or ``(winner, loser)``; ``items`` gives the names.
     - a list of tuples ``(left, right, outcome)`` or ``(winner, loser)``.

@@ -1,6 +1,8 @@
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
+
+VERSION: Final[str]
 
 class Votes:
     @property
@@ -8,6 +10,7 @@ class Votes:
 
 class ArrowTable:
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
+    def columns(self) -> list[tuple[str, list[list[Any]]]]: ...
     def __len__(self) -> int: ...
 
 class Document:
@@ -28,6 +31,17 @@ def arrays(
     y: _Outcomes | None = None,
     items: list[str] | None = None,
 ) -> Votes: ...
+def columns(
+    columns: list[
+        tuple[
+            str,
+            np.ndarray[Any, Any] | list[str | None],
+            np.ndarray[Any, np.dtype[np.bool_]] | None,
+            list[str] | None,
+        ]
+    ],
+) -> Votes: ...
+def run_program(arguments: list[str]) -> int: ...
 def tuples(rows: object) -> Votes: ...
 def options(command: str) -> list[tuple[str, str, str | None, list[str], str]]: ...
 def rank(

@@ -19,12 +19,21 @@ class RankOptions(TypedDict, total=False):
     right: str | None
     outcome: str | None
     outcome_as: str | None
+    ties: Literal["zero", "left", "drop"] | None
     annotator: str | None
     exclude_annotators: Sequence[str] | str | os.PathLike[str] | None
     count: str | None
     by: str | None
-    input_format: Literal["csv", "tsv", "jsonl", "parquet", "arrow"] | None
+    by_file: bool | None
+    tie: Sequence[str] | str | None
+    ignore: Sequence[str] | str | None
+    prefer_left: Sequence[str] | str | None
+    prefer_right: Sequence[str] | str | None
+    where: Sequence[str] | str | None
+    normalise: Literal["labels"] | None
+    input_format: Literal["csv", "tsv", "jsonl", "parquet", "arrow", "xlsx"] | None
     delimiter: str | None
+    sheet: str | None
     on_error: Literal["stop", "skip"] | None
     min_votes: int | None
     method: Literal[
@@ -55,6 +64,9 @@ class RankOptions(TypedDict, total=False):
     tolerance: float | None
     max_iterations: int | None
     require_connected: bool | None
+    position_bias: Literal["correct"] | None
+    fdr: str | None
+    biased_annotators: str | None
     scale: Literal["natural", "elo"] | None
     anchor: Mapping[str, float] | str | None
     level: float | None
@@ -73,12 +85,21 @@ class OutliersOptions(TypedDict, total=False):
     right: str | None
     outcome: str | None
     outcome_as: str | None
+    ties: Literal["zero", "left", "drop"] | None
     annotator: str | None
     exclude_annotators: Sequence[str] | str | os.PathLike[str] | None
     count: str | None
     by: str | None
-    input_format: Literal["csv", "tsv", "jsonl", "parquet", "arrow"] | None
+    by_file: bool | None
+    tie: Sequence[str] | str | None
+    ignore: Sequence[str] | str | None
+    prefer_left: Sequence[str] | str | None
+    prefer_right: Sequence[str] | str | None
+    where: Sequence[str] | str | None
+    normalise: Literal["labels"] | None
+    input_format: Literal["csv", "tsv", "jsonl", "parquet", "arrow", "xlsx"] | None
     delimiter: str | None
+    sheet: str | None
     on_error: Literal["stop", "skip"] | None
     method: Literal[
         "lasso-l2",
@@ -121,14 +142,25 @@ class AnnotatorsOptions(TypedDict, total=False):
     right: str | None
     outcome: str | None
     outcome_as: str | None
+    ties: Literal["zero", "left", "drop"] | None
     annotator: str | None
     exclude_annotators: Sequence[str] | str | os.PathLike[str] | None
     count: str | None
     by: str | None
-    input_format: Literal["csv", "tsv", "jsonl", "parquet", "arrow"] | None
+    by_file: bool | None
+    tie: Sequence[str] | str | None
+    ignore: Sequence[str] | str | None
+    prefer_left: Sequence[str] | str | None
+    prefer_right: Sequence[str] | str | None
+    where: Sequence[str] | str | None
+    normalise: Literal["labels"] | None
+    input_format: Literal["csv", "tsv", "jsonl", "parquet", "arrow", "xlsx"] | None
     delimiter: str | None
+    sheet: str | None
     on_error: Literal["stop", "skip"] | None
     explain: str | None
+    fdr: str | None
+    path: Literal["iss", "lasso"] | None
 
 
 class CertifyOptions(TypedDict, total=False):
@@ -140,12 +172,21 @@ class CertifyOptions(TypedDict, total=False):
     right: str | None
     outcome: str | None
     outcome_as: str | None
+    ties: Literal["zero", "left", "drop"] | None
     annotator: str | None
     exclude_annotators: Sequence[str] | str | os.PathLike[str] | None
     count: str | None
     by: str | None
-    input_format: Literal["csv", "tsv", "jsonl", "parquet", "arrow"] | None
+    by_file: bool | None
+    tie: Sequence[str] | str | None
+    ignore: Sequence[str] | str | None
+    prefer_left: Sequence[str] | str | None
+    prefer_right: Sequence[str] | str | None
+    where: Sequence[str] | str | None
+    normalise: Literal["labels"] | None
+    input_format: Literal["csv", "tsv", "jsonl", "parquet", "arrow", "xlsx"] | None
     delimiter: str | None
+    sheet: str | None
     on_error: Literal["stop", "skip"] | None
     min_votes: int | None
     places: int | None
@@ -188,12 +229,21 @@ class CleanOptions(TypedDict, total=False):
     right: str | None
     outcome: str | None
     outcome_as: str | None
+    ties: Literal["zero", "left", "drop"] | None
     annotator: str | None
     exclude_annotators: Sequence[str] | str | os.PathLike[str] | None
     count: str | None
     by: str | None
-    input_format: Literal["csv", "tsv", "jsonl", "parquet", "arrow"] | None
+    by_file: bool | None
+    tie: Sequence[str] | str | None
+    ignore: Sequence[str] | str | None
+    prefer_left: Sequence[str] | str | None
+    prefer_right: Sequence[str] | str | None
+    where: Sequence[str] | str | None
+    normalise: Literal["labels"] | None
+    input_format: Literal["csv", "tsv", "jsonl", "parquet", "arrow", "xlsx"] | None
     delimiter: str | None
+    sheet: str | None
     on_error: Literal["stop", "skip"] | None
     method: Literal[
         "lasso-l2",
@@ -236,12 +286,21 @@ class CompareOptions(TypedDict, total=False):
     right: str | None
     outcome: str | None
     outcome_as: str | None
+    ties: Literal["zero", "left", "drop"] | None
     annotator: str | None
     exclude_annotators: Sequence[str] | str | os.PathLike[str] | None
     count: str | None
     by: str | None
-    input_format: Literal["csv", "tsv", "jsonl", "parquet", "arrow"] | None
+    by_file: bool | None
+    tie: Sequence[str] | str | None
+    ignore: Sequence[str] | str | None
+    prefer_left: Sequence[str] | str | None
+    prefer_right: Sequence[str] | str | None
+    where: Sequence[str] | str | None
+    normalise: Literal["labels"] | None
+    input_format: Literal["csv", "tsv", "jsonl", "parquet", "arrow", "xlsx"] | None
     delimiter: str | None
+    sheet: str | None
     on_error: Literal["stop", "skip"] | None
     min_votes: int | None
     methods: Sequence[str] | str | None
@@ -298,12 +357,21 @@ class DecomposeOptions(TypedDict, total=False):
     right: str | None
     outcome: str | None
     outcome_as: str | None
+    ties: Literal["zero", "left", "drop"] | None
     annotator: str | None
     exclude_annotators: Sequence[str] | str | os.PathLike[str] | None
     count: str | None
     by: str | None
-    input_format: Literal["csv", "tsv", "jsonl", "parquet", "arrow"] | None
+    by_file: bool | None
+    tie: Sequence[str] | str | None
+    ignore: Sequence[str] | str | None
+    prefer_left: Sequence[str] | str | None
+    prefer_right: Sequence[str] | str | None
+    where: Sequence[str] | str | None
+    normalise: Literal["labels"] | None
+    input_format: Literal["csv", "tsv", "jsonl", "parquet", "arrow", "xlsx"] | None
     delimiter: str | None
+    sheet: str | None
     on_error: Literal["stop", "skip"] | None
     triangles: int | None
     loops: int | None
@@ -321,12 +389,21 @@ class DiagnoseOptions(TypedDict, total=False):
     right: str | None
     outcome: str | None
     outcome_as: str | None
+    ties: Literal["zero", "left", "drop"] | None
     annotator: str | None
     exclude_annotators: Sequence[str] | str | os.PathLike[str] | None
     count: str | None
     by: str | None
-    input_format: Literal["csv", "tsv", "jsonl", "parquet", "arrow"] | None
+    by_file: bool | None
+    tie: Sequence[str] | str | None
+    ignore: Sequence[str] | str | None
+    prefer_left: Sequence[str] | str | None
+    prefer_right: Sequence[str] | str | None
+    where: Sequence[str] | str | None
+    normalise: Literal["labels"] | None
+    input_format: Literal["csv", "tsv", "jsonl", "parquet", "arrow", "xlsx"] | None
     delimiter: str | None
+    sheet: str | None
     on_error: Literal["stop", "skip"] | None
     min_votes: int | None
     method: Literal[
@@ -373,12 +450,21 @@ class PathOptions(TypedDict, total=False):
     right: str | None
     outcome: str | None
     outcome_as: str | None
+    ties: Literal["zero", "left", "drop"] | None
     annotator: str | None
     exclude_annotators: Sequence[str] | str | os.PathLike[str] | None
     count: str | None
     by: str | None
-    input_format: Literal["csv", "tsv", "jsonl", "parquet", "arrow"] | None
+    by_file: bool | None
+    tie: Sequence[str] | str | None
+    ignore: Sequence[str] | str | None
+    prefer_left: Sequence[str] | str | None
+    prefer_right: Sequence[str] | str | None
+    where: Sequence[str] | str | None
+    normalise: Literal["labels"] | None
+    input_format: Literal["csv", "tsv", "jsonl", "parquet", "arrow", "xlsx"] | None
     delimiter: str | None
+    sheet: str | None
     on_error: Literal["stop", "skip"] | None
     method: Literal[
         "lasso-l2",
@@ -419,12 +505,21 @@ class PredictOptions(TypedDict, total=False):
     right: str | None
     outcome: str | None
     outcome_as: str | None
+    ties: Literal["zero", "left", "drop"] | None
     annotator: str | None
     exclude_annotators: Sequence[str] | str | os.PathLike[str] | None
     count: str | None
     by: str | None
-    input_format: Literal["csv", "tsv", "jsonl", "parquet", "arrow"] | None
+    by_file: bool | None
+    tie: Sequence[str] | str | None
+    ignore: Sequence[str] | str | None
+    prefer_left: Sequence[str] | str | None
+    prefer_right: Sequence[str] | str | None
+    where: Sequence[str] | str | None
+    normalise: Literal["labels"] | None
+    input_format: Literal["csv", "tsv", "jsonl", "parquet", "arrow", "xlsx"] | None
     delimiter: str | None
+    sheet: str | None
     on_error: Literal["stop", "skip"] | None
     min_votes: int | None
     method: Literal[
@@ -474,12 +569,21 @@ class ReportOptions(TypedDict, total=False):
     right: str | None
     outcome: str | None
     outcome_as: str | None
+    ties: Literal["zero", "left", "drop"] | None
     annotator: str | None
     exclude_annotators: Sequence[str] | str | os.PathLike[str] | None
     count: str | None
     by: str | None
-    input_format: Literal["csv", "tsv", "jsonl", "parquet", "arrow"] | None
+    by_file: bool | None
+    tie: Sequence[str] | str | None
+    ignore: Sequence[str] | str | None
+    prefer_left: Sequence[str] | str | None
+    prefer_right: Sequence[str] | str | None
+    where: Sequence[str] | str | None
+    normalise: Literal["labels"] | None
+    input_format: Literal["csv", "tsv", "jsonl", "parquet", "arrow", "xlsx"] | None
     delimiter: str | None
+    sheet: str | None
     on_error: Literal["stop", "skip"] | None
     min_votes: int | None
     method: Literal[
@@ -515,6 +619,8 @@ class ReportOptions(TypedDict, total=False):
     ranks: str | None
     output: str | os.PathLike[str] | None
     figures: str | os.PathLike[str] | None
+    figure_width: str | None
+    no_title: bool | None
     title: str | None
 
 

@@ -11,6 +11,7 @@ from typing import Any, cast
 import numpy as np
 
 from . import _core, _html
+from ._pandas import frame_of, has_pyarrow
 from .errors import UsageError
 
 JsonObject = dict[str, Any]
@@ -35,7 +36,9 @@ class Frame:
 
     def to_pandas(self) -> Any:
         """Returns a ``pandas.DataFrame``."""
-        return self.to_arrow().to_pandas()
+        if has_pyarrow():
+            return self.to_arrow().to_pandas()
+        return frame_of(self._table())
 
     def to_polars(self) -> Any:
         """Returns a ``polars.DataFrame``."""
@@ -439,7 +442,7 @@ class Decomposition(Studies):
 
     @property
     def triangles(self) -> list[JsonObject]:
-        """The triangles with the largest curl."""
+        """The triangles whose majorities form a cycle, those with the most energy first."""
         return cast("list[JsonObject]", self._only("triangles"))
 
     @property

@@ -9,6 +9,7 @@ from typing import Any, Union
 import numpy as np
 
 from . import _core
+from ._pandas import columns_of, has_pyarrow, is_pandas
 from .errors import InputError, UsageError
 
 VotesLike = Any
@@ -25,7 +26,9 @@ _EXPECTED = (
 
 
 def as_votes(votes: VotesLike, items: Sequence[str] | None = None) -> _core.Votes:
-    """Converts votes to the type that the core reads. Tables are not copied."""
+    """Converts votes to the type that the core reads. Tables are not copied, except those of pandas
+    without pyarrow.
+    """
     arrays = _arrays(votes)
     if items is not None and arrays is None:
         raise UsageError("items names the items of index arrays", "omit items, or pass index arrays")
@@ -35,6 +38,8 @@ def as_votes(votes: VotesLike, items: Sequence[str] | None = None) -> _core.Vote
         return votes
     if isinstance(votes, (str, os.PathLike)):
         return _core.files([os.fspath(votes)])
+    if is_pandas(votes) and not has_pyarrow():
+        return _core.columns(columns_of(votes))
     if hasattr(votes, "__arrow_c_stream__") or hasattr(votes, "__arrow_c_array__"):
         return _core.table(votes)
     if isinstance(votes, (bytes, dict, set, frozenset)) or not isinstance(votes, Iterable):

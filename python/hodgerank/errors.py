@@ -1,4 +1,4 @@
-"""Exceptions. Their messages are those of the command line."""
+"""Exceptions. Their messages are those of the command line, with keywords in place of flags."""
 
 from __future__ import annotations
 

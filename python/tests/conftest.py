@@ -25,6 +25,15 @@ def program():
     return run
 
 
+def without_files(document):
+    """A document without the names and hashes of files, which tables in memory do not have."""
+    if isinstance(document, list):
+        return [without_files(one) for one in document]
+    rest = {key: value for key, value in document.items() if key != "input"}
+    size = {key: value for key, value in document.get("input", {}).items() if key != "files"}
+    return {**rest, "input": size} if size else rest
+
+
 @pytest.fixture(scope="session")
 def testdata():
     """The directory of the studies that are part of the repository."""

@@ -97,7 +97,7 @@ def test_against(study, tmp_path):
     again = hodgerank.rank(votes, method="bt", against=file)
     assert again.changes["kendall"] == 1
     assert json.loads(again.json)["against"] == hodgerank.rank(votes, method="bt", against=before).changes
-    assert hodgerank.rank(votes, method="bt", against=str(file)).json == again.json
+    assert hodgerank.rank(votes, method="bt", against=str(file)).changes == again.changes
 
 
 def test_against_refuses_what_is_no_ranking(study, tmp_path):

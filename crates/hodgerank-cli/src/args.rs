@@ -1,6 +1,6 @@
 //! The commands. One definition serves parsing, `--help` and the documentation.
 
-use clap::{Parser, Subcommand};
+use clap::{Arg, CommandFactory as _, Parser, Subcommand};
 use hodgerank_commands::annotators::AnnotatorsArgs;
 use hodgerank_commands::certify::CertifyArgs;
 use hodgerank_commands::clean::CleanArgs;
@@ -12,6 +12,7 @@ use hodgerank_commands::path::PathArgs;
 use hodgerank_commands::predict::PredictArgs;
 use hodgerank_commands::rank::RankArgs;
 use hodgerank_commands::report::ReportArgs;
+use hodgerank_commands::sql::SqlArgs;
 
 use crate::commands::completions::CompletionsArgs;
 use crate::commands::demo::DemoArgs;
@@ -26,7 +27,17 @@ use crate::flags::{DocumentCommand, FileCommand, RunOptions};
 /// product against product. hodgerank computes the scores that explain them best and flags the votes
 /// that contradict all others.
 #[derive(Debug, Parser)]
-#[command(name = "hodgerank", version, propagate_version = true, max_term_width = 100)]
+#[command(
+    name = "hodgerank",
+    version,
+    propagate_version = true,
+    max_term_width = 100,
+    after_help = "\
+Examples:
+  hodgerank demo                             a study with bad annotators
+  hodgerank rank votes.csv                   rank your own votes
+  hodgerank report votes.csv -o report.html  a page with charts"
+)]
 pub(crate) struct ProgramArgs {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -37,62 +48,211 @@ pub(crate) struct ProgramArgs {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Rank the items of a file of votes
+    #[command(after_help = "\
+Examples:
+  hodgerank rank votes.csv
+  hodgerank rank votes.csv --winner better --loser worse --annotator worker
+  hodgerank rank votes.csv --format json -o ranking.json")]
     Rank(Box<DocumentCommand<RankArgs>>),
-    /// Find how few votes, or annotators, must be removed for the result to change
-    ///
-    /// docs/certify.md explains what is proven.
-    Certify(Box<DocumentCommand<CertifyArgs>>),
-    /// Compare the rankings of several methods
-    Compare(Box<DocumentCommand<CompareArgs>>),
-    /// List the path of a robust method: scores and flagged votes as more and more votes are flagged
-    Path(Box<DocumentCommand<PathArgs>>),
     /// List votes in order of suspicion
+    #[command(after_help = "\
+Examples:
+  hodgerank outliers votes.csv --top 20
+  hodgerank outliers votes.csv -o suspicious.csv")]
     Outliers(Box<DocumentCommand<OutliersArgs>>),
-    /// List the annotators: who is careful, careless, contrary, one-sided or random
+    /// List who is careful, careless, contrary, one-sided or random
+    #[command(after_help = "\
+Examples:
+  hodgerank annotators votes.csv
+  hodgerank annotators votes.csv --annotator worker -o annotators.csv")]
     Annotators(Box<DocumentCommand<AnnotatorsArgs>>),
-    /// Predict which of two items is preferred, and evaluate predictions on held-out votes
+    /// Write the input without its flagged votes, with all columns
+    #[command(after_help = "\
+Examples:
+  hodgerank clean votes.csv -o trusted.csv --flagged flagged.csv")]
+    Clean(Box<FileCommand<CleanArgs>>),
+    /// Predict which of two items is preferred
     ///
     /// docs/predict.md explains the columns and measures.
+    #[command(after_help = "\
+Examples:
+  hodgerank predict votes.csv --items espresso,mocha
+  hodgerank predict votes.csv --holdout 20%")]
     Predict(Box<DocumentCommand<PredictArgs>>),
-    /// Write the input without its flagged votes, with all columns
-    Clean(Box<FileCommand<CleanArgs>>),
-    /// Show where votes contradict each other: within pairs, in triangles or in longer loops
+    /// Find how few votes, or annotators, decide the result
+    ///
+    /// Without them, the result would be another one. docs/certify.md explains what is proven.
+    #[command(after_help = "\
+Examples:
+  hodgerank certify votes.csv
+  hodgerank certify votes.csv --pair espresso,mocha")]
+    Certify(Box<DocumentCommand<CertifyArgs>>),
+    /// Compare the rankings of several methods
+    #[command(after_help = "\
+Examples:
+  hodgerank compare votes.csv
+  hodgerank compare votes.csv --methods l2,bt,iss")]
+    Compare(Box<DocumentCommand<CompareArgs>>),
+    /// Show where votes contradict each other: pairs, triangles, loops
     ///
     /// docs/theory.md explains the parts.
+    #[command(after_help = "\
+Examples:
+  hodgerank decompose votes.csv")]
     Decompose(Box<DocumentCommand<DecomposeArgs>>),
-    /// Check whether the votes can support a ranking and whether bad votes can be found among them
+    /// Check whether the votes can support a ranking
     ///
-    /// docs/theory.md explains the conditions.
+    /// And whether bad votes can be found among them. docs/theory.md explains the conditions.
+    #[command(after_help = "\
+Examples:
+  hodgerank diagnose votes.csv")]
     Diagnose(Box<DocumentCommand<DiagnoseArgs>>),
+    /// List the path of a robust method as more votes are flagged
+    #[command(after_help = "\
+Examples:
+  hodgerank path votes.csv --what events
+  hodgerank path votes.csv --method hlasso -o path.csv")]
+    Path(Box<DocumentCommand<PathArgs>>),
     /// Write a report: one HTML file with charts, tables and a slider
     ///
     /// docs/report.md explains its parts.
+    #[command(after_help = "\
+Examples:
+  hodgerank report votes.csv -o report.html")]
     Report(Box<FileCommand<ReportArgs>>),
-    /// Generate a synthetic study: votes, some of them bad, and the true scores
+    /// Generate a synthetic study: votes, some bad, and true scores
+    #[command(after_help = "\
+Examples:
+  hodgerank simulate --items 100 --votes 10000 --flips 5% -o votes.csv")]
     Simulate(SimulateCommand),
-    /// Repeat the paper's experiments and compare the results with its claims
+    /// Print the SQL query that counts votes in a data warehouse
+    ///
+    /// The warehouse counts equal votes, and a command ranks the counts: the result is the same, and far
+    /// fewer rows are exported. docs/scale.md has examples.
+    #[command(after_help = "\
+Examples:
+  hodgerank sql rank --dialect duckdb --table votes --columns left,right,winner,annotator")]
+    Sql(Box<SqlArgs>),
+    /// Repeat the paper's experiments and check its claims
     ///
     /// docs/experiments.md shows a run.
+    #[command(after_help = "\
+Examples:
+  hodgerank experiment shoes --out results")]
     Experiment(ExperimentArgs),
     /// Rank a small synthetic study with bad annotators
+    #[command(after_help = "\
+Examples:
+  hodgerank demo")]
     Demo(DemoArgs),
     /// Print completions of commands and flags for a shell
-    ///
-    /// For bash: hodgerank completions bash > ~/.local/share/bash-completion/completions/hodgerank
+    #[command(after_help = "\
+Examples:
+  hodgerank completions bash > ~/.local/share/bash-completion/completions/hodgerank")]
     Completions(CompletionsArgs),
     /// Write manual pages to a folder
     ///
-    /// hodgerank man ~/.local/share/man/man1 lets `man hodgerank-rank` find them.
+    /// `man hodgerank-rank` finds them in the folder of the example.
+    #[command(after_help = "\
+Examples:
+  hodgerank man ~/.local/share/man/man1")]
     Man(ManArgs),
+}
+
+/// Help begins with examples. They are defined as `after_help`, which manual pages show too.
+const PROGRAM_HELP: &str = "{about}{after-help}\n\n{all-args}";
+const COMMAND_HELP: &str = "{about}{after-help}\n\n{usage-heading} {usage}\n\n{all-args}";
+
+/// Headings with many options. `-h` shows only [`EVERYDAY`] options of these; `--help` shows all.
+const LONG_HEADINGS: [&str; 9] = [
+    "Input",
+    "Method",
+    "Position bias",
+    "Expert options",
+    "Scores",
+    "Uncertainty",
+    "Output",
+    "Prediction",
+    "Diagnosis",
+];
+const EVERYDAY: [&str; 17] = [
+    "files",
+    "winner",
+    "loser",
+    "left",
+    "right",
+    "outcome",
+    "annotator",
+    "by",
+    "where",
+    "method",
+    "outliers",
+    "items",
+    "holdout",
+    "strict",
+    "flagged",
+    "format",
+    "output",
+];
+
+/// The definition of the program, which parsing, help, manual pages and completions share.
+pub(crate) fn definition() -> clap::Command {
+    let short_help = |arg: Arg| {
+        let is_long = arg.get_help_heading().is_some_and(|name| LONG_HEADINGS.contains(&name));
+        let is_hidden = is_long && !EVERYDAY.contains(&arg.get_id().as_str());
+        if is_hidden { arg.hide_short_help(true) } else { arg }
+    };
+    ProgramArgs::command()
+        .help_template(PROGRAM_HELP)
+        .mut_subcommands(|command| command.help_template(COMMAND_HELP).mut_args(short_help))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory as _;
 
     #[test]
     fn flags_are_consistent() {
-        ProgramArgs::command().debug_assert();
+        definition().debug_assert();
+    }
+
+    #[test]
+    fn every_command_has_examples_that_can_be_parsed() {
+        let program = definition();
+        for command in program.get_subcommands().chain([&program]) {
+            let examples = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+            let lines: Vec<&str> = examples.lines().skip(1).collect();
+            assert!(!lines.is_empty(), "{}", command.get_name());
+            for line in lines {
+                // What follows two spaces is a comment, and what follows > is the shell's.
+                let line = line.trim().split("  ").next().unwrap_or_default();
+                let line = line.split(" > ").next().unwrap_or_default();
+                let parsed = definition().try_get_matches_from(line.split(' '));
+                assert!(parsed.is_ok(), "{line}: {parsed:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn short_help_fits_a_screen() {
+        let mut program = definition().term_width(80);
+        program.build();
+        let help = program.render_help().to_string();
+        assert!(help.lines().count() <= 30, "{help}");
+        for command in program.get_subcommands_mut().filter(|own| own.get_name() != "help") {
+            let help = command.render_help().to_string();
+
+            let name = command.get_name();
+            assert!(help.lines().count() <= 45, "{name}: {} lines\n{help}", help.lines().count());
+            assert!(help.lines().all(|line| line.chars().count() <= 80), "{name}\n{help}");
+            let examples = help.lines().position(|line| line == "Examples:");
+            assert_eq!(examples, Some(2), "{name}\n{help}");
+            for heading in ["Expert options:", "Uncertainty:"] {
+                assert!(!help.contains(heading), "{name}\n{help}");
+            }
+        }
+        let rank = program.find_subcommand_mut("rank").map(|rank| rank.render_long_help());
+        let help = rank.map(|help| help.to_string()).unwrap_or_default();
+        assert!(help.contains("Expert options:") && help.contains("--lapse-rate"), "{help}");
     }
 }

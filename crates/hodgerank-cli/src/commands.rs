@@ -13,3 +13,4 @@ mod path;
 pub(crate) mod predict;
 mod rank;
 pub(crate) mod simulate;
+pub(crate) mod sql;

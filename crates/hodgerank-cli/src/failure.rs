@@ -95,6 +95,21 @@ impl RunFailure {
         }
     }
 
+    /// The command that was given, with arguments that would solve the problem; none if none are known.
+    pub(crate) fn suggested_command(&self) -> Option<String> {
+        let Self::Command(failure) = self else { return None };
+        let added = failure.suggested_arguments();
+        if added.is_empty() {
+            return None;
+        }
+        let mut given = std::env::args_os();
+        let program = given.next().unwrap_or_default();
+        let program = std::path::Path::new(&program).file_stem().unwrap_or(&program).to_owned();
+        let given = [program].into_iter().chain(given);
+        let given = given.map(|argument| argument.to_string_lossy().into_owned());
+        Some(commands::shell_words(given.chain(added)))
+    }
+
     /// The invalid row of the input, if that is the reason.
     pub(crate) fn bad_row(&self) -> Option<&hodgerank_io::BadRow> {
         match self {

@@ -1,20 +1,21 @@
 //! Flags that commands and programs share.
 
 use clap::Args;
-use hodgerank_commands::{ReadsVotes, VoteSource};
+use hodgerank_commands::{Failure, ReadsVotes, VoteSource};
 use hodgerank_io::write::Outputs;
 
 use crate::failure::RunFailure;
 use crate::output::{FormattedText, OutputFormat, OutputOptions};
+use crate::run::Run;
 
 /// How the program runs.
 #[derive(Debug, Args)]
 pub struct RunOptions {
     /// Number of threads [default: all cores]. Results do not depend on it
-    #[arg(long, global = true, value_name = "N", value_parser = parse_threads)]
+    #[arg(long, global = true, value_name = "N", value_parser = parse_threads, hide_short_help = true)]
     pub threads: Option<usize>,
     /// No messages and no progress, errors only
-    #[arg(long, short, global = true)]
+    #[arg(long, short, global = true, hide_short_help = true)]
     pub quiet: bool,
 }
 
@@ -35,9 +36,10 @@ impl RunOptions {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Input")]
 pub struct Files {
-    /// Files of votes, read as one study: .csv, .tsv, .jsonl, .parquet, .arrow, also .gz and .zst;
-    /// `-` is standard input
-    #[arg(required = true, value_name = "FILE")]
+    /// Files of votes, or folders, read as one study
+    ///
+    /// .csv, .tsv, .jsonl, .parquet, .arrow and .xlsx, also .gz and .zst; `-` is standard input.
+    #[arg(required = true, value_name = "FILE", display_order = 0)]
     files: Vec<String>,
 }
 
@@ -45,7 +47,7 @@ impl Files {
     /// The votes in the files.
     #[must_use]
     pub fn votes(&self) -> VoteSource {
-        VoteSource::Files(self.files.clone())
+        VoteSource::from_names(&self.files)
     }
 }
 
@@ -81,9 +83,10 @@ impl<A: Args + ReadsVotes> DocumentCommand<A> {
     /// If the output cannot be opened or written, or `compute` fails.
     pub(crate) fn run<D: FormattedText>(
         &self,
-        compute: impl FnOnce(&VoteSource, &A, OutputFormat) -> Result<D, hodgerank_commands::Failure>,
+        run: &Run<'_>,
+        compute: impl FnOnce(&VoteSource, &A, OutputFormat) -> Result<D, Failure>,
     ) -> Result<D, RunFailure> {
-        self.run_reading(None, compute)
+        self.run_reading(None, run, compute)
     }
 
     /// [`DocumentCommand::run`] for a command that reads another file besides the votes.
@@ -93,14 +96,16 @@ impl<A: Args + ReadsVotes> DocumentCommand<A> {
     pub(crate) fn run_reading<D: FormattedText>(
         &self,
         other_input: Option<&String>,
-        compute: impl FnOnce(&VoteSource, &A, OutputFormat) -> Result<D, hodgerank_commands::Failure>,
+        run: &Run<'_>,
+        compute: impl FnOnce(&VoteSource, &A, OutputFormat) -> Result<D, Failure>,
     ) -> Result<D, RunFailure> {
         let votes = self.files.votes();
         let mut inputs = self.args.input().files(&votes);
         inputs.extend(other_input.cloned());
         let output = self.output.open(&mut Outputs::new(&inputs))?;
+        run.record_files(output.names_files());
         let document = compute(&votes, &self.args, output.format)?;
-        output.write(&document)?;
+        output.write(&document, &run.provenance::<A>())?;
         Ok(document)
     }
 }

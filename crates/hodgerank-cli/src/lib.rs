@@ -10,13 +10,18 @@ mod commands;
 mod failure;
 mod flags;
 mod output;
+mod page;
 mod ranking_table;
+mod run;
 mod signals;
 mod terminal;
+mod text_table;
+mod width;
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
-use clap::{CommandFactory as _, Parser as _};
+use clap::{ArgMatches, FromArgMatches as _};
 use hodgerank_commands::annotators::annotators;
 use hodgerank_commands::certify::certify;
 use hodgerank_commands::clean::clean;
@@ -28,68 +33,85 @@ use hodgerank_commands::path::path;
 use hodgerank_commands::rank::rank;
 use hodgerank_commands::report::report;
 
-use args::{Command, ProgramArgs};
+use args::{Command, ProgramArgs, definition};
+use run::Run;
 
 pub use failure::RunFailure;
 pub use flags::{DocumentCommand, FileCommand, Files, RunOptions};
 pub use output::{DocumentOutput, FormattedText, OutputFormat, OutputOptions, Style};
+pub use page::Page;
 pub use signals::prepare as prepare_for_signals;
 pub use terminal::{Terminal, end_parsing};
 
 /// Runs the program with the arguments of the command line.
 #[must_use]
 pub fn run() -> ExitCode {
-    let program = match ProgramArgs::try_parse() {
-        Ok(program) => program,
-        Err(error) => return terminal::end_parsing(&ProgramArgs::command(), &error),
+    ExitCode::from(run_with(&std::env::args_os().collect::<Vec<_>>()))
+}
+
+/// Runs the program with these arguments, of which the first is its name, and returns its exit code.
+#[must_use]
+pub fn run_with(arguments: &[OsString]) -> u8 {
+    let definition = definition();
+    let parsed = definition.clone().try_get_matches_from(arguments).and_then(|matches| {
+        let program = ProgramArgs::from_arg_matches(&matches)?;
+        Ok((matches, program))
+    });
+    let (matches, program) = match parsed {
+        Ok(parsed) => parsed,
+        Err(error) => return terminal::end_parsing_of(arguments, &definition, &error),
     };
     let terminal = Terminal::new(program.run.quiet);
     let result = signals::prepare()
         .map_err(RunFailure::Signals)
         .and_then(|()| program.run.start_threads(0))
-        .and_then(|threads| run_command(&program, threads, &terminal));
-    terminal.end(result)
+        .and_then(|threads| run_command(&program, &matches, threads, &terminal));
+    terminal.exit_code(result)
 }
 
 fn run_command(
     program: &ProgramArgs,
+    matches: &ArgMatches,
     threads: usize,
     terminal: &Terminal,
 ) -> Result<(), RunFailure> {
+    let run = &Run::new(terminal, matches.subcommand().map_or(matches, |(_, matches)| matches));
     match &program.command {
         Command::Rank(command) => {
-            drop(command.run_reading(command.args.against.as_ref(), |votes, args, format| {
-                rank(votes, args, format == OutputFormat::Json, threads, terminal)
-            })?);
+            drop(command.run_reading(
+                command.args.against.as_ref(),
+                run,
+                |votes, args, format| rank(votes, args, format == OutputFormat::Json, threads, run),
+            )?);
         }
         Command::Certify(command) => {
-            drop(command.run(|votes, args, _| certify(votes, args, threads, terminal))?);
+            drop(command.run(run, |votes, args, _| certify(votes, args, threads, run))?);
         }
         Command::Compare(command) => {
-            drop(command.run(|votes, args, _| compare(votes, args, threads, terminal))?);
+            drop(command.run(run, |votes, args, _| compare(votes, args, threads, run))?);
         }
         Command::Path(command) => {
-            drop(command.run(|votes, args, _| path(votes, args, threads, terminal))?);
+            drop(command.run(run, |votes, args, _| path(votes, args, threads, run))?);
         }
         Command::Annotators(command) => {
-            drop(command.run(|votes, args, _| annotators(votes, args, threads, terminal))?);
+            drop(command.run(run, |votes, args, _| annotators(votes, args, threads, run))?);
         }
         Command::Outliers(command) => {
-            drop(command.run(|votes, args, _| outliers(votes, args, threads, terminal))?);
+            drop(command.run(run, |votes, args, _| outliers(votes, args, threads, run))?);
         }
         Command::Predict(command) => {
-            commands::predict::run(command, threads, terminal)?;
+            commands::predict::run(command, threads, run)?;
         }
         Command::Clean(command) => {
             clean(&command.files.votes(), &command.args, threads, terminal)?;
         }
-        Command::Decompose(command) => drop(command.run(|votes, args, format| {
+        Command::Decompose(command) => drop(command.run(run, |votes, args, format| {
             let with_flows = matches!(format, OutputFormat::Csv | OutputFormat::Parquet);
-            decompose(votes, args, with_flows, threads, terminal)
+            decompose(votes, args, with_flows, threads, run)
         })?),
         Command::Diagnose(command) => {
             let diagnosed =
-                command.run(|votes, args, _| diagnose(votes, args, threads, terminal))?;
+                command.run(run, |votes, args, _| diagnose(votes, args, threads, run))?;
             if command.args.strict {
                 diagnosed.check()?;
             }
@@ -97,6 +119,7 @@ fn run_command(
         Command::Report(command) => {
             report(&command.files.votes(), &command.args, threads, terminal)?;
         }
+        Command::Sql(args) => commands::sql::run(args)?,
         Command::Simulate(command) => commands::simulate::run(command, terminal)?,
         Command::Experiment(args) => commands::experiment::run(args, terminal)?,
         Command::Demo(args) => commands::demo::run(args, terminal)?,

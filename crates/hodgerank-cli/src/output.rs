@@ -3,12 +3,13 @@
 use std::io::{self, IsTerminal as _, Write};
 
 use clap::{Args, ValueEnum};
-use comfy_table::{ContentArrangement, LineStyle, Table, TableStyle};
-use hodgerank_commands::{Document, LabelOptions};
+use hodgerank_commands::{Document, LabelOptions, Provenance};
 use hodgerank_io::text::visible_name;
 use hodgerank_io::write::{Output, Outputs};
 
 use crate::failure::RunFailure;
+use crate::page::{Markup, Page};
+use crate::width::{chosen_width, terminal_width};
 
 /// Output options of every command that returns a document.
 #[derive(Debug, Default, Args)]
@@ -17,7 +18,9 @@ pub struct OutputOptions {
     /// Output format [default: by the extension of --output, else table]
     #[arg(long, value_enum)]
     pub format: Option<OutputFormat>,
-    /// File to write; it appears whole or not at all [default: standard output]
+    /// File to write [default: standard output]
+    ///
+    /// It appears whole or not at all.
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<String>,
     /// Maximum number of rows in a formatted table, 0 for all; other formats contain all rows
@@ -42,6 +45,10 @@ pub enum OutputFormat {
     Json,
     /// Apache Parquet
     Parquet,
+    /// Tables in Markdown, for GitHub and wikis
+    Markdown,
+    /// Tables in LaTeX, for papers (packages booktabs and longtable)
+    Latex,
 }
 
 impl OutputFormat {
@@ -51,7 +58,14 @@ impl OutputFormat {
             Self::Csv => "CSV",
             Self::Json => "JSON",
             Self::Parquet => "Parquet",
+            Self::Markdown => "Markdown",
+            Self::Latex => "LaTeX",
         }
+    }
+
+    /// Whether it is for people: a page of text and tables.
+    pub(crate) fn is_page(self) -> bool {
+        matches!(self, Self::Table | Self::Markdown | Self::Latex)
     }
 
     /// The format of a file name, by its extension.
@@ -63,13 +77,15 @@ impl OutputFormat {
             Some("json") => Ok(Self::Json),
             Some("parquet") => Ok(Self::Parquet),
             Some("txt") => Ok(Self::Table),
+            Some("md") => Ok(Self::Markdown),
+            Some("tex") => Ok(Self::Latex),
             _ => Err(RunFailure::usage(
                 format!(
                     "{}: the extension does not determine the output format",
                     visible_name(path)
                 ),
-                "use the extension .csv, .json, .parquet or .txt, or add --format \
-                 table|csv|json|parquet",
+                "use the extension .csv, .json, .parquet, .txt, .md or .tex, or add --format \
+                 table|csv|json|parquet|markdown|latex",
             )),
         }
     }
@@ -81,14 +97,14 @@ pub trait FormattedText: Document {
     ///
     /// # Errors
     /// If writing fails.
-    fn write_text(&self, style: Style, out: &mut dyn Write) -> io::Result<()>;
+    fn write_text(&self, page: &mut Page<'_>) -> io::Result<()>;
 }
 
 /// How text is formatted.
 #[derive(Debug, Clone, Copy)]
 pub struct Style {
     /// Width of the terminal, or of a page if there is none.
-    pub(crate) width: u16,
+    pub(crate) width: usize,
     /// Whether colour and bold type may be used.
     pub(crate) is_styled: bool,
     /// Maximum number of rows, 0 for all.
@@ -98,33 +114,15 @@ pub struct Style {
 impl Style {
     /// The style for standard output and these options.
     pub(crate) fn new(options: &OutputOptions) -> Self {
-        const PAGE_WIDTH: u16 = 100;
-        /// The width of terminals that say nothing about theirs, or zero.
-        const TERMINAL_WIDTH: u16 = 80;
-        let is_terminal = !options.plain && options.output.is_none() && io::stdout().is_terminal();
+        const PAGE_WIDTH: usize = 100;
+        let is_standard = !options.plain && options.output.is_none();
+        let is_terminal = is_standard && io::stdout().is_terminal();
         let no_colour = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
         let width = match is_terminal {
-            true => Table::new().width().filter(|width| *width > 0).unwrap_or(TERMINAL_WIDTH),
-            false => PAGE_WIDTH,
+            true => terminal_width(),
+            false => chosen_width().filter(|_| is_standard).unwrap_or(PAGE_WIDTH),
         };
         Self { width, is_styled: is_terminal && !no_colour, top: options.top }
-    }
-
-    /// An empty table in this style.
-    pub(crate) fn table(self) -> Table {
-        let mut table = Table::new();
-        table
-            .load_style(
-                TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─')),
-            )
-            .set_content_arrangement(ContentArrangement::Dynamic)
-            .set_width(self.width);
-        if self.is_styled {
-            table.enforce_styling();
-        } else {
-            table.force_no_tty();
-        }
-        table
     }
 }
 
@@ -174,6 +172,11 @@ impl OutputOptions {
 }
 
 impl DocumentOutput {
+    /// Whether the format has room for the files that were read.
+    pub(crate) fn names_files(&self) -> bool {
+        matches!(self.format, OutputFormat::Json | OutputFormat::Parquet)
+    }
+
     /// Whether the document is written as JSON.
     #[must_use]
     pub fn is_json(&self) -> bool {
@@ -184,15 +187,25 @@ impl DocumentOutput {
     ///
     /// # Errors
     /// If writing fails.
-    pub fn write(mut self, document: &impl FormattedText) -> Result<(), RunFailure> {
+    pub fn write(
+        mut self,
+        document: &impl FormattedText,
+        provenance: &Provenance,
+    ) -> Result<(), RunFailure> {
+        let style = self.style;
+        let page =
+            |markup, out: &mut Output| document.write_text(&mut Page::new(markup, style, out));
         let out = &mut self.output;
         let written = match self.format {
-            OutputFormat::Table => document.write_text(self.style, out),
-            OutputFormat::Json => document.write_json(out),
+            OutputFormat::Table => page(Markup::Terminal, out),
+            OutputFormat::Markdown => page(Markup::Markdown, out),
+            OutputFormat::Latex => page(Markup::Latex, out),
+            OutputFormat::Json => document.write_json(provenance, out),
             OutputFormat::Csv => {
                 document.table().and_then(|table| table.write_csv(self.labels.style(), out))
             }
-            OutputFormat::Parquet => document.table().and_then(|table| {
+            OutputFormat::Parquet => document.table().and_then(|mut table| {
+                provenance.push_metadata(&document.methods(), &mut table)?;
                 // Parquet needs a writer that can be sent to other threads.
                 let mut bytes = Vec::new();
                 table.write_parquet(&mut bytes)?;

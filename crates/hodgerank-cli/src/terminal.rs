@@ -1,6 +1,7 @@
 //! Messages, errors and progress on standard error.
 
 use std::borrow::Cow;
+use std::ffi::OsString;
 use std::io::{IsTerminal as _, Write as _};
 use std::process::ExitCode;
 use std::sync::atomic::Ordering;
@@ -16,6 +17,7 @@ pub(crate) use hodgerank_commands::Task;
 pub(crate) use hodgerank_report::words::thousands;
 
 use crate::failure::RunFailure;
+use crate::width::{terminal_width, wrapping};
 
 /// Standard error: messages, warnings, errors and progress bars.
 #[derive(Debug)]
@@ -23,9 +25,10 @@ pub struct Terminal {
     quiet: bool,
     interactive: bool,
     colour: bool,
+    started: Instant,
 }
 
-/// Shorter tasks show no progress bar.
+/// Progress bars appear once the program has run for so long, however many tasks that took.
 const PROGRESS_DELAY: Duration = Duration::from_secs(1);
 const REDRAW: Duration = Duration::from_millis(100);
 
@@ -35,7 +38,7 @@ impl Terminal {
     pub fn new(quiet: bool) -> Self {
         let interactive = std::io::stderr().is_terminal();
         let colour = interactive && std::env::var_os("NO_COLOR").is_none_or(|no| no.is_empty());
-        Self { quiet, interactive, colour }
+        Self { quiet, interactive, colour, started: Instant::now() }
     }
 
     /// Prints a message unless `quiet`.
@@ -61,6 +64,10 @@ impl Terminal {
         if let Some(help) = failure.help() {
             self.print_marked("help:", "36;1", &help);
         }
+        if let Some(command) = failure.suggested_command() {
+            // Not wrapped: it can be copied.
+            print(&format!("{} {}", self.paint("try:", "36;1"), visible_message(&command)));
+        }
     }
 
     fn print_marked(&self, mark: &str, code: &str, text: &str) {
@@ -70,12 +77,17 @@ impl Terminal {
     /// Reports a failure, if any, and returns the exit code.
     #[must_use]
     pub fn end(&self, result: Result<(), RunFailure>) -> ExitCode {
+        ExitCode::from(self.exit_code(result))
+    }
+
+    /// [`Terminal::end`] with the exit code as a number.
+    pub(crate) fn exit_code(&self, result: Result<(), RunFailure>) -> u8 {
         match result {
-            Ok(()) => ExitCode::SUCCESS,
-            Err(failure) if failure.is_closed_pipe() => ExitCode::SUCCESS,
+            Ok(()) => 0,
+            Err(failure) if failure.is_closed_pipe() => 0,
             Err(failure) => {
                 self.report_failure(&failure);
-                ExitCode::from(failure.exit_code())
+                failure.exit_code()
             }
         }
     }
@@ -92,7 +104,7 @@ impl Terminal {
         print(&format!("  {gutter} | {text}\n  {blank} | {}{marks}", " ".repeat(before)));
     }
 
-    /// Runs `work`, with a progress bar once it has taken longer than a second.
+    /// Runs `work`, with a progress bar once the program has run for longer than a second.
     pub(crate) fn run<T>(&self, task: Task<'_>, work: impl FnOnce() -> T) -> T {
         if self.quiet || !self.interactive {
             return work();
@@ -103,7 +115,7 @@ impl Terminal {
                 let started = Instant::now();
                 let mut bar: Option<ProgressBar> = None;
                 while let Err(RecvTimeoutError::Timeout) = stop.recv_timeout(REDRAW) {
-                    if started.elapsed() > PROGRESS_DELAY {
+                    if self.started.elapsed() > PROGRESS_DELAY {
                         let bar = bar.get_or_insert_with(|| bar_for(&task, started));
                         match &task {
                             Task::Reading(_, progress) => bar.set_position(progress.bytes()),
@@ -128,7 +140,11 @@ impl Terminal {
 
     /// Wraps lines between words; the terminal would wrap them anywhere.
     fn wrap(&self, text: &str) -> String {
-        if self.interactive { textwrap::fill(text, textwrap::termwidth()) } else { text.to_owned() }
+        if self.interactive {
+            textwrap::fill(text, wrapping(terminal_width()))
+        } else {
+            text.to_owned()
+        }
     }
 
     fn paint(&self, text: &str, code: &str) -> String {
@@ -159,8 +175,18 @@ fn print(text: &str) {
 /// exit code. Arguments can be names of files, which a pattern such as `*` expands to.
 #[must_use]
 pub fn end_parsing(definition: &clap::Command, error: &clap::Error) -> ExitCode {
+    let arguments: Vec<OsString> = std::env::args_os().collect();
+    ExitCode::from(end_parsing_of(&arguments, definition, error))
+}
+
+/// [`end_parsing`] of these arguments.
+pub(crate) fn end_parsing_of(
+    arguments: &[OsString],
+    definition: &clap::Command,
+    error: &clap::Error,
+) -> u8 {
     let given: Vec<String> =
-        std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect();
+        arguments.iter().map(|argument| argument.to_string_lossy().into_owned()).collect();
     let shown: Vec<Cow<'_, str>> = given.iter().map(|argument| visible_name(argument)).collect();
     // The message for the arguments as they may be shown.
     let visible = match shown.iter().all(|argument| matches!(argument, Cow::Borrowed(_))) {
@@ -172,7 +198,7 @@ pub fn end_parsing(definition: &clap::Command, error: &clap::Error) -> ExitCode 
     if let Some(advice) = moved_flag(error) {
         print(advice);
     }
-    ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
+    u8::try_from(error.exit_code()).unwrap_or(2)
 }
 
 /// Where to find what a flag of earlier versions did.
@@ -188,7 +214,7 @@ fn bar_for(task: &Task<'_>, started: Instant) -> ProgressBar {
     let (bar, template) = match task {
         Task::Reading(total, _) if *total > 0 => (
             ProgressBar::new(*total),
-            "reading {wide_bar} {binary_bytes}/{binary_total_bytes} ({binary_bytes_per_sec}, {eta})",
+            "reading {wide_bar} {percent}% of {binary_total_bytes} ({binary_bytes_per_sec}, {eta})",
         ),
         Task::Reading(..) => (
             ProgressBar::new_spinner(),
@@ -196,7 +222,7 @@ fn bar_for(task: &Task<'_>, started: Instant) -> ProgressBar {
         ),
         Task::Counting { all, .. } => (
             ProgressBar::new(all.load(Ordering::Relaxed)),
-            "{msg} {wide_bar} {pos}/{len} ({elapsed})",
+            "{msg} {wide_bar} {percent}% of {human_len} ({elapsed})",
         ),
         Task::Step(_) => (ProgressBar::new_spinner(), "{spinner} {msg} ({elapsed})"),
     };

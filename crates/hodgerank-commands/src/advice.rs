@@ -4,7 +4,11 @@ use std::io::ErrorKind;
 
 use hodgerank::Method;
 use hodgerank::path::Parameter;
-use hodgerank_io::{ColumnProblem, Error, Format, Problem, Unsupported, WrongEncoding};
+use hodgerank_io::text::visible_name;
+use hodgerank_io::{
+    BadRow, ColumnProblem, Error, Format, Problem, RejectedValue, Unsupported, WrongEncoding,
+};
+use hodgerank_report::words::counted;
 
 use crate::text::or_list;
 
@@ -16,10 +20,15 @@ pub(crate) fn file_advice(error: &Error) -> Option<String> {
              example: left,right,winner"
         }
         Error::Columns { problem, .. } => return Some(column_advice(problem)),
-        Error::Row(row) => return Some(row_advice(&row.problem)),
+        Error::Row(row) => return Some(row_advice(row)),
         Error::Encoding { encoding: WrongEncoding::Utf16, .. } => {
             "save the file as UTF-8 (in a spreadsheet: CSV UTF-8)"
         }
+        Error::Encoding { encoding: WrongEncoding::OldWorkbook, .. } => {
+            "save it as .xlsx or as CSV UTF-8"
+        }
+        Error::NoSheet { .. } => "give one of these names to --sheet",
+        Error::NothingWanted { .. } => "check the values of --where and --ignore",
         Error::Encoding { .. } => "save the file with ordinary line ends",
         Error::Changed { .. } => "run the command again, or copy the file first",
         Error::NothingLeft { .. } => "run without --on-error skip to see the first bad row in full",
@@ -129,6 +138,16 @@ fn coding_advice(values: &[(f64, u64)]) -> String {
 
 fn column_advice(problem: &ColumnProblem) -> String {
     let text = match problem {
+        ColumnProblem::NoItems { guess: Some(guess), .. }
+        | ColumnProblem::NoOutcome { guess: Some(guess), .. } => {
+            return format!(
+                "the values suggest that `{}` and `{}` are the items and `{}` the outcome; say so with \
+                 --left, --right and --outcome",
+                visible_name(&guess.left),
+                visible_name(&guess.right),
+                visible_name(&guess.outcome)
+            );
+        }
         ColumnProblem::NoItems { has_numbers, .. } => {
             let header = match has_numbers {
                 true => "the first row looks like a vote: add a header line. Or ",
@@ -138,12 +157,12 @@ fn column_advice(problem: &ColumnProblem) -> String {
                 "{header}name the columns with --winner and --loser, or with --left, --right and \
                  --outcome; known names are winner,loser · left,right,winner · \
                  model_a,model_b,winner · item_a,item_b,y · condition_A,condition_B,is_A_selected · \
-                 video_a,video_b,score"
+                 video_a,video_b,score; docs/input.md lists more"
             );
         }
         ColumnProblem::NoOutcome { .. } => {
             "name the outcome column with --outcome NAME; known names are winner, label, outcome, \
-             y, score, is_A_selected"
+             y, score, is_A_selected, choice, preference; docs/input.md lists more"
         }
         ColumnProblem::TwoOutcomes { first, .. } => {
             return format!("choose one, for example --outcome {first}");
@@ -175,9 +194,30 @@ fn column_advice(problem: &ColumnProblem) -> String {
     text.to_owned()
 }
 
-fn row_advice(problem: &Problem) -> String {
+fn row_advice(row: &BadRow) -> String {
+    let problem = &row.problem;
     let expected = problem.expected();
     match problem {
+        // Skipping these rows would bias the ranking: rows in which the item lost would still count.
+        Problem::OtherSpelling(_) => format!(
+            "{expected}: join the spellings with --normalise labels. Do not skip such rows: those in \
+             which the same item lost would still count"
+        ),
+        Problem::UnknownOutcome(_) => {
+            let values = listed_outcomes(&row.others);
+            let values = match values.is_empty() {
+                true => String::new(),
+                false => format!(". Not understood: {values}"),
+            };
+            format!(
+                "{expected}{values}. Leave such rows out with --ignore VALUE, or count them as ties with \
+                 --tie VALUE; --prefer-left and --prefer-right are for answers that mean a side. Or skip all invalid \
+                 rows with --on-error skip; they are counted and listed"
+            )
+        }
+        Problem::NoOutcome => format!(
+            "{expected}. Or leave rows without an outcome out with --ignore \"\"; they are counted"
+        ),
         // The start of the next row is unknown, so nothing can be skipped.
         Problem::UnclosedQuote | Problem::RecordTooLong => expected.to_owned(),
         Problem::OutOfRange { items: Some(items) } => {
@@ -188,6 +228,28 @@ fn row_advice(problem: &Problem) -> String {
             "{expected}. Or skip such rows with --on-error skip; they are counted and listed"
         ),
     }
+}
+
+/// Outcomes that were rejected, with their numbers of rows.
+fn listed_outcomes(values: &[RejectedValue]) -> String {
+    const MAX_LISTED: usize = 8;
+    let is_unknown =
+        |value: &&RejectedValue| matches!(value.first.problem, Problem::UnknownOutcome(_));
+    let values: Vec<&RejectedValue> = values.iter().filter(is_unknown).collect();
+    let value = |RejectedValue { first, rows }: &RejectedValue| {
+        format!(
+            "\"{}\": {}, first at {}",
+            visible_name(&first.value),
+            counted(*rows, "row", "rows"),
+            first.position
+        )
+    };
+    let mut listed: Vec<String> =
+        values.iter().take(MAX_LISTED).map(|rejected| value(rejected)).collect();
+    if values.len() > MAX_LISTED {
+        listed.push(format!("{} more values", values.len() - MAX_LISTED));
+    }
+    listed.join("; ")
 }
 
 /// What the user can do about an error of the library.

@@ -3,7 +3,7 @@
 mod judge;
 
 pub use judge::{
-    AnnotatorsArgs, AnnotatorsDocument, EvidenceVote, JudgedAnnotators, annotators,
+    AnnotatorRow, AnnotatorsArgs, AnnotatorsDocument, EvidenceVote, JudgedAnnotators, annotators,
     judged_annotators, study_votes,
 };
 

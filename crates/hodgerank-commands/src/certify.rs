@@ -21,6 +21,7 @@ use crate::failure::Failure;
 use crate::input::{InputOptions, Kept, ReadPlan, ReadsVotes, VoteSource};
 use crate::min_votes::ItemOptions;
 use crate::observer::{Observer, Task};
+use crate::provenance::Provenance;
 use crate::text::visible;
 
 const SCHEMA: &str = "hodgerank/certify/1";
@@ -169,8 +170,8 @@ fn check(found: &Certified, question: Question, study: &Study) -> Result<(), Fai
 }
 
 impl Document for CertifyDocument {
-    fn write_json(&self, out: &mut dyn io::Write) -> io::Result<()> {
-        write_studies(SCHEMA, &self.studies, &self.uncounted, out)
+    fn write_json(&self, provenance: &Provenance, out: &mut dyn io::Write) -> io::Result<()> {
+        write_studies(SCHEMA, &self.studies, &[], &self.uncounted, provenance, out)
     }
 
     fn table(&self) -> io::Result<Table> {

@@ -2,10 +2,10 @@
 
 use clap::Args;
 use hodgerank::FitOptions;
-use hodgerank_io::Format;
 use hodgerank_io::read::TableHead;
 use hodgerank_io::text::visible_name;
 use hodgerank_io::write::{self, CleanOutputs, Cleaned, Outputs, SplitTable};
+use hodgerank_io::{Format, PassedOver};
 use hodgerank_report::words::thousands;
 
 use crate::failure::Failure;
@@ -146,6 +146,14 @@ pub fn announce(done: &Cleaned, flagged_written: bool, observer: &dyn Observer) 
         observer.warn(&format!(
             "{} rejected rows were not written to any output",
             thousands(done.second_pass.rejected)
+        ));
+    }
+    let PassedOver { ignored, filtered, .. } = done.second_pass.passed_over;
+    if ignored + filtered > 0 {
+        observer.note(&format!(
+            "{} ignored rows and {} rows that do not match --where were not written to any output",
+            thousands(ignored),
+            thousands(filtered)
         ));
     }
     if done.second_pass.kept_whole > 0.0 {

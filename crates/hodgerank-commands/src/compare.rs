@@ -1,6 +1,7 @@
 //! `compare`: all methods side by side.
 
 use std::io;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use clap::Args;
 use hodgerank::fit::fit_with_annotators;
@@ -12,10 +13,12 @@ use serde::Serialize;
 
 use crate::certificate::CertificateSummary;
 use crate::document::{Document, ExcludedItemsSummary, ExcludedSummary, write_json};
+use crate::document::{Header, InputJson};
 use crate::failure::Failure;
 use crate::input::{InputOptions, Kept, ReadPlan, ReadsVotes, VoteSource};
 use crate::min_votes::ItemOptions;
 use crate::observer::{Observer, Task};
+use crate::provenance::Provenance;
 use crate::scale::{ScaleOptions, ScaleSummary};
 
 /// The method that the others are compared with by default.
@@ -97,9 +100,12 @@ pub struct MethodRanking {
     pub scores: Vec<f64>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Serialize)]
 struct CompareJson<'a> {
-    schema: &'static str,
+    #[serde(flatten)]
+    header: Header<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    input: Option<InputJson<'a>>,
     comparisons: &'a [MethodComparison],
     #[serde(skip_serializing_if = "Option::is_none")]
     excluded: Option<ExcludedSummary>,
@@ -153,11 +159,15 @@ fn compare_study(
     let votes = study.annotator_votes.as_ref();
     let has_annotators = !study.annotators.is_empty();
     let mut methods = Vec::new();
-    for method in methods_to_compare(&graph, has_annotators, &options.methods, observer) {
+    let compared = methods_to_compare(&graph, has_annotators, &options.methods, observer);
+    let (done, all) = (AtomicU64::new(0), AtomicU64::new(compared.len() as u64));
+    for method in compared {
         let fit_options = fit_options.method(method);
+        let task = Task::Counting { name: method.as_str(), done: &done, all: &all };
         let fit = observer
-            .run(Task::Step(method.as_str()), || fit_with_annotators(&graph, votes, &fit_options))?
+            .run(task, || fit_with_annotators(&graph, votes, &fit_options))?
             .map_err(|error| error.with_labels(&study.items))?;
+        done.fetch_add(1, Ordering::Relaxed);
         let mut ranks = vec![0; graph.items()];
         for row in Ranking::within(&graph, &fit.components, &fit.scores).items {
             ranks[row.item as usize] = row.rank;
@@ -251,11 +261,12 @@ fn long_table(comparisons: &[MethodComparison]) -> Table {
 }
 
 impl Document for CompareDocument {
-    fn write_json(&self, out: &mut dyn io::Write) -> io::Result<()> {
-        let schema = "hodgerank/compare/1";
+    fn write_json(&self, provenance: &Provenance, out: &mut dyn io::Write) -> io::Result<()> {
+        let header = Header::new("hodgerank/compare/1", &[], provenance);
+        let input = InputJson::of_files(provenance);
         let Self { comparisons, excluded, excluded_items } = self;
         let (excluded, excluded_items) = (*excluded, excluded_items.as_ref());
-        write_json(&CompareJson { schema, comparisons, excluded, excluded_items }, out)
+        write_json(&CompareJson { header, input, comparisons, excluded, excluded_items }, out)
     }
 
     fn table(&self) -> io::Result<Table> {

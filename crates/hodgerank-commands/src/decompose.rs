@@ -20,6 +20,7 @@ use crate::document::{Document, Figures, UncountedRows, write_studies};
 use crate::failure::Failure;
 use crate::input::{InputOptions, Kept, ReadPlan, ReadsVotes, VoteSource};
 use crate::observer::{Observer, Task};
+use crate::provenance::Provenance;
 use crate::two_pass::TwoPass;
 
 const SCHEMA: &str = "hodgerank/decompose/1";
@@ -30,7 +31,7 @@ pub struct DecomposeArgs {
     /// How the input is read.
     #[command(flatten)]
     pub input: InputOptions,
-    /// Number of triangles to list, largest inconsistency first
+    /// Number of cycles of three majorities to list, best supported by votes first
     #[arg(long, value_name = "N", default_value_t = 10, help_heading = "Decomposition")]
     pub triangles: usize,
     /// Number of loops to list, strongest first
@@ -117,8 +118,8 @@ pub fn decompose(
 }
 
 impl Document for Decomposed {
-    fn write_json(&self, out: &mut dyn io::Write) -> io::Result<()> {
-        write_studies(SCHEMA, &self.studies, &self.uncounted, out)
+    fn write_json(&self, provenance: &Provenance, out: &mut dyn io::Write) -> io::Result<()> {
+        write_studies(SCHEMA, &self.studies, &[], &self.uncounted, provenance, out)
     }
 
     fn table(&self) -> io::Result<Table> {

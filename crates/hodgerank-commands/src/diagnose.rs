@@ -19,6 +19,7 @@ use crate::failure::Failure;
 use crate::input::{InputOptions, Kept, ReadPlan, ReadsVotes, VoteSource};
 use crate::min_votes::ItemOptions;
 use crate::observer::{Observer, Task};
+use crate::provenance::Provenance;
 use crate::two_pass::TwoPass;
 
 const SCHEMA: &str = "hodgerank/diagnose/1";
@@ -158,8 +159,12 @@ impl Diagnosed {
 }
 
 impl Document for Diagnosed {
-    fn write_json(&self, out: &mut dyn io::Write) -> io::Result<()> {
-        write_studies(SCHEMA, &self.studies, &self.uncounted, out)
+    fn write_json(&self, provenance: &Provenance, out: &mut dyn io::Write) -> io::Result<()> {
+        write_studies(SCHEMA, &self.studies, &self.methods(), &self.uncounted, provenance, out)
+    }
+
+    fn methods(&self) -> Vec<&str> {
+        self.studies.iter().map(|study| study.figures.identifiability.flagged.method.name).collect()
     }
 
     fn table(&self) -> io::Result<Table> {

@@ -2,11 +2,16 @@
 
 use std::io;
 
+use hodgerank::InputSummary;
+use hodgerank_io::read::InputFile;
 use hodgerank_io::write::Table;
-use hodgerank_io::{BadRow, ExcludedItem, ExcludedItems, ExcludedVotes, Input, Rejected};
+use hodgerank_io::{
+    BadRow, ExcludedItem, ExcludedItems, ExcludedVotes, Input, PassedOver, Rejected, RejectedValue,
+};
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::provenance::{OptionsSummary, PROGRAM, Program, Provenance};
 use hodgerank_io::write::Column;
 
 /// The result of a command: one JSON document, and its main part as a table.
@@ -15,14 +20,19 @@ pub trait Document: Send + Sync {
     ///
     /// # Errors
     /// If writing fails.
-    fn write_json(&self, out: &mut dyn io::Write) -> io::Result<()>;
+    fn write_json(&self, provenance: &Provenance, out: &mut dyn io::Write) -> io::Result<()>;
 
     /// Writes the document without the parts that take long to compute, if it has such parts.
     ///
     /// # Errors
     /// If writing fails.
-    fn write_brief_json(&self, out: &mut dyn io::Write) -> io::Result<()> {
-        self.write_json(out)
+    fn write_brief_json(&self, provenance: &Provenance, out: &mut dyn io::Write) -> io::Result<()> {
+        self.write_json(provenance, out)
+    }
+
+    /// The method with which each study was ranked; empty if the command does not choose one.
+    fn methods(&self) -> Vec<&str> {
+        Vec::new()
     }
 
     /// The table for CSV, Parquet and Arrow.
@@ -41,36 +51,103 @@ pub trait Document: Send + Sync {
 pub trait StudyDocument: Serialize {
     /// The value of the `--by` column; `None` where there is one study.
     fn by(&self) -> Option<&str>;
+
+    /// The size of the study.
+    fn input(&self) -> InputSummary;
+}
+
+/// The first keys of every document.
+#[derive(Serialize)]
+pub(crate) struct Header<'a> {
+    schema: &'static str,
+    program: Program,
+    options: OptionsSummary<'a>,
+}
+
+impl<'a> Header<'a> {
+    pub(crate) fn new(schema: &'static str, methods: &[&str], provenance: &'a Provenance) -> Self {
+        Self { schema, program: PROGRAM, options: provenance.options(methods) }
+    }
+}
+
+/// What was read: the files, and the size of the study where it has one.
+#[derive(Serialize)]
+pub(crate) struct InputJson<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    files: Option<&'a [InputFile]>,
+    #[serde(flatten)]
+    study: Option<InputSummary>,
+}
+
+impl<'a> InputJson<'a> {
+    /// The files alone; `None` if the votes were in memory.
+    pub(crate) fn of_files(provenance: &'a Provenance) -> Option<Self> {
+        let files = provenance.files()?;
+        Some(Self { files: Some(files), study: None })
+    }
+}
+
+/// The JSON of one study.
+#[derive(Serialize)]
+pub(crate) struct StudyJson<'a, T> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    by: Option<&'a str>,
+    input: InputJson<'a>,
+    #[serde(flatten)]
+    study: &'a T,
+}
+
+impl<'a, T: StudyDocument> StudyJson<'a, T> {
+    /// One of several studies, whose document lists the files.
+    pub(crate) fn new(study: &'a T) -> Self {
+        let input = InputJson { files: None, study: Some(study.input()) };
+        Self { by: study.by(), input, study }
+    }
+
+    /// The only study of a document.
+    fn only(study: &'a T, provenance: &'a Provenance) -> Self {
+        let input = InputJson { files: provenance.files(), study: Some(study.input()) };
+        Self { by: None, input, study }
+    }
 }
 
 /// JSON of all commands that return one result per study: the fields of a single study stand at the
 /// top level; with `--by`, the studies are listed under `groups_by`.
 #[derive(Serialize)]
 struct Envelope<'a, T> {
-    schema: &'static str,
     #[serde(flatten)]
-    study: Option<&'a T>,
+    header: Header<'a>,
+    #[serde(flatten)]
+    study: Option<StudyJson<'a, T>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    groups_by: Option<&'a [T]>,
+    input: Option<InputJson<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    groups_by: Option<Vec<StudyJson<'a, T>>>,
     #[serde(flatten)]
     uncounted: &'a UncountedRows,
 }
 
-/// Writes the JSON document of these studies.
+/// Writes the JSON document of these studies, which were ranked with these methods.
 ///
 /// # Errors
 /// If writing fails.
 pub fn write_studies<T: StudyDocument>(
     schema: &'static str,
     studies: &[T],
+    methods: &[&str],
     uncounted: &UncountedRows,
+    provenance: &Provenance,
     out: &mut dyn io::Write,
 ) -> io::Result<()> {
-    let (study, groups_by) = match studies {
-        [only] if only.by().is_none() => (Some(only), None),
-        several => (None, Some(several)),
+    let header = Header::new(schema, methods, provenance);
+    let (study, input, groups_by) = match studies {
+        [only] if only.by().is_none() => (Some(StudyJson::only(only, provenance)), None, None),
+        several => {
+            let several = several.iter().map(StudyJson::new).collect();
+            (None, InputJson::of_files(provenance), Some(several))
+        }
     };
-    write_json(&Envelope { schema, study, groups_by, uncounted }, out)
+    write_json(&Envelope { header, study, input, groups_by, uncounted }, out)
 }
 
 /// Writes a value as indented JSON with a final newline.
@@ -102,20 +179,30 @@ pub(crate) fn table_by<'a>(studies: impl Iterator<Item = (Option<&'a str>, usize
 #[derive(Debug, Serialize)]
 pub struct Figures<T> {
     /// The value of the `--by` column.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(skip)]
     pub by: Option<String>,
     /// The figures.
     #[serde(flatten)]
     pub figures: T,
 }
 
-impl<T: Serialize> StudyDocument for Figures<T> {
+/// Figures that know the size of their study, which they do not serialise themselves.
+pub trait StudyFigures: Serialize {
+    /// The size of the study.
+    fn input(&self) -> InputSummary;
+}
+
+impl<T: StudyFigures> StudyDocument for Figures<T> {
     fn by(&self) -> Option<&str> {
         self.by.as_deref()
     }
+
+    fn input(&self) -> InputSummary {
+        self.figures.input()
+    }
 }
 
-impl<T: Serialize> Figures<T> {
+impl<T: StudyFigures> Figures<T> {
     /// All figures as rows of a name (`design.items`) and a value; lists count from 1.
     ///
     /// # Errors
@@ -125,7 +212,9 @@ impl<T: Serialize> Figures<T> {
         let mut rows = Vec::with_capacity(studies.len());
         for study in studies {
             let before = names.len();
-            flatten(String::new(), &serde_json::to_value(&study.figures)?, &mut |name, value| {
+            let mut figures = serde_json::to_value(&study.figures)?;
+            figures["input"] = serde_json::to_value(study.input())?;
+            flatten(String::new(), &figures, &mut |name, value| {
                 names.push(Some(name));
                 values.push(value);
             });
@@ -166,6 +255,9 @@ pub struct UncountedRows {
     /// Items with few votes that were left out; none if none was to be left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub excluded_items: Option<ExcludedItemsSummary>,
+    /// Rows that are no votes, or that were not wanted; none if there are none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub passed_over: Option<PassedOver>,
 }
 
 impl UncountedRows {
@@ -173,7 +265,7 @@ impl UncountedRows {
     #[must_use]
     pub fn new(rejected: &Rejected, excluded: Option<&ExcludedVotes>) -> Self {
         let excluded = excluded.map(ExcludedSummary::from);
-        Self { rejected: rejected.into(), excluded, excluded_items: None }
+        Self { rejected: rejected.into(), excluded, excluded_items: None, passed_over: None }
     }
 
     /// The same with items that were left out.
@@ -181,12 +273,19 @@ impl UncountedRows {
     pub fn with_items(self, items: Option<&ExcludedItems>) -> Self {
         Self { excluded_items: items.map(ExcludedItemsSummary::from), ..self }
     }
+
+    /// The same with rows that were passed over.
+    #[must_use]
+    pub fn with_passed_over(self, rows: PassedOver) -> Self {
+        Self { passed_over: (!rows.is_empty()).then_some(rows), ..self }
+    }
 }
 
 impl From<&Input> for UncountedRows {
     fn from(input: &Input) -> Self {
         Self::new(&input.rejected, input.excluded.as_ref())
             .with_items(input.excluded_items.as_ref())
+            .with_passed_over(input.passed_over)
     }
 }
 
@@ -233,6 +332,19 @@ pub struct RejectedSummary {
     pub rows: u64,
     /// The first of them.
     pub first: Vec<RejectedRow>,
+    /// All of them by fault: the first row with each.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub values: Vec<RejectedValues>,
+}
+
+/// Rejected rows that have the same fault.
+#[derive(Debug, Clone, Serialize)]
+pub struct RejectedValues {
+    /// The first of them.
+    #[serde(flatten)]
+    pub first: RejectedRow,
+    /// How many there are.
+    pub rows: u64,
 }
 
 /// A row that could not be read as a vote.
@@ -259,6 +371,12 @@ impl From<&Rejected> for RejectedSummary {
             value: row.value.clone(),
             problem: row.problem.to_string(),
         };
-        Self { rows: rejected.total, first: rejected.first.iter().map(row).collect() }
+        let of_value =
+            |value: &RejectedValue| RejectedValues { first: row(&value.first), rows: value.rows };
+        Self {
+            rows: rejected.total,
+            first: rejected.first.iter().map(row).collect(),
+            values: rejected.values.iter().map(of_value).collect(),
+        }
     }
 }

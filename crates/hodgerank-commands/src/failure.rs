@@ -3,6 +3,7 @@
 use hodgerank_report::figure::FigureError;
 
 use crate::advice::{file_advice, library_advice};
+use crate::suggestion::suggested_arguments;
 use crate::text::or_list;
 
 /// A command's failure: what is wrong, and in [`Failure::help`] what to do.
@@ -77,8 +78,13 @@ impl From<hodgerank::Error> for Failure {
             ),
             hodgerank::Error::NoAnnotators => Self::usage(
                 "--method crowd needs the annotator of each vote",
-                "name the column with --annotator (known names are annotator, annotator_id, rater, \
-                 worker, worker_id and judge), or use --method bt",
+                "name the column with --annotator (known names are annotator, rater, worker, judge, \
+                 subject, participant, user_id and more), or use --method bt",
+            ),
+            hodgerank::Error::NoSides => Self::usage(
+                "position bias needs the side on which each item was shown, and winner and loser have none",
+                "use a file with columns left, right and winner (or name them with --left, --right and \
+                 --outcome), where left and right are the sides on the screen",
             ),
             hodgerank::Error::NoEloScale { .. } => Self::Unanswerable {
                 problem: error.to_string(),
@@ -95,6 +101,16 @@ impl Failure {
     /// Options that do not go together, and what to do.
     pub fn usage(problem: impl Into<String>, help: impl Into<String>) -> Self {
         Self::Usage { problem: problem.into(), help: help.into() }
+    }
+
+    /// Arguments that would solve the problem if they were added to the command, as far as the input shows
+    /// which; otherwise empty.
+    #[must_use]
+    pub fn suggested_arguments(&self) -> Vec<String> {
+        match self {
+            Self::File(error) => suggested_arguments(error),
+            _ => Vec::new(),
+        }
     }
 
     /// What the user can do about it, if the message does not say it.

@@ -1,5 +1,7 @@
 //! Where votes are read from, and how.
 
+use std::collections::BTreeSet;
+use std::path::Path;
 use std::sync::Arc;
 
 use clap::Args;
@@ -7,20 +9,28 @@ use hodgerank::uncertainty::{self, IntervalEngine};
 use hodgerank::{FitOptions, IntervalOptions, Study};
 use hodgerank_io::memory;
 use hodgerank_io::read::{MemoryTable, Progress};
-use hodgerank_io::{ColumnNames, Format, Input, OnError, OutcomeAs, ReadOptions, Sources};
+use hodgerank_io::{
+    ColumnNames, Error, FileStudies, Format, Input, OnError, OutcomeAs, ReadOptions, Sources, Ties,
+};
 
 use crate::annotators;
+use crate::different_studies;
 use crate::exclude::{self, Exclusion};
 use crate::failure::Failure;
+use crate::folders::Folders;
 use crate::min_votes::ItemOptions;
 use crate::observer::{Observer, Task};
 use crate::places;
+use crate::row_options::RowOptions;
+use crate::spellings;
 
 /// Where votes are read from.
 #[derive(Debug, Clone)]
 pub enum VoteSource {
     /// Files, read as one study; `-` is standard input.
     Files(Vec<String>),
+    /// Files of folders.
+    Folders(Folders),
     /// A table in memory.
     Table(Arc<MemoryTable>),
 }
@@ -88,11 +98,21 @@ impl Kept {
 }
 
 impl VoteSource {
+    /// Files, and the files of folders, with these names; `-` is standard input.
+    #[must_use]
+    pub fn from_names(names: &[String]) -> Self {
+        match Folders::expand(names) {
+            Some(folders) => Self::Folders(folders),
+            None => Self::Files(names.to_vec()),
+        }
+    }
+
     /// The files; empty if the votes are in memory.
     #[must_use]
     pub fn files(&self) -> &[String] {
         match self {
             Self::Files(files) => files,
+            Self::Folders(folders) => &folders.files,
             Self::Table(_) => &[],
         }
     }
@@ -105,20 +125,50 @@ impl VoteSource {
 
     /// The sources, for one pass.
     pub(crate) fn once(&self, observer: &dyn Observer) -> Result<Sources, Failure> {
-        places::check_inputs(self.files(), observer)?;
+        self.check(observer)?;
         Ok(match self {
-            Self::Files(files) => Sources::once(files),
+            Self::Files(_) | Self::Folders(_) => Sources::once(self.files()),
             Self::Table(table) => Sources::table(table),
         })
     }
 
+    fn check(&self, observer: &dyn Observer) -> Result<(), Failure> {
+        if let Self::Folders(folders) = self {
+            folders.check(observer)?;
+        }
+        places::check_inputs(self.files(), observer)
+    }
+
     /// The sources, for several passes.
     pub(crate) fn again(&self, observer: &dyn Observer) -> Result<Sources, Failure> {
-        places::check_inputs(self.files(), observer)?;
+        self.check(observer)?;
         Ok(match self {
-            Self::Files(files) => Sources::repeatable(files),
+            Self::Files(_) | Self::Folders(_) => Sources::repeatable(self.files()),
             Self::Table(table) => Sources::table(table),
         })
+    }
+
+    /// The failure to read these votes. If an outcome is not understood, it also says whether labels
+    /// differ in spelling, so that one suggestion solves both problems.
+    pub(crate) fn explained(&self, failure: Failure, options: &ReadOptions) -> Failure {
+        /// Larger inputs are not read once more.
+        const MAX_BYTES: u64 = 64 << 20;
+        let is_file = |file: &String| Path::new(file).is_file();
+        let can_read = self.bytes() <= MAX_BYTES && self.files().iter().all(is_file);
+        match failure {
+            Failure::File(Error::Row(mut row))
+                if can_read && options.columns.spellings.is_none() && row.problem.is_outcome() =>
+            {
+                let mut sources = match self {
+                    Self::Table(table) => Sources::table(table),
+                    _ => Sources::once(self.files()),
+                };
+                let found = sources.read_spellings(options, &Arc::default());
+                row.misspelt = found.is_ok_and(|found| !found.joined().is_empty());
+                Failure::File(Error::Row(row))
+            }
+            other => other,
+        }
     }
 
     /// Reads the votes once.
@@ -128,12 +178,17 @@ impl VoteSource {
         observer: &dyn Observer,
     ) -> Result<Input, Failure> {
         let exclusion = plan.input.exclusion()?;
-        let sources = match exclusion {
-            Some(Exclusion::Suspicious) => self.again(observer)?,
-            _ => self.once(observer)?,
+        let is_suspicious = matches!(exclusion, Some(Exclusion::Suspicious));
+        let mut sources = match is_suspicious || plan.input.rows.joins_spellings() {
+            true => self.again(observer)?,
+            false => self.once(observer)?,
         };
-        let mut options = plan.kept.apply(plan.input.read_options(plan.threads));
-        let mut input = read(&sources, &mut options, exclusion.as_ref(), self.bytes(), observer)?;
+        let mut options = plan.kept.apply(plan.input.read_options(self.files(), plan.threads)?);
+        plan.input.join_spellings(&mut sources, &mut options, self.bytes(), observer)?;
+        let read = read(&sources, &mut options, exclusion.as_ref(), self.bytes(), observer);
+        let mut input = read.map_err(|failure| self.explained(failure, &options))?;
+        plan.input.check_sheet(&input)?;
+        different_studies::note(self, &options, observer);
         plan.items.apply(&mut input, observer)?;
         Ok(input)
     }
@@ -148,11 +203,18 @@ pub(crate) fn read(
     bytes: u64,
     observer: &dyn Observer,
 ) -> Result<Input, Failure> {
+    options.hash_files = observer.file_record().is_some();
     let resolve = |exclusion: &Exclusion| exclusion.resolve(sources, options, bytes, observer);
     let excluded = exclusion.map(resolve).transpose()?.map(Arc::new);
     options.excluded.clone_from(&excluded);
     let input = pass(sources, options, bytes, observer)?;
-    observer.list_rejected(&input.rejected);
+    if let Some(record) = observer.file_record() {
+        record.set(sources.files());
+    }
+    observer.list_uncounted(&input);
+    if options.columns.spellings.is_none() {
+        spellings::warn_of_variants(&input, observer);
+    }
     if let Some((exclusion, excluded)) = exclusion.zip(excluded) {
         annotators::check(&input.tables)?;
         exclusion.announce(&excluded, &input, observer);
@@ -194,25 +256,29 @@ pub(crate) fn check_memory(input: &Input) -> Result<(), Failure> {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Input")]
 pub struct InputOptions {
+    // The files, which come first, have the order 0.
     /// Column of the preferred item (with --loser)
-    #[arg(long, value_name = "COLUMN", requires = "loser")]
+    #[arg(long, value_name = "COLUMN", requires = "loser", display_order = 1)]
     winner: Option<String>,
     /// Column of the other item (with --winner)
-    #[arg(long, value_name = "COLUMN", requires = "winner", conflicts_with_all = ["left", "right", "outcome"])]
+    #[arg(long, value_name = "COLUMN", requires = "winner", display_order = 2, conflicts_with_all = ["left", "right", "outcome"])]
     loser: Option<String>,
     /// Column of the item on the left
-    #[arg(long, value_name = "COLUMN", requires = "right")]
+    #[arg(long, value_name = "COLUMN", requires = "right", display_order = 3)]
     left: Option<String>,
     /// Column of the item on the right
-    #[arg(long, value_name = "COLUMN", requires = "left")]
+    #[arg(long, value_name = "COLUMN", requires = "left", display_order = 4)]
     right: Option<String>,
     /// Column of the outcome: a word, an item's label or a number (positive: left preferred)
-    #[arg(long, value_name = "COLUMN")]
+    #[arg(long, value_name = "COLUMN", display_order = 5)]
     outcome: Option<String>,
     /// How to read the outcome: auto, label, word, number, selected, or the meaning of each value,
     /// such as 1=left,2=right,3=tie
     #[arg(long, value_name = "KIND")]
     outcome_as: Option<OutcomeAs>,
+    /// How a tie counts
+    #[arg(long, value_enum, default_value_t = Ties::Zero, value_name = "HOW")]
+    ties: Ties,
     /// Column of the annotator
     #[arg(long, value_name = "COLUMN")]
     annotator: Option<String>,
@@ -223,15 +289,24 @@ pub struct InputOptions {
     /// Column of the number of times that the vote was cast
     #[arg(long, value_name = "COLUMN")]
     count: Option<String>,
-    /// Rank each value of this column separately
-    #[arg(long, value_name = "COLUMN")]
+    /// Rank each value of this column separately, or each pair of values of two columns: --by scene,codec
+    #[arg(long, value_name = "COLUMN", conflicts_with = "by_file")]
     by: Option<String>,
+    /// Rank each file separately
+    #[arg(long)]
+    by_file: bool,
+    /// Which rows are votes, and what their values mean.
+    #[command(flatten)]
+    pub(crate) rows: RowOptions,
     /// Format of the files [default: from their names and contents]
     #[arg(long, value_enum, value_name = "FORMAT")]
     input_format: Option<Format>,
     /// Field separator of CSV files [default: comma; semicolon or tab if the header has no comma]
     #[arg(long, value_name = "CHARACTER", value_parser = parse_delimiter)]
     delimiter: Option<u8>,
+    /// Sheet of Excel workbooks [default: the first one]
+    #[arg(long, value_name = "NAME")]
+    sheet: Option<String>,
     /// What to do with an invalid row
     #[arg(long, value_enum, default_value_t = OnError::Stop, value_name = "WHAT")]
     on_error: OnError,
@@ -246,10 +321,19 @@ impl InputOptions {
         self.outcome_default.get_or_insert(how);
     }
 
-    /// The options of the reader, with this many threads.
+    /// The column whose values are ranked separately; none if there are two, whose names are part of the
+    /// names of studies.
     #[must_use]
-    pub fn read_options(&self, threads: usize) -> ReadOptions {
-        ReadOptions {
+    pub fn by(&self) -> Option<&str> {
+        self.by.as_deref().filter(|by| !by.contains(','))
+    }
+
+    /// The options of the reader of these files, with this many threads.
+    ///
+    /// # Errors
+    /// [`Failure::Usage`] if options contradict each other.
+    pub fn read_options(&self, files: &[String], threads: usize) -> Result<ReadOptions, Failure> {
+        Ok(ReadOptions {
             columns: ColumnNames {
                 winner: self.winner.clone(),
                 loser: self.loser.clone(),
@@ -259,16 +343,67 @@ impl InputOptions {
                 annotator: self.annotator.clone(),
                 count: self.count.clone(),
                 by: self.by.clone(),
+                by_file: self.by_file.then(|| file_studies(files)),
+                filters: self.rows.filters()?,
+                values: self.rows.values()?,
+                spellings: None,
                 outcome_as: self.outcome_as.clone(),
                 outcome_default: self.outcome_default.clone(),
+                ties: self.ties,
             },
             format: self.input_format,
             delimiter: self.delimiter,
+            sheet: self.sheet.clone(),
             on_error: self.on_error,
             annotator_votes: false,
             sides: false,
             excluded: None,
+            hash_files: false,
             threads,
+        })
+    }
+
+    /// Finds the spellings of labels in a pass of its own, if they are to be joined.
+    pub(crate) fn join_spellings(
+        &self,
+        sources: &mut Sources,
+        options: &mut ReadOptions,
+        bytes: u64,
+        observer: &dyn Observer,
+    ) -> Result<(), Failure> {
+        if !self.rows.joins_spellings() {
+            return Ok(());
+        }
+        let progress = Arc::new(Progress::default());
+        let reading = Task::Reading(bytes, &progress);
+        let found = observer.run(reading, || sources.read_spellings(options, &progress))??;
+        spellings::announce_joined(&found, observer);
+        options.columns.spellings = Some(Arc::new(found));
+        Ok(())
+    }
+
+    /// Refuses `--sheet` if no file is a workbook.
+    pub(crate) fn check_sheet(&self, input: &Input) -> Result<(), Failure> {
+        match &self.sheet {
+            Some(sheet) if !input.tables.iter().any(|table| table.is_sheet) => Err(Failure::usage(
+                format!("--sheet {sheet} is an option for Excel workbooks, and no input is one"),
+                "leave --sheet out",
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    /// Refuses what needs all votes on one machine.
+    ///
+    /// # Errors
+    /// [`Failure::Usage`] if spellings of labels are to be joined.
+    pub fn check_distributed(&self) -> Result<(), Failure> {
+        match self.rows.joins_spellings() {
+            false => Ok(()),
+            true => Err(Failure::usage(
+                "--normalise labels needs all labels on one machine",
+                "give each item one spelling first, or use the program `hodgerank`",
+            )),
         }
     }
 
@@ -292,6 +427,13 @@ impl InputOptions {
 pub trait ReadsVotes {
     /// How votes are read.
     fn input(&self) -> &InputOptions;
+}
+
+/// Files are called by their names, unless two have the same.
+fn file_studies(files: &[String]) -> FileStudies {
+    let name = |file: &String| Path::new(file).file_name().map(std::ffi::OsStr::to_owned);
+    let names: BTreeSet<_> = files.iter().map(name).collect();
+    if names.len() == files.len() { FileStudies::Name } else { FileStudies::Path }
 }
 
 fn parse_delimiter(text: &str) -> Result<u8, String> {

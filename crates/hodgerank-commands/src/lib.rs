@@ -17,10 +17,13 @@ pub mod clean;
 pub mod compare;
 pub mod decompose;
 pub mod diagnose;
+mod different_studies;
 mod document;
 pub mod exclude;
 mod failure;
+mod folders;
 mod input;
+pub mod keywords;
 mod labels;
 pub mod listing;
 mod min_votes;
@@ -28,26 +31,36 @@ mod observer;
 pub mod outliers;
 pub mod path;
 pub mod places;
+pub mod position_bias;
 pub mod predict;
+mod provenance;
 pub mod rank;
 mod ranked;
 pub mod report;
+mod row_options;
 mod scale;
 pub mod simulate;
+mod spellings;
+pub mod sql;
+mod suggestion;
 mod text;
 mod two_pass;
 
 pub use certificate::{CertificateSummary, Point};
 pub use document::{
     Document, ExcludedItemsSummary, ExcludedSummary, Figures, RejectedRow, RejectedSummary,
-    StudyDocument, UncountedRows, write_json, write_studies,
+    RejectedValues, StudyDocument, StudyFigures, UncountedRows, write_json, write_studies,
 };
 pub use failure::Failure;
+pub use folders::Folders;
 pub use input::{InputOptions, Kept, ReadsVotes, VoteSource};
 pub use labels::LabelOptions;
 pub use min_votes::ItemOptions;
 pub use observer::{Observer, Task};
+pub use provenance::{FileRecord, PROGRAM, Program, Provenance};
 pub use ranked::{MethodSummary, announce, estimate_uncertainty, rank_study, warnings};
+pub use row_options::{Normalise, RowOptions};
 pub use scale::{ScaleOptions, ScaleSummary};
+pub use suggestion::shell_words;
 pub use text::{or_list, parse_share, visible};
 pub use two_pass::TwoPass;

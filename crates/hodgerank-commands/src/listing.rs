@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize, Serializer};
 
 use crate::certificate::CertificateSummary;
 use crate::document::{Document, StudyDocument, UncountedRows, table_by, write_studies};
+use crate::provenance::Provenance;
 use crate::ranked::{MethodSummary, warnings};
 
 /// A row of a list.
@@ -108,9 +109,10 @@ impl ListingRow for SuspectVote {
 #[serde(bound = "R: ListingRow")]
 pub struct Listing<R> {
     /// The value of the `--by` column.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(skip)]
     pub by: Option<String>,
     /// The size of the study.
+    #[serde(skip)]
     pub input: InputSummary,
     /// How votes were flagged.
     pub method: MethodSummary,
@@ -152,6 +154,10 @@ impl<R: ListingRow> StudyDocument for Listing<R> {
     fn by(&self) -> Option<&str> {
         self.by.as_deref()
     }
+
+    fn input(&self) -> InputSummary {
+        self.input
+    }
 }
 
 /// Lists, one per study.
@@ -164,8 +170,13 @@ pub struct Listings<R> {
 }
 
 impl<R: ListingRow + Send + Sync> Document for Listings<R> {
-    fn write_json(&self, out: &mut dyn io::Write) -> io::Result<()> {
-        write_studies(R::SCHEMA, &self.lists, &self.uncounted, out)
+    fn write_json(&self, provenance: &Provenance, out: &mut dyn io::Write) -> io::Result<()> {
+        let methods = self.methods();
+        write_studies(R::SCHEMA, &self.lists, &methods, &self.uncounted, provenance, out)
+    }
+
+    fn methods(&self) -> Vec<&str> {
+        self.lists.iter().map(|list| list.method.name).collect()
     }
 
     fn table(&self) -> io::Result<Table> {

@@ -17,6 +17,7 @@ use crate::failure::Failure;
 use crate::input::{InputOptions, Kept, ReadPlan, ReadsVotes, VoteSource};
 use crate::listing::{Listings, SuspectVote};
 use crate::observer::Observer;
+use crate::provenance::Provenance;
 use crate::ranked::rank_study;
 use crate::two_pass::TwoPass;
 
@@ -88,8 +89,12 @@ pub fn outliers(
 }
 
 impl Document for OutliersDocument {
-    fn write_json(&self, out: &mut dyn io::Write) -> io::Result<()> {
-        self.votes.write_json(out)
+    fn write_json(&self, provenance: &Provenance, out: &mut dyn io::Write) -> io::Result<()> {
+        self.votes.write_json(provenance, out)
+    }
+
+    fn methods(&self) -> Vec<&str> {
+        self.votes.methods()
     }
 
     fn table(&self) -> io::Result<Table> {

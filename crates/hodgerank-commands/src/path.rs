@@ -12,9 +12,11 @@ use hodgerank_report::study::path_chart;
 use serde::Serialize;
 
 use crate::document::{Document, ExcludedSummary, write_json};
+use crate::document::{Header, InputJson};
 use crate::failure::Failure;
 use crate::input::{InputOptions, Kept, ReadPlan, ReadsVotes, VoteSource};
 use crate::observer::{Observer, Task};
+use crate::provenance::Provenance;
 
 /// Arguments of `path`.
 #[derive(Debug, Args)]
@@ -95,8 +97,6 @@ pub struct PathEvent {
 /// The path of one study.
 #[derive(Debug, Serialize)]
 pub struct StudyPath {
-    /// Name and version of this format.
-    pub schema: &'static str,
     /// `lambda` or `time`.
     pub parameter: &'static str,
     /// How the path ended.
@@ -125,7 +125,6 @@ pub fn path(
     fit_options.validate()?;
     let input = votes.read(&ReadPlan::new(&options.input, Kept::default(), threads), observer)?;
     let excluded = input.excluded.as_ref().map(ExcludedSummary::from);
-    let schema = "hodgerank/path/1";
     let mut paths = Vec::new();
     for study in input.studies {
         let Study { by, items, groups, .. } = study;
@@ -144,7 +143,7 @@ pub fn path(
             path.events.len()
         ));
         let chart = path_chart(&path, &graph, &items);
-        paths.push(StudyPath { schema, parameter, status, excluded, lines, chart });
+        paths.push(StudyPath { parameter, status, excluded, lines, chart });
     }
     Ok(PathDocument { paths, what: options.what })
 }
@@ -223,11 +222,26 @@ fn long_table(paths: &[StudyPath], what: What) -> Table {
     table
 }
 
+/// The JSON of one study.
+#[derive(Serialize)]
+struct PathJson<'a> {
+    #[serde(flatten)]
+    header: Header<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    input: Option<InputJson<'a>>,
+    #[serde(flatten)]
+    path: &'a StudyPath,
+}
+
 impl Document for PathDocument {
-    fn write_json(&self, out: &mut dyn io::Write) -> io::Result<()> {
+    fn write_json(&self, provenance: &Provenance, out: &mut dyn io::Write) -> io::Result<()> {
+        let to_json = |path| {
+            let header = Header::new("hodgerank/path/1", &[], provenance);
+            PathJson { header, input: InputJson::of_files(provenance), path }
+        };
         match &self.paths[..] {
-            [only] => write_json(only, out),
-            several => write_json(&several, out),
+            [only] => write_json(&to_json(only), out),
+            several => write_json(&several.iter().map(to_json).collect::<Vec<_>>(), out),
         }
     }
 

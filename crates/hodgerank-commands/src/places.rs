@@ -1,5 +1,6 @@
 //! Checks the inputs of a command. Outputs are checked by [`hodgerank_io::write::Outputs`].
 
+use hodgerank_io::read::same_content;
 use hodgerank_io::text::visible_name;
 use hodgerank_io::write::Place;
 
@@ -27,6 +28,16 @@ pub fn check_inputs(inputs: &[String], observer: &dyn Observer) -> Result<(), Fa
                 false => format!("{first} and {again} are the same file"),
             };
             observer.warn(&format!("{named}: each of its votes counts twice"));
+        }
+    }
+    for (first, copy) in same_content(inputs) {
+        // One file under two names was reported above.
+        if places[first].is_none() || places[first] != places[copy] {
+            observer.warn(&format!(
+                "{} and {} have the same content: each of their votes counts twice",
+                visible_name(&inputs[first]),
+                visible_name(&inputs[copy])
+            ));
         }
     }
     Ok(())

@@ -13,13 +13,14 @@ use std::path::Path;
 
 use clap::Args;
 use hodgerank::predict::{Prediction, Predictor};
+use hodgerank::uncertainty::IntervalEngine;
 use hodgerank::{
     FitOptions, InputSummary, IntervalOptions, Labels, OutlierRule, RankedStudy, Study,
 };
 use hodgerank_io::text::visible_name;
 use hodgerank_io::write::{Column, Outputs, Table};
 use hodgerank_report::chart::Chart;
-use hodgerank_report::figure;
+use hodgerank_report::figure::{self, FigureOptions};
 use hodgerank_report::study::{calibration_chart, no_probabilities};
 use hodgerank_report::words::thousands;
 use serde::{Serialize, Serializer};
@@ -30,6 +31,7 @@ use crate::failure::Failure;
 use crate::input::{InputOptions, Kept, ReadPlan, ReadsVotes, VoteSource};
 use crate::min_votes::ItemOptions;
 use crate::observer::Observer;
+use crate::provenance::Provenance;
 use crate::ranked::{MethodSummary, estimate_uncertainty, rank_study, warnings};
 use crate::report::study_folder;
 use crate::text::{parse_share, visible};
@@ -70,7 +72,7 @@ pub struct PredictArgs {
     #[arg(long, value_name = "SHARE", help_heading = "Prediction", value_parser = parse_holdout,
           conflicts_with_all = ["items", "pairs", "matrix"])]
     pub holdout: Option<f64>,
-    /// Also write a chart of the calibration to this folder, as SVG and PNG
+    /// Also write a chart of the calibration to this folder, as SVG, PDF and PNG
     #[arg(long, value_name = "DIR", help_heading = "Output", requires = "holdout")]
     pub figures: Option<String>,
 }
@@ -94,9 +96,10 @@ pub struct PredictDocument {
 #[derive(Debug, Serialize)]
 pub struct StudyPredictions {
     /// The value of the `--by` column.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(skip)]
     pub by: Option<String>,
     /// The size of the study.
+    #[serde(skip)]
     pub input: InputSummary,
     /// How the items were ranked.
     pub method: MethodSummary,
@@ -178,6 +181,39 @@ impl Serialize for PairPredictions {
     }
 }
 
+/// Refuses options of intervals that would change nothing.
+fn refuse_unused(args: &PredictArgs) -> Result<(), Failure> {
+    let IntervalOptions { level, intervals, draws, ranks, .. } = args.uncertainty;
+    let default = IntervalOptions::default();
+    let refuse = |flag: &str, why: &str| {
+        Err(Failure::usage(
+            format!("--{flag} changes nothing here: {why}"),
+            format!("leave --{flag} out"),
+        ))
+    };
+    if ranks != default.ranks {
+        return refuse("ranks", "predict has no ranges of ranks");
+    }
+    if args.holdout.is_some() {
+        let why = "--holdout evaluates probabilities, without intervals";
+        let given = [
+            ("level", level != default.level),
+            ("intervals", intervals.is_some()),
+            ("draws", draws.is_some()),
+        ];
+        return match given.into_iter().find(|(_, is_given)| *is_given) {
+            Some((flag, _)) => refuse(flag, why),
+            None => Ok(()),
+        };
+    }
+    match (draws, intervals) {
+        (Some(_), None | Some(IntervalEngine::Sandwich | IntervalEngine::None)) => {
+            refuse("draws", "only --intervals bootstrap draws at random")
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Predicts votes, or evaluates predictions on votes that are held out. If no pairs are asked for, these
 /// are all pairs, or with `neighbours` those of neighbours in the ranking. Figures are written next to the
 /// other `outputs` of the command.
@@ -197,6 +233,7 @@ pub fn predict(
         outputs.claim_folder("--figures", folder)?;
     }
     args.uncertainty.validate()?;
+    refuse_unused(args)?;
     let wanted = Wanted::new(args, votes, neighbours)?;
     let kept = match args.holdout {
         None => Kept::needed_by(&fit).with_intervals(&fit, &args.uncertainty),
@@ -318,6 +355,10 @@ impl StudyDocument for StudyPredictions {
     fn by(&self) -> Option<&str> {
         self.by.as_deref()
     }
+
+    fn input(&self) -> InputSummary {
+        self.input
+    }
 }
 
 impl StudyPredictions {
@@ -355,7 +396,7 @@ impl PredictDocument {
     ) -> Result<(), Failure> {
         for (k, (by, chart)) in self.charts().enumerate() {
             let folder = study_folder(Path::new(folder), k, by);
-            figure::write([&chart], &folder, "--figures", outputs)?;
+            figure::write([&chart], &folder, "--figures", &FigureOptions::default(), outputs)?;
         }
         observer.note(&format!("figures written to {}", visible_name(folder)));
         Ok(())
@@ -363,8 +404,13 @@ impl PredictDocument {
 }
 
 impl Document for PredictDocument {
-    fn write_json(&self, out: &mut dyn io::Write) -> io::Result<()> {
-        write_studies(SCHEMA, &self.studies, &self.uncounted, out)
+    fn write_json(&self, provenance: &Provenance, out: &mut dyn io::Write) -> io::Result<()> {
+        let methods = self.methods();
+        write_studies(SCHEMA, &self.studies, &methods, &self.uncounted, provenance, out)
+    }
+
+    fn methods(&self) -> Vec<&str> {
+        self.studies.iter().map(|study| study.method.name).collect()
     }
 
     /// Pairs, the matrix, or the calibration of held-out votes: all studies have the same.

@@ -17,8 +17,8 @@ use hodgerank::{
     AnnotatorReport, ComparisonGraph, ComponentSummary, Components, FitOptions, InputSummary,
     IntervalOptions, Labels, OutlierSummary, RankedItem, RankedStudy, Study, Uncertainty,
 };
-use hodgerank_io::Input;
 use hodgerank_io::write::{Column, Table};
+use hodgerank_io::{Input, PassedOver};
 use hodgerank_report::words::thousands;
 use serde::Serialize;
 
@@ -29,6 +29,8 @@ use crate::failure::Failure;
 use crate::input::{InputOptions, Kept, ReadPlan, ReadsVotes, VoteSource};
 use crate::min_votes::ItemOptions;
 use crate::observer::Observer;
+use crate::position_bias::{CorrectedBias, CorrectionOptions};
+use crate::provenance::Provenance;
 use crate::ranked::{MethodSummary, estimate_uncertainty, rank_study, warnings};
 use crate::scale::{ScaleOptions, ScaleSummary};
 use crate::text::visible;
@@ -52,6 +54,9 @@ pub struct RankArgs {
     /// Fail with exit code 3 if some items cannot be compared with others, even indirectly
     #[arg(long)]
     pub require_connected: bool,
+    /// Whose position bias is taken out.
+    #[command(flatten)]
+    pub bias: CorrectionOptions,
     /// The scale of the scores.
     #[command(flatten)]
     pub scale: ScaleOptions,
@@ -100,6 +105,8 @@ pub struct RankDocument {
     /// The changes of each study since an earlier ranking; empty if there is none, `None` for studies
     /// that it does not have.
     pub changes: Vec<Option<RankingChanges>>,
+    /// What was taken out of the votes of each study; empty if nothing was.
+    pub corrected: Vec<CorrectedBias>,
     /// Rows that were not counted.
     pub uncounted: UncountedRows,
 }
@@ -127,7 +134,8 @@ impl RankDocument {
             }
             changes = found.of_study;
         }
-        Ok(Self { studies, annotators: AnnotatorLists::None, changes, uncounted })
+        let (annotators, corrected) = (AnnotatorLists::None, Vec::new());
+        Ok(Self { studies, annotators, changes, corrected, uncounted })
     }
 
     /// The annotators of study `k`, if they are listed.
@@ -185,7 +193,7 @@ pub fn rank(
     threads: usize,
     observer: &dyn Observer,
 ) -> Result<RankDocument, Failure> {
-    let options = args.method;
+    let options = args.bias.apply(args.method)?;
     options.validate()?;
     args.scale.validate()?;
     args.uncertainty.validate()?;
@@ -214,9 +222,11 @@ pub fn rank(
         let studies = studies.into_iter().map(shown).collect::<Result<_, Failure>>()?;
         RankDocument::new(studies, earlier.as_ref(), uncounted, observer)
     };
-    let kept = Kept::needed_by(&options).with_intervals(&options, &args.uncertainty);
+    let is_correcting = args.bias.position_bias.is_some();
+    let mut kept = Kept::needed_by(&options).with_intervals(&options, &args.uncertainty);
+    kept.annotator_votes |= is_correcting;
     let plan = ReadPlan::new(&args.input, kept, threads).with_items(args.kept_items);
-    if with_annotators && !options.uses_annotators() {
+    if with_annotators && !options.uses_annotators() && !is_correcting {
         let pass = TwoPass::new(votes, &plan, &options, observer, check)?;
         check_ranked(&pass.studies)?;
         let known = pass.tables.iter().any(|table| table.has_annotator);
@@ -239,13 +249,23 @@ pub fn rank(
         observer.warn(&format!("{} votes have no annotator", thousands(votes)));
     }
     let rank = |study| rank_study(study, uncounted.rejected.rows, &options, observer);
-    let studies = input.studies.into_iter().map(rank).collect::<Result<Vec<_>, Failure>>()?;
+    let mut corrected = Vec::new();
+    let mut correct = |study: Study| -> Result<Study, Failure> {
+        if !is_correcting {
+            return Ok(study);
+        }
+        let (study, taken_out) = args.bias.correct(study, observer)?;
+        corrected.push(taken_out);
+        Ok(study)
+    };
+    let studies = input.studies.into_iter().map(|study| rank(correct(study)?));
+    let studies = studies.collect::<Result<Vec<_>, Failure>>()?;
     check_ranked(&studies)?;
-    let annotators = match with_annotators && has_annotator_column {
+    let annotators = match with_annotators && has_annotator_column && !is_correcting {
         true => AnnotatorLists::Judged(OnceLock::new()),
         false => AnnotatorLists::None,
     };
-    Ok(RankDocument { annotators, ..document(studies, uncounted)? })
+    Ok(RankDocument { annotators, corrected, ..document(studies, uncounted)? })
 }
 
 /// Which votes connect items.
@@ -352,8 +372,9 @@ impl UncertaintySummary {
 /// The JSON of one study.
 #[derive(Serialize)]
 struct StudyRanking<'a> {
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(skip)]
     by: Option<&'a str>,
+    #[serde(skip)]
     input: InputSummary,
     method: MethodSummary,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -364,6 +385,8 @@ struct StudyRanking<'a> {
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     components: &'a [ComponentSummary],
     outliers: OutlierSummary,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    position_bias: Option<&'a CorrectedBias>,
     #[serde(skip_serializing_if = "Option::is_none")]
     uncertainty: Option<UncertaintySummary>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -378,6 +401,7 @@ impl<'a> StudyRanking<'a> {
         study: &'a RankedStudy,
         annotators: Option<&'a AnnotatorList>,
         against: Option<&'a RankingChanges>,
+        position_bias: Option<&'a CorrectedBias>,
     ) -> Self {
         let mut warnings = warnings(study);
         warnings.extend(against.and_then(|changes| changes.warning(study)));
@@ -390,6 +414,7 @@ impl<'a> StudyRanking<'a> {
             against,
             components: &study.components,
             outliers: study.outliers,
+            position_bias,
             uncertainty: study.uncertainty.as_ref().map(UncertaintySummary::new),
             annotators,
             status: study.fit.status.as_str(),
@@ -403,15 +428,23 @@ impl StudyDocument for StudyRanking<'_> {
     fn by(&self) -> Option<&str> {
         self.by
     }
+
+    fn input(&self) -> InputSummary {
+        self.input
+    }
 }
 
 impl Document for RankDocument {
-    fn write_json(&self, out: &mut dyn io::Write) -> io::Result<()> {
-        self.write(|k| self.annotators_of(k), out)
+    fn write_json(&self, provenance: &Provenance, out: &mut dyn io::Write) -> io::Result<()> {
+        self.write(|k| self.annotators_of(k), provenance, out)
     }
 
-    fn write_brief_json(&self, out: &mut dyn io::Write) -> io::Result<()> {
-        self.write(|_| None, out)
+    fn write_brief_json(&self, provenance: &Provenance, out: &mut dyn io::Write) -> io::Result<()> {
+        self.write(|_| None, provenance, out)
+    }
+
+    fn methods(&self) -> Vec<&str> {
+        self.studies.iter().map(|study| study.fit.method.as_str()).collect()
     }
 
     fn table(&self) -> io::Result<Table> {
@@ -440,8 +473,12 @@ impl Document for RankDocument {
         if !self.changes.is_empty() {
             self.push_changes(&mut table);
         }
-        let UncountedRows { rejected, excluded, excluded_items } = &self.uncounted;
+        let UncountedRows { rejected, excluded, excluded_items, passed_over } = &self.uncounted;
         table.push_metadata("hodgerank.rejected", rejected.rows.to_string());
+        if let Some(PassedOver { ignored, filtered, .. }) = passed_over {
+            table.push_metadata("hodgerank.ignored", ignored.to_string());
+            table.push_metadata("hodgerank.filtered", filtered.to_string());
+        }
         if let Some(excluded) = excluded {
             table.push_metadata("hodgerank.excluded", excluded.rows.to_string());
         }
@@ -456,13 +493,17 @@ impl RankDocument {
     fn write<'a>(
         &'a self,
         annotators: impl Fn(usize) -> Option<&'a AnnotatorList>,
+        provenance: &Provenance,
         out: &mut dyn io::Write,
     ) -> io::Result<()> {
         let studies = self.studies.iter().enumerate();
         let studies: Vec<_> = studies
-            .map(|(k, study)| StudyRanking::new(study, annotators(k), self.changes_of(k)))
+            .map(|(k, study)| {
+                let corrected = self.corrected.get(k);
+                StudyRanking::new(study, annotators(k), self.changes_of(k), corrected)
+            })
             .collect();
-        write_studies(SCHEMA, &studies, &self.uncounted, out)
+        write_studies(SCHEMA, &studies, &self.methods(), &self.uncounted, provenance, out)
     }
 
     /// Adds columns of changes. They are empty for items that the earlier ranking does not have.

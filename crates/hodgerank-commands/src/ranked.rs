@@ -5,18 +5,21 @@ use std::sync::atomic::AtomicU64;
 
 use hodgerank::path::Parameter;
 use hodgerank::select::cross_validation::CrossValidation;
+use hodgerank::select::lapse::LapseTest;
 use hodgerank::solve::RidgeOptions;
 use hodgerank::solve::crowd::AnnotatorClass;
 use hodgerank::uncertainty::cautions::{FEW_VOTES, FEW_VOTES_OF_ANNOTATOR};
 use hodgerank::uncertainty::{Caution, IntervalEngine};
-use hodgerank::{FitOptions, IntervalOptions, Method, Model, OutlierSummary, RankedStudy, Study};
+use hodgerank::{
+    FitOptions, IgnoredOption, IntervalOptions, Method, Model, OutlierSummary, RankedStudy, Study,
+};
 use hodgerank_report::words::thousands;
 use serde::Serialize;
 
 use crate::certificate::{confirmation, objection};
 use crate::failure::Failure;
 use crate::observer::{Observer, Task};
-use crate::text::visible;
+use crate::text::{or_list, visible};
 
 /// Ranks a study; `rejected` rows of the input were not counted.
 ///
@@ -53,7 +56,11 @@ pub fn estimate_uncertainty(
     };
     let ranked = observer.run(task, || ranked.with_counted_uncertainty(options, &done))??;
     let by = ranked.by.as_ref().map_or(String::new(), |by| format!("{}: ", visible(by)));
-    for warning in interval_warnings(&ranked) {
+    // With several studies it would be repeated for each; their documents have it.
+    let is_told =
+        |caution: &&Caution| ranked.by.is_none() || !matches!(caution, Caution::UnknownAnnotators);
+    let cautions = ranked.uncertainty.iter().flat_map(|found| &found.cautions).filter(is_told);
+    for warning in cautions.filter_map(interval_warning) {
         observer.warn(&format!("{by}{warning}"));
     }
     Ok(ranked)
@@ -72,9 +79,10 @@ pub fn announce(ranked: &RankedStudy, observer: &dyn Observer) {
             format!(", {} votes flagged ({:.1}%)", thousands(comparisons), 100.0 * fraction)
         }
     };
+    let lapses = ranked.fit.lapses.map_or(String::new(), |test| lapse_test(&test));
     let checked = confirmation(ranked).map_or(String::new(), |text| format!("; {text}"));
     observer.note(&format!(
-        "{by}{} items, {} votes{annotators} ({} distinct), method {}{flagged}{checked}",
+        "{by}{} items, {} votes{annotators} ({} distinct), method {}{lapses}{flagged}{checked}",
         thousands(ranked.input.items as u64),
         thousands(ranked.input.comparisons),
         thousands(ranked.input.groups as u64),
@@ -102,10 +110,57 @@ pub fn warnings(ranked: &RankedStudy) -> Vec<String> {
         warnings.push(text);
     }
     warnings.extend(objection(ranked));
+    warnings.extend(ignored_options(ranked));
+    warnings.extend(close_decision(ranked));
     warnings.extend(flagged_majority(ranked));
     warnings.extend(crowd_warnings(ranked));
     warnings.extend(interval_warnings(ranked));
     warnings
+}
+
+/// How clearly the votes decide whether there are lapses.
+fn lapse_test(test: &LapseTest) -> String {
+    let (gain, needed) = (test.gain, LapseTest::NEEDED);
+    match test.is_passed() {
+        true => {
+            let rate = 100.0 * test.rate;
+            format!(", lapse rate {rate:.1}% (log-likelihood gain {gain:.1}, {needed} needed)")
+        }
+        false => format!(", no lapses (log-likelihood gain {gain:.1}, {needed} needed)"),
+    }
+}
+
+/// Options that were given and that the method does not use, which was chosen for the votes.
+fn ignored_options(ranked: &RankedStudy) -> Vec<String> {
+    let method = ranked.fit.method;
+    let ignored = ranked.options.ignored_by(method).into_iter();
+    let text = |ignored: IgnoredOption| {
+        let flag = ignored.option.replace('_', "-");
+        let methods = or_list(&ignored.methods);
+        format!(
+            "--{flag} changes nothing: method {method}, which was chosen for these votes, does not use \
+             it; --method {methods} does"
+        )
+    };
+    ignored.map(text).collect()
+}
+
+/// A decision about lapses that another study of the same size could well reverse.
+fn close_decision(ranked: &RankedStudy) -> Option<String> {
+    let test = ranked.fit.lapses.filter(LapseTest::is_close)?;
+    let is_bt = ranked.fit.method == Method::BradleyTerry;
+    let (decision, advice) = match (test.is_passed(), is_bt) {
+        (true, true) => ("some votes are lapses", "add --lapse-rate 0 to rank without lapses"),
+        (true, false) => ("some votes are lapses", "add --outliers 0 to flag no votes"),
+        (false, true) => ("no votes are lapses", "add --lapse-rate 0.05 to allow for some"),
+        (false, false) => ("no votes are lapses", "add --outliers 2% to flag some"),
+    };
+    Some(format!(
+        "it is a close decision that {decision}: lapses raise the log-likelihood by {:.1}, and {} is \
+         required; {advice}, and see whether the ranking changes",
+        test.gain,
+        LapseTest::NEEDED
+    ))
 }
 
 /// Reasons why intervals and ranges of ranks may be too narrow.
@@ -116,6 +171,11 @@ fn interval_warnings(ranked: &RankedStudy) -> Vec<String> {
 
 fn interval_warning(caution: &Caution) -> Option<String> {
     let text = match *caution {
+        Caution::UnknownAnnotators => {
+            "the votes do not say who voted, so that bad annotators cannot be \
+             found; if there are any, scores are too close together and intervals too narrow"
+                .to_owned()
+        }
         Caution::FewAnnotators(annotators) => format!(
             "with votes by only {annotators} annotators, intervals are rough; they use Student's t"
         ),
@@ -168,6 +228,9 @@ pub struct MethodSummary {
     /// How it was chosen, if it was not given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub chosen: Option<&'static str>,
+    /// How many votes it flags, as `--outliers` takes it; only for methods that flag votes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rule: Option<String>,
     /// Strength of the ridge penalty.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ridge: Option<f64>,
@@ -186,6 +249,9 @@ pub struct MethodSummary {
     /// The cross-validation of λ, with `--outliers cv`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cv: Option<CrossValidation>,
+    /// Whether there are lapses, where the votes decided it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lapses: Option<LapseSummary>,
     /// What a model of how people vote estimates besides the scores.
     #[serde(flatten)]
     pub model: Option<ModelSummary>,
@@ -210,17 +276,39 @@ impl MethodSummary {
         Self {
             name: fit.method.as_str(),
             chosen: options.method.is_none().then(|| why_chosen(fit.method)),
+            rule: fit.method.info().flags_votes.then(|| options.rule().to_string()),
             ridge: is_ridge.then(|| options.ridge.unwrap_or(RidgeOptions::default().ridge)),
             lambda: at(Parameter::Lambda),
             time: at(Parameter::Time),
             kappa: options.kappa,
             dt: options.dt,
             cv: fit.cross_validation.clone(),
+            lapses: fit.lapses.as_ref().map(LapseSummary::new),
             model: fit.model.as_ref().and_then(ModelSummary::new),
             backend: fit.linear.map(|linear| linear.backend),
             iterations: fit.linear.map(|linear| linear.iterations),
             residual: fit.linear.map(|linear| linear.residual),
         }
+    }
+}
+
+/// Whether there are lapses, and how clearly the votes decide it.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct LapseSummary {
+    /// Share of votes that are lapses; 0 if lapses are not in the model.
+    pub rate: f64,
+    /// Gain of the log-likelihood by lapses.
+    pub gain: f64,
+    /// The gain that is needed for lapses to be in the model.
+    pub gain_needed: f64,
+    /// Whether another study of this size could well decide otherwise.
+    pub close: bool,
+}
+
+impl LapseSummary {
+    fn new(test: &LapseTest) -> Self {
+        let LapseTest { rate, gain, .. } = *test;
+        Self { rate, gain, gain_needed: LapseTest::NEEDED, close: test.is_close() }
     }
 }
 

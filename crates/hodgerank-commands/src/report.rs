@@ -7,7 +7,7 @@ use hodgerank::{FitOptions, IntervalOptions, RankedStudy};
 use hodgerank_io::text::visible_name;
 use hodgerank_io::write::{Output, Outputs};
 use hodgerank_report::document::ReportPage;
-use hodgerank_report::figure;
+use hodgerank_report::figure::{self, FigureOptions, FigureWidth};
 use hodgerank_report::findings::{ReportInput, StudyFindings};
 use hodgerank_report::study::{Limits, figures as charts, page};
 
@@ -45,12 +45,32 @@ pub struct ReportArgs {
         help_heading = "Output"
     )]
     pub output: String,
-    /// Also write each chart to this folder, as SVG and PNG
+    /// Also write each chart to this folder, as SVG, PDF and PNG
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     pub figures: Option<String>,
+    /// How figures are drawn.
+    #[command(flatten)]
+    pub figure_style: FigureStyle,
     /// Title of the page [default: the names of the files]
     #[arg(long, value_name = "TEXT", help_heading = "Output")]
     pub title: Option<String>,
+}
+
+/// How figures are drawn.
+#[derive(Debug, Default, Args)]
+pub struct FigureStyle {
+    /// Width of the figures, such as 8cm, 84mm, 3.5in or 252pt [default: 16cm]
+    #[arg(long, value_name = "WIDTH", requires = "figures", help_heading = "Output")]
+    pub figure_width: Option<FigureWidth>,
+    /// Draw no titles in the figures, for papers with captions
+    #[arg(long, requires = "figures", help_heading = "Output")]
+    pub no_title: bool,
+}
+
+impl From<&FigureStyle> for FigureOptions {
+    fn from(style: &FigureStyle) -> Self {
+        Self { width: style.figure_width.unwrap_or_default(), title: !style.no_title }
+    }
 }
 
 /// Writes the page.
@@ -93,7 +113,9 @@ pub fn report(
     let studies = input.studies.into_iter().map(rank).collect::<Result<Vec<_>, _>>()?;
     let title = options.title.clone().unwrap_or_else(|| title(votes));
     let figures = options.figures.as_deref().map(Path::new);
-    let figures = figures.map(|folder| (folder, &mut outputs));
+    let style = FigureOptions::from(&options.figure_style);
+    let figures =
+        figures.map(|folder| ReportFigures { folder, options: style, outputs: &mut outputs });
     let notes: Vec<String> = input
         .excluded
         .as_ref()
@@ -101,7 +123,8 @@ pub fn report(
         .into_iter()
         .chain(input.excluded_items.as_ref().map(min_votes::description))
         .collect();
-    write(&studies, &notes, title, figures, output, observer)?;
+    let page = PageOptions { title, notes: &notes, by: options.input.by() };
+    write(&studies, page, figures, output, observer)?;
     observer.note(&format!("report written to {}", visible_name(&options.output)));
     if let Some(folder) = &options.figures {
         observer.note(&format!("figures written to {}", visible_name(folder)));
@@ -112,7 +135,10 @@ pub fn report(
 /// The names of the files, without folders and endings.
 fn title(votes: &VoteSource) -> String {
     const MAX_FILES: usize = 3;
-    let VoteSource::Files(files) = votes else { return "votes".to_owned() };
+    let files = votes.files();
+    if files.is_empty() {
+        return "votes".to_owned();
+    }
     let stem = |file: &String| match file.as_str() {
         "-" => "votes".to_owned(),
         file => {
@@ -127,16 +153,36 @@ fn title(votes: &VoteSource) -> String {
     names.join(", ")
 }
 
-/// Analyses the studies and writes the page, and figures to a folder. `notes` are shown with the warnings
-/// of every study.
+/// What a page says besides its studies.
+#[derive(Debug, Default)]
+pub struct PageOptions<'a> {
+    /// The heading.
+    pub title: String,
+    /// Shown with the warnings of every study.
+    pub notes: &'a [String],
+    /// The column that distinguishes the studies, if there are several.
+    pub by: Option<&'a str>,
+}
+
+/// Where the charts of a report are written as figures, and how they are drawn.
+#[derive(Debug)]
+pub struct ReportFigures<'a> {
+    /// The folder.
+    pub folder: &'a Path,
+    /// How they are drawn.
+    pub options: FigureOptions,
+    /// The outputs of the command, which must not clash.
+    pub outputs: &'a mut Outputs,
+}
+
+/// Analyses the studies and writes the page, and figures to a folder.
 ///
 /// # Errors
 /// If a solver fails, or writing does.
 pub fn write(
     studies: &[RankedStudy],
-    notes: &[String],
-    title: String,
-    mut figures: Option<(&Path, &mut Outputs)>,
+    PageOptions { title, notes, by }: PageOptions<'_>,
+    mut figures: Option<ReportFigures<'_>>,
     mut output: Output,
     observer: &dyn Observer,
 ) -> Result<(), Failure> {
@@ -144,13 +190,14 @@ pub fn write(
     let mut pages = Vec::with_capacity(studies.len());
     for (k, study) in studies.iter().enumerate() {
         let warnings = [notes.to_vec(), warnings(study)].concat();
+        let warnings: Vec<String> = warnings.iter().map(|text| as_sentence(text)).collect();
         let input = ReportInput::new(study, &warnings);
         let findings = observer.run(Task::Step("analysing"), || StudyFindings::new(input))??;
         pages.push(page(&findings, &limits));
-        if let Some((folder, outputs)) = &mut figures {
+        if let Some(ReportFigures { folder, options, outputs }) = &mut figures {
             let folder = study_folder(folder, k, study.by.as_deref());
             let charts = charts(&findings);
-            let write = || figure::write(&charts, &folder, "--figures", outputs);
+            let write = || figure::write(&charts, &folder, "--figures", options, outputs);
             observer.run(Task::Step("drawing"), write)??;
         }
     }
@@ -158,11 +205,20 @@ pub fn write(
         schema: ReportPage::SCHEMA,
         title,
         program: format!("hodgerank {}", env!("CARGO_PKG_VERSION")),
+        by: by.map(str::to_owned),
         studies: pages,
     };
     document.write_html(&mut output).map_err(|error| output.error(error))?;
     observer.run(Task::Step("writing"), || output.finish())??;
     Ok(())
+}
+
+/// A message of the terminal as a sentence of the page.
+fn as_sentence(message: &str) -> String {
+    let mut letters = message.chars();
+    let first = letters.next().map(|letter| letter.to_uppercase().to_string());
+    let end = if message.ends_with(['.', '!', '?']) { "" } else { "." };
+    format!("{}{}{end}", first.unwrap_or_default(), letters.as_str())
 }
 
 /// The folder of a study, if there are several: its number, and its name without characters that

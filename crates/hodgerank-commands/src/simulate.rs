@@ -1,6 +1,7 @@
 //! `simulate`: synthetic studies with known true scores.
 
 use std::io;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use clap::{Args, ValueEnum};
 use hodgerank::simulate::{AnnotatorKind, Noise, SimulateOptions, Simulation};
@@ -99,7 +100,9 @@ impl SyntheticStudy {
     ) -> Result<(W, u64), Failure> {
         let Self { mut simulation, items, columns } = self;
         let annotators = annotator_names(simulation.annotators());
-        observer.run(Task::Step("simulating"), || {
+        let (done, all) = (AtomicU64::new(0), AtomicU64::new(simulation.remaining()));
+        let task = Task::Counting { name: "simulating", done: &done, all: &all };
+        observer.run(task, || {
             let failed =
                 |source: io::Error| Failure::File(hodgerank_io::Error::write(&name.into(), source));
             let mut bad = 0;
@@ -108,6 +111,7 @@ impl SyntheticStudy {
             for vote in simulation.by_ref() {
                 bad += u64::from(vote.bad);
                 writer.push(vote).map_err(failed)?;
+                done.fetch_add(1, Ordering::Relaxed);
             }
             Ok((writer.finish().map_err(failed)?, bad))
         })?

@@ -8,8 +8,11 @@ use std::sync::Arc;
 
 use hodgerank::{FitOptions, FlagReason, Model, RankedStudy};
 use hodgerank_io::read::{JudgedCrowd, Progress, StudyFlags, TableHead};
-use hodgerank_io::{ExcludedItems, ExcludedVotes, Input, ReadOptions, Rejected, Sources};
+use hodgerank_io::{
+    ExcludedItems, ExcludedVotes, Input, PassedOver, ReadOptions, Rejected, Sources,
+};
 
+use crate::different_studies;
 use crate::document::UncountedRows;
 use crate::failure::Failure;
 use crate::input::{self, ReadPlan, VoteSource};
@@ -29,6 +32,8 @@ pub struct TwoPass {
     pub tables: Vec<TableHead>,
     /// Rejected rows.
     pub rejected: Rejected,
+    /// Rows that are no votes, or that were not wanted.
+    pub passed_over: PassedOver,
     /// What was left out with excluded annotators.
     pub excluded: Option<ExcludedVotes>,
     /// Items that were left out because of few votes.
@@ -55,13 +60,17 @@ impl TwoPass {
         check: impl FnOnce(&Input) -> Result<(), Failure>,
     ) -> Result<Self, Failure> {
         let exclusion = plan.input.exclusion()?;
-        let sources = votes.again(observer)?;
+        let mut sources = votes.again(observer)?;
         let bytes = votes.bytes();
-        let mut options = plan.kept.apply(plan.input.read_options(plan.threads));
-        let mut read = input::read(&sources, &mut options, exclusion.as_ref(), bytes, observer)?;
+        let mut options = plan.kept.apply(plan.input.read_options(votes.files(), plan.threads)?);
+        plan.input.join_spellings(&mut sources, &mut options, bytes, observer)?;
+        let read = input::read(&sources, &mut options, exclusion.as_ref(), bytes, observer);
+        let mut read = read.map_err(|failure| votes.explained(failure, &options))?;
+        plan.input.check_sheet(&read)?;
+        different_studies::note(votes, &options, observer);
         plan.items.apply(&mut read, observer)?;
         check(&read)?;
-        let Input { studies, rejected, excluded, excluded_items, tables, .. } = read;
+        let Input { studies, rejected, passed_over, excluded, excluded_items, tables, .. } = read;
         let rank = |study| rank_study(study, rejected.total, fit, observer);
         let studies = studies.into_iter().map(rank).collect::<Result<_, _>>()?;
         Ok(Self {
@@ -71,6 +80,7 @@ impl TwoPass {
             has_files: tables.len() > 1,
             tables,
             rejected,
+            passed_over,
             excluded,
             excluded_items,
             known_reasons: None,
@@ -83,6 +93,7 @@ impl TwoPass {
     pub fn uncounted(&self) -> UncountedRows {
         UncountedRows::new(&self.rejected, self.excluded.as_ref())
             .with_items(self.excluded_items.as_ref())
+            .with_passed_over(self.passed_over)
     }
 
     /// Why the votes of each study are flagged.

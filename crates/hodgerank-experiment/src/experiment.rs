@@ -27,11 +27,13 @@ pub enum Experiment {
     Accuracy,
     /// How often intervals and ranges of ranks hold ([`crate::coverage`]).
     Coverage,
+    /// Annotators with position bias ([`crate::position_bias`]).
+    PositionBias,
 }
 
 impl Experiment {
     /// All experiments, in the order of the paper.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Bias,
         Self::C2,
         Self::Auc,
@@ -43,6 +45,7 @@ impl Experiment {
         Self::Selection,
         Self::Accuracy,
         Self::Coverage,
+        Self::PositionBias,
     ];
 
     /// Returns the name on the command line and in file names.
@@ -60,6 +63,7 @@ impl Experiment {
             Self::Selection => "selection",
             Self::Accuracy => "accuracy",
             Self::Coverage => "coverage",
+            Self::PositionBias => "position-bias",
         }
     }
 }

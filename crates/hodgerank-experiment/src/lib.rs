@@ -16,6 +16,7 @@
 //! | [`selection`] | rules for the number of votes to flag |
 //! | [`accuracy`] | true scores recovered from crowds with bad annotators |
 //! | [`coverage`] | how often intervals and ranges of ranks hold |
+//! | [`position_bias`] | annotators with position bias, with a false discovery rate |
 //!
 //! Random numbers come from ChaCha8 streams of [`Settings::seed`]. Findings other than times do not
 //! depend on the number of threads.
@@ -37,6 +38,7 @@ pub mod image;
 mod labelled_study;
 mod methods;
 mod outlier_map;
+pub mod position_bias;
 mod progress;
 pub mod selection;
 mod settings;
@@ -71,5 +73,6 @@ pub fn run(
         Experiment::Selection => selection::run(settings, progress),
         Experiment::Accuracy => accuracy::run(settings, progress),
         Experiment::Coverage => coverage::run(settings, progress),
+        Experiment::PositionBias => position_bias::run(settings, progress),
     }
 }

@@ -91,7 +91,11 @@ impl Cells {
                 _ if choices.below(4) == 3 => choices.one_of(&LABELS),
                 _ => choices.one_of(&OUTCOMES),
             };
-            rows.push(header.iter().enumerate().map(cell).collect());
+            let row: Vec<&str> = header.iter().enumerate().map(cell).collect();
+            // Spreadsheet programs write rows of empty cells, which are passed over in text and sheets only.
+            if row.iter().any(|cell| !cell.trim().is_empty()) {
+                rows.push(row);
+            }
         }
         Self { header, rows }
     }

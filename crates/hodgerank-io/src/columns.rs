@@ -1,12 +1,23 @@
 //! Which column has which role: found by its name, or named by the caller.
 
+mod header;
+mod known_names;
+
+use std::borrow::Cow;
 use std::sync::Arc;
 
-use crate::error::{ColumnProblem, Error, Result, Unsupported};
-use crate::limits::MAX_COLUMNS;
-use crate::outcome::OutcomeAs;
+use header::Header;
+use known_names::{ANNOTATORS, COUNTS, MORE_ANNOTATORS, fold};
 
-/// Column names given by the caller. Other columns are found by their usual names.
+use crate::column_guess;
+use crate::error::{ColumnProblem, Error, Result, Unsupported};
+use crate::labels::Spellings;
+use crate::limits::MAX_COLUMNS;
+use crate::outcome::{OutcomeAs, OutcomeValues, Ties};
+use crate::parse::Cells;
+
+/// Column names given by the caller, and how their values are read. Other columns are found by their
+/// usual names.
 #[derive(Debug, Clone, Default)]
 pub struct ColumnNames {
     /// The preferred item (with `loser`).
@@ -23,36 +34,47 @@ pub struct ColumnNames {
     pub annotator: Option<String>,
     /// How many times the vote was cast.
     pub count: Option<String>,
-    /// The column that divides the votes into studies, one per value.
+    /// The column that divides the votes into studies, one per value; or two columns, separated by a
+    /// comma, for one study per pair of values.
     pub by: Option<String>,
+    /// Whether each file is a study, and how it is called.
+    pub by_file: Option<FileStudies>,
+    /// Which rows are read: for each of these columns, the accepted values.
+    pub filters: Vec<Filter>,
+    /// Meanings of values of the outcome column, in addition to those that are known.
+    pub values: OutcomeValues,
+    /// The items that spellings stand for; `None` if each spelling is an item.
+    pub spellings: Option<Arc<Spellings>>,
     /// How to read the outcome; `None` to decide by the column's name.
     pub outcome_as: Option<OutcomeAs>,
     /// How to read the outcome if `outcome_as` is `None`, instead of by the column's name.
     pub outcome_default: Option<OutcomeAs>,
+    /// How ties count.
+    pub ties: Ties,
 }
 
-/// Usual names of the two item columns.
-const SIDES: [(&str, &str); 5] = [
-    ("left", "right"),
-    ("model_a", "model_b"),
-    ("item_a", "item_b"),
-    ("condition_a", "condition_b"),
-    ("video_a", "video_b"),
-];
+/// How studies are called if each file is one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FileStudies {
+    /// By the file's name without its folder.
+    Name,
+    /// By its path as given.
+    Path,
+}
 
-/// Usual names of the outcome column, and how its values are read.
-const OUTCOMES: [(&str, OutcomeAs); 6] = [
-    ("winner", OutcomeAs::Auto),
-    ("label", OutcomeAs::Auto),
-    ("outcome", OutcomeAs::Auto),
-    ("y", OutcomeAs::Number),
-    ("score", OutcomeAs::Number),
-    ("is_a_selected", OutcomeAs::Selected),
-];
+/// A column and the values that it must have.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Filter {
+    /// The column.
+    pub column: String,
+    /// The accepted values.
+    pub values: Vec<String>,
+}
 
-const ANNOTATORS: [&str; 6] =
-    ["annotator", "annotator_id", "rater", "worker", "worker_id", "judge"];
-const COUNTS: [&str; 1] = ["count"];
+impl Filter {
+    /// Maximum number of filtered columns.
+    pub const MAX_COLUMNS: usize = Role::FILTERS.len();
+}
 
 /// The role of a column; also the index of its cell in a row's `Cells`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,14 +85,43 @@ pub(crate) enum Role {
     Annotator,
     Count,
     By,
+    SecondBy,
+    Filter0,
+    Filter1,
+    Filter2,
+    Filter3,
 }
 
-pub(crate) const ROLES: usize = 6;
+pub(crate) const ROLES: usize = 11;
 
 impl Role {
     /// All roles, each at its own index.
-    pub(crate) const ALL: [Self; ROLES] =
-        [Self::Left, Self::Right, Self::Outcome, Self::Annotator, Self::Count, Self::By];
+    pub(crate) const ALL: [Self; ROLES] = [
+        Self::Left,
+        Self::Right,
+        Self::Outcome,
+        Self::Annotator,
+        Self::Count,
+        Self::By,
+        Self::SecondBy,
+        Self::Filter0,
+        Self::Filter1,
+        Self::Filter2,
+        Self::Filter3,
+    ];
+
+    /// The roles of filtered columns.
+    const FILTERS: [Self; 4] = [Self::Filter0, Self::Filter1, Self::Filter2, Self::Filter3];
+
+    pub(crate) fn is_filter(self) -> bool {
+        Self::FILTERS.contains(&self)
+    }
+
+    /// Whether a row can lack a value.
+    pub(crate) fn can_be_empty(self) -> bool {
+        // An empty outcome can have a meaning; otherwise it is found when the row is parsed.
+        matches!(self, Self::Annotator | Self::Outcome) || self.is_filter()
+    }
 }
 
 /// Which column of a file has which role.
@@ -81,8 +132,21 @@ pub(crate) struct Layout {
     /// All column names, as in the file.
     pub(crate) names: Vec<String>,
     pub(crate) outcome_as: OutcomeAs,
+    pub(crate) ties: Ties,
     /// Which numbers in the outcome column could be codes, if no vote is for the right item.
     pub(crate) possible_codes: PossibleCodes,
+    /// Meanings of values of the outcome column.
+    pub(crate) values: OutcomeValues,
+    /// The items that spellings stand for.
+    pub(crate) spellings: Option<Arc<Spellings>>,
+    /// Columns with the values that they must have.
+    pub(crate) filters: Vec<(Role, Vec<String>)>,
+    /// Whether numbers can have a decimal comma.
+    pub(crate) decimal_comma: bool,
+    /// The names of two columns that divide the votes into studies.
+    by_pair: Option<(String, String)>,
+    /// The study of all rows, if each file is a study.
+    file_study: Option<String>,
 }
 
 /// Which numbers in an outcome column could be codes for the two sides, and not degrees of preference
@@ -132,15 +196,89 @@ impl Layout {
             Some(left),
             Some(right),
             outcome,
-            header.optional(given.annotator.as_deref(), "annotator", &ANNOTATORS)?,
+            header.annotator(given.annotator.as_deref())?,
             header.optional(given.count.as_deref(), "count", &COUNTS)?,
-            header.optional(given.by.as_deref(), "by", &[])?,
+            None,
+            None,
+            None,
+            None,
+            None,
+            None,
         ];
         header.check_distinct(&index[..=Role::Outcome as usize])?;
+        let mut index = index;
+        let mut by_pair = None;
+        if let Some(by) = &given.by {
+            let (first, second) = header.by(by)?;
+            index[Role::By as usize] = Some(first);
+            if let Some((column, names)) = second {
+                index[Role::SecondBy as usize] = Some(column);
+                by_pair = Some(names);
+            }
+        }
+        let mut filters = Vec::with_capacity(given.filters.len());
+        for (role, Filter { column, values }) in Role::FILTERS.into_iter().zip(&given.filters) {
+            index[role as usize] = Some(header.named(column, "where")?);
+            filters.push((role, values.clone()));
+        }
         let chosen = given.outcome_as.as_ref().or(given.outcome_default.as_ref());
         let outcome_as = chosen.cloned().unwrap_or(outcome_as);
         let possible_codes = PossibleCodes::new(outcome, &outcome_as, given);
-        Ok(Self { index, names, outcome_as, possible_codes })
+        Ok(Self {
+            index,
+            names,
+            outcome_as,
+            ties: given.ties,
+            possible_codes,
+            values: given.values.clone(),
+            spellings: given.spellings.clone(),
+            filters,
+            decimal_comma: false,
+            by_pair,
+            file_study: given.by_file.map(|how| how.study(file)),
+        })
+    }
+
+    /// As [`Layout::find`]. If columns are not found, the error says which ones some rows suggest.
+    pub(crate) fn find_or_guess(
+        file: &Arc<str>,
+        names: Vec<String>,
+        given: &ColumnNames,
+        sample: impl FnOnce() -> Vec<Vec<String>>,
+    ) -> Result<Self> {
+        let mut found = Self::find(file, names, given);
+        if let Err(Error::Columns { problem, .. }) = &mut found
+            && let ColumnProblem::NoItems { columns, guess, .. }
+            | ColumnProblem::NoOutcome { columns, guess } = problem
+        {
+            *guess = column_guess::guess(columns, &sample(), given).map(Box::new);
+        }
+        found
+    }
+
+    /// The study of a row; empty if there is only one.
+    #[inline]
+    pub(crate) fn study<'a>(&'a self, cells: &Cells<'a>) -> Cow<'a, [u8]> {
+        let by = cells[Role::By as usize];
+        match (&self.by_pair, &self.file_study) {
+            (None, None) => by.into(),
+            (Some((first, second)), _) => {
+                let values = [first.as_bytes(), b"=", by, b", ", second.as_bytes(), b"="];
+                [values.concat().as_slice(), cells[Role::SecondBy as usize]].concat().into()
+            }
+            (None, Some(file)) => file.as_bytes().into(),
+        }
+    }
+
+    /// Whether rows must be parsed one by one: the caller explains values, joins spellings, or divides or
+    /// filters the rows.
+    pub(crate) fn needs_parsing(&self) -> bool {
+        self.has(Role::By)
+            || self.file_study.is_some()
+            || self.spellings.is_some()
+            || !self.values.is_empty()
+            || self.ties != Ties::Zero
+            || !self.filters.is_empty()
     }
 
     /// For each role, the first role of the same column: usually the role itself, but one column
@@ -156,164 +294,20 @@ impl Layout {
     pub(crate) fn would_use(&self, name: &str) -> bool {
         let fits =
             |role: Role, known: &[&str]| !self.has(role) && known.contains(&fold(name).as_str());
-        fits(Role::Annotator, &ANNOTATORS) || fits(Role::Count, &COUNTS)
+        fits(Role::Annotator, &ANNOTATORS)
+            || fits(Role::Annotator, &MORE_ANNOTATORS)
+            || fits(Role::Count, &COUNTS)
     }
 }
 
-struct Header<'a> {
-    file: &'a Arc<str>,
-    names: &'a [String],
-}
-
-impl Header<'_> {
-    fn sides_and_outcome(
-        &self,
-        given: &ColumnNames,
-    ) -> Result<(usize, usize, Option<usize>, OutcomeAs)> {
-        if let (Some(winner), Some(loser)) = (&given.winner, &given.loser) {
-            let winner = self.named(winner, "winner")?;
-            return Ok((winner, self.named(loser, "loser")?, None, OutcomeAs::Auto));
-        }
-        let sides_given = given.left.is_some() || given.right.is_some() || given.outcome.is_some();
-        if !sides_given
-            && let (Some(winner), Some(loser)) = (self.known("winner")?, self.known("loser")?)
-        {
-            if let Some(sides) = self.known_sides()? {
-                return Err(self.two_pairs((winner, loser), sides, true));
-            }
-            return Ok((winner, loser, None, OutcomeAs::Auto));
-        }
-        let (left, right) = match (&given.left, &given.right) {
-            (Some(left), Some(right)) => (self.named(left, "left")?, self.named(right, "right")?),
-            _ => self.known_sides()?.ok_or_else(|| self.no_items())?,
-        };
-        let (outcome, outcome_as) = match &given.outcome {
-            Some(name) => {
-                let index = self.named(name, "outcome")?;
-                let known = OUTCOMES.iter().find(|(known, _)| *known == fold(name));
-                (index, known.map_or(OutcomeAs::Auto, |(_, outcome_as)| outcome_as.clone()))
-            }
-            None => self.known_outcome()?,
-        };
-        Ok((left, right, Some(outcome), outcome_as))
-    }
-
-    /// Checks that the two items and the outcome are different columns.
-    fn check_distinct(&self, indices: &[Option<usize>]) -> Result<()> {
-        let mut used: Vec<usize> = indices.iter().flatten().copied().collect();
-        used.sort_unstable();
-        match used.windows(2).find(|pair| pair[0] == pair[1]) {
-            None => Ok(()),
-            Some(pair) => Err(self.error(ColumnProblem::GivenTwice(self.names[pair[0]].clone()))),
+impl FileStudies {
+    fn study(self, file: &str) -> String {
+        let name = || std::path::Path::new(file).file_name();
+        match self {
+            Self::Name => name().map_or(file.into(), |name| name.to_string_lossy()).into_owned(),
+            Self::Path => file.to_owned(),
         }
     }
-
-    fn known_sides(&self) -> Result<Option<(usize, usize)>> {
-        let mut found = None;
-        for (left, right) in SIDES {
-            if let (Some(left), Some(right)) = (self.known(left)?, self.known(right)?) {
-                if let Some(first) = found {
-                    return Err(self.two_pairs(first, (left, right), false));
-                }
-                found = Some((left, right));
-            }
-        }
-        Ok(found)
-    }
-
-    fn two_pairs(&self, first: (usize, usize), second: (usize, usize), has_winner: bool) -> Error {
-        let names = |(a, b): (usize, usize)| (self.names[a].clone(), self.names[b].clone());
-        let pairs = Box::new([names(first), names(second)]);
-        self.error(ColumnProblem::TwoItemPairs { pairs, has_winner })
-    }
-
-    fn known_outcome(&self) -> Result<(usize, OutcomeAs)> {
-        let mut found = Vec::new();
-        for (name, outcome_as) in OUTCOMES {
-            if let Some(index) = self.known(name)? {
-                found.push((index, outcome_as));
-            }
-        }
-        match &found[..] {
-            [only] => Ok(only.clone()),
-            [] => Err(self.error(ColumnProblem::NoOutcome { columns: self.names.to_vec() })),
-            [(first, _), (second, _), ..] => Err(self.error(ColumnProblem::TwoOutcomes {
-                first: self.names[*first].clone(),
-                second: self.names[*second].clone(),
-            })),
-        }
-    }
-
-    fn optional(
-        &self,
-        given: Option<&str>,
-        role: &'static str,
-        known: &[&str],
-    ) -> Result<Option<usize>> {
-        if let Some(name) = given {
-            return self.named(name, role).map(Some);
-        }
-        let mut found = None;
-        for name in known {
-            if let Some(index) = self.known(name)?
-                && let Some(first) = found.replace(index)
-            {
-                return Err(self.error(ColumnProblem::TwoColumns {
-                    role,
-                    first: self.names[first].clone(),
-                    second: self.names[index].clone(),
-                }));
-            }
-        }
-        Ok(found)
-    }
-
-    /// The column that the caller named. An exact match takes precedence over one that differs in
-    /// case, spaces, dashes or underscores.
-    fn named(&self, name: &str, role: &'static str) -> Result<usize> {
-        let exact: Vec<usize> = self.indices(|column| column == name);
-        let found = if exact.is_empty() { self.indices(|c| fold(c) == fold(name)) } else { exact };
-        match found[..] {
-            [index] => Ok(index),
-            [] => Err(self.error(ColumnProblem::NotFound {
-                name: name.to_owned(),
-                role,
-                columns: self.names.to_vec(),
-            })),
-            _ => Err(self.duplicate(name)),
-        }
-    }
-
-    fn known(&self, name: &str) -> Result<Option<usize>> {
-        match self.indices(|column| fold(column) == name)[..] {
-            [] => Ok(None),
-            [index] => Ok(Some(index)),
-            _ => Err(self.duplicate(name)),
-        }
-    }
-
-    fn indices(&self, matches: impl Fn(&str) -> bool) -> Vec<usize> {
-        (0..self.names.len()).filter(|&index| matches(&self.names[index])).collect()
-    }
-
-    fn duplicate(&self, name: &str) -> Error {
-        self.error(ColumnProblem::Duplicate(name.to_owned()))
-    }
-
-    fn no_items(&self) -> Error {
-        let has_numbers =
-            self.names.iter().any(|name| !name.is_empty() && name.parse::<f64>().is_ok());
-        self.error(ColumnProblem::NoItems { columns: self.names.to_vec(), has_numbers })
-    }
-
-    fn error(&self, problem: ColumnProblem) -> Error {
-        Error::Columns { file: Arc::clone(self.file), problem }
-    }
-}
-
-/// Column names are compared without regard to case, spaces, dashes and underscores.
-fn fold(name: &str) -> String {
-    name.trim().to_lowercase().replace([' ', '-'], "_")
 }
 
 #[cfg(test)]
@@ -344,7 +338,55 @@ mod tests {
         );
         assert_eq!(roles("video_a,video_b,score"), ([Some(0), Some(1), Some(2)], Number));
         let layout = find("judge,model a,model b,winner,count", &ColumnNames::default()).unwrap();
-        assert_eq!(layout.index, [Some(1), Some(2), Some(3), Some(0), Some(4), None]);
+        assert_eq!(layout.index[..6], [Some(1), Some(2), Some(3), Some(0), Some(4), None]);
+    }
+
+    #[test]
+    fn headers_of_surveys_and_annotation_programs() {
+        let find = |header: &str| find(header, &ColumnNames::default()).unwrap();
+        for (header, index) in [
+            (
+                "observer,scene,condition_1,condition_2,selection",
+                [Some(2), Some(3), Some(4), Some(0)],
+            ),
+            (
+                "WorkerId,Input.image_a,Input.image_b,Answer.choice",
+                [Some(1), Some(2), Some(3), Some(0)],
+            ),
+            ("stimulus_a,stimulus_b,preference,subject", [Some(0), Some(1), Some(2), Some(3)]),
+            ("Participant id,Option A,Option B,Choice", [Some(1), Some(2), Some(3), Some(0)]),
+            ("text1,text2,pairwise,completed_by", [Some(0), Some(1), Some(2), Some(3)]),
+            ("user_id,chosen,rejected", [Some(1), Some(2), None, Some(0)]),
+            ("winner_model,loser_model,judge", [Some(0), Some(1), None, Some(2)]),
+            ("chosen_model,rejected_model,chosen,rejected", [Some(0), Some(1), None, None]),
+            // Unmistakable names take precedence.
+            ("model_a,model_b,winner,image_a,image_b,choice", [Some(0), Some(1), Some(2), None]),
+            ("left,right,chosen,rejected", [Some(0), Some(1), Some(2), None]),
+            ("left,right,winner,participant,participant_id", [Some(0), Some(1), Some(2), Some(4)]),
+        ] {
+            assert_eq!(find(header).index[..4], index, "{header}");
+        }
+    }
+
+    #[test]
+    fn two_columns_and_filters() {
+        let filter = |column: &str| Filter { column: column.into(), values: vec!["x".into()] };
+        let given = ColumnNames {
+            by: Some("Scene, codec".into()),
+            filters: vec![filter("scene"), filter("note")],
+            ..ColumnNames::default()
+        };
+        let layout = find("note,codec,scene,left,right,winner", &given).unwrap();
+        assert_eq!(layout.index[5..9], [Some(2), Some(1), Some(2), Some(0)]);
+        let mut cells: Cells<'_> = [b""; ROLES];
+        (cells[Role::By as usize], cells[Role::SecondBy as usize]) = (b"park", b"av1");
+        assert_eq!(&*layout.study(&cells), b"Scene=park, codec=av1");
+        // A column can have a comma in its name.
+        let layout = find("\"a,b\",left,right,winner", &ColumnNames::default());
+        assert!(layout.is_ok());
+        let missing = ColumnNames { filters: vec![filter("day")], ..ColumnNames::default() };
+        let error = find("left,right,winner", &missing).unwrap_err().to_string();
+        assert!(error.contains("no column `day` (where)"), "{error}");
     }
 
     #[test]
@@ -357,7 +399,7 @@ mod tests {
             ..ColumnNames::default()
         };
         let layout = find("scene,q,p,result,winner,loser", &given).unwrap();
-        assert_eq!(layout.index, [Some(2), Some(1), Some(3), None, None, Some(0)]);
+        assert_eq!(layout.index[..6], [Some(2), Some(1), Some(3), None, None, Some(0)]);
     }
 
     #[test]

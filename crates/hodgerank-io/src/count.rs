@@ -12,8 +12,9 @@ pub(crate) use annotated::NO_ANNOTATOR;
 use crate::columns::{Layout, PossibleCodes, Role};
 use crate::error::{Problem, Result};
 use crate::excluded::{ExcludedAnnotators, ExclusionCounter};
-use crate::parse::{Cells, Interpretation, OutcomeCache, ParsedRow, could_be_outcome};
-use crate::study::{Input, OutcomesSeen, Rejected};
+use crate::labels::trimmed;
+use crate::parse::{Cells, Interpretation, OutcomeCache, Row, RowFate, could_be_outcome};
+use crate::study::{Input, OutcomesSeen, PassedOver, Rejected};
 use crate::table_head::TableHead;
 
 /// The votes that one thread has counted.
@@ -68,14 +69,17 @@ impl Counter {
         &mut self,
         layout: &Layout,
         cells: &Cells<'_>,
-    ) -> Result<(), (Role, Problem)> {
+    ) -> Result<RowFate, (Role, Problem)> {
         let cell = |role: Role| cells[role as usize];
         if let Some(excluded) = &mut self.excluded
-            && excluded.takes(layout, cells)?
+            && let Some(fate) = excluded.take(layout, cells)?
         {
-            return Ok(());
+            return Ok(fate);
         }
-        let row = ParsedRow::new(layout, cells, &mut self.outcome_cache)?;
+        let row = match Row::read(layout, cells, &mut self.outcome_cache)? {
+            Row::Vote(row) => row,
+            Row::PassedOver(fate) => return Ok(fate),
+        };
         if let Some(interpretation) = row.interpretation {
             if !row.is_repeated {
                 self.note(interpretation, cell(Role::Outcome));
@@ -84,13 +88,13 @@ impl Counter {
                 self.outcomes.codes.note(layout, cell(Role::Outcome), &row);
             }
         }
-        let study = self.study(cell(Role::By));
+        let study = self.study(&row.study);
         let left = self.item(study, row.left);
         let right = self.item(study, row.right);
-        let annotator = layout.has(Role::Annotator).then(|| cell(Role::Annotator));
+        let annotator = layout.has(Role::Annotator).then_some(row.annotator);
         let has_sides = layout.has(Role::Outcome);
         self.studies[study].add(left, right, row.y, row.count, annotator, has_sides);
-        Ok(())
+        Ok(RowFate::Counted)
     }
 
     /// The index of a `by` value's study; the value is empty if there is no `by` column.
@@ -146,13 +150,14 @@ impl Counter {
     /// The index of an item; only for input without a `by` column.
     #[inline]
     pub(crate) fn item_id(&self, name: &[u8]) -> Option<u32> {
-        self.studies.first()?.items.get(name)
+        self.studies.first()?.items.get(trimmed(name))
     }
 
     /// The index of an annotator who was already counted, [`NO_ANNOTATOR`] for an empty name; only for
     /// input without a `by` column.
     #[inline]
     pub(crate) fn annotator_id(&self, name: &[u8]) -> Option<u32> {
+        let name = trimmed(name);
         if name.is_empty() {
             return Some(NO_ANNOTATOR);
         }
@@ -195,7 +200,7 @@ impl Counter {
     pub(crate) fn finish(
         counters: Vec<Self>,
         has_by: bool,
-        rejected: Rejected,
+        (rejected, passed_over): (Rejected, PassedOver),
         tables: Vec<TableHead>,
     ) -> Input {
         let mut outcomes = OutcomesSeen::default();
@@ -226,7 +231,8 @@ impl Counter {
             natural_order(a.by.as_deref().unwrap_or(""), b.by.as_deref().unwrap_or(""))
         });
         let excluded = is_excluding.then_some(excluded);
-        Input { studies, rejected, excluded, excluded_items: None, tables, outcomes }
+        let excluded_items = None;
+        Input { studies, rejected, passed_over, excluded, excluded_items, tables, outcomes }
     }
 }
 

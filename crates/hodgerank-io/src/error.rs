@@ -12,7 +12,7 @@ use crate::text::visible_name;
 use crate::write::OutputName;
 
 pub(crate) use bad_row::shorten;
-pub use bad_row::{BadRow, Position, Problem};
+pub use bad_row::{BadRow, Position, Problem, RejectedValue};
 pub use column_problem::ColumnProblem;
 pub use unsupported::{Unsupported, WrongEncoding};
 
@@ -65,6 +65,19 @@ pub enum Error {
         /// Number of these rows.
         rows: u64,
     },
+    /// No row is left to count, because the caller asked for it.
+    #[error(
+        "no vote is left: of {} rows, {} do not match the filter and {} have an ignored outcome",
+        filtered + ignored,
+        filtered,
+        ignored
+    )]
+    NothingWanted {
+        /// Rows that do not match the filter.
+        filtered: u64,
+        /// Rows whose outcome is ignored.
+        ignored: u64,
+    },
     /// The content contradicts the format that the file's name or the caller promised.
     #[error("{}: the content is not {}", visible_name(file), wrong_format(*expected, *found))]
     WrongFormat {
@@ -74,6 +87,21 @@ pub enum Error {
         expected: Format,
         /// The format that begins with the file's first bytes, if there is one.
         found: Option<Format>,
+    },
+    /// A workbook lacks a sheet.
+    #[error(
+        "{}: there is no sheet `{}`; the sheets are {}",
+        visible_name(file),
+        visible_name(sheet),
+        column_problem::list(sheets)
+    )]
+    NoSheet {
+        /// The file.
+        file: Arc<str>,
+        /// The sheet that the caller named.
+        sheet: String,
+        /// The sheets of the workbook.
+        sheets: Vec<String>,
     },
     /// Text in an encoding that cannot be read.
     #[error("{}: {encoding}", visible_name(file))]
@@ -229,6 +257,7 @@ impl Error {
             | Self::Empty { file }
             | Self::NoVotes { file }
             | Self::WrongFormat { file, .. }
+            | Self::NoSheet { file, .. }
             | Self::Encoding { file, .. }
             | Self::Columns { file, .. }
             | Self::Changed { file, .. }
@@ -239,6 +268,7 @@ impl Error {
             Self::Row(row) => Some(&row.file),
             Self::NothingLeft { .. }
             | Self::AllExcluded { .. }
+            | Self::NothingWanted { .. }
             | Self::MixedOutcomes { .. }
             | Self::ReplacesInput { .. }
             | Self::SameOutput { .. }

@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::columns::{Layout, Role};
 use crate::error::Problem;
-use crate::parse::{Cells, OutcomeCache, ParsedRow};
+use crate::labels::trim;
+use crate::parse::{Cells, OutcomeCache, Row, RowFate};
 
 /// Names of annotators whose votes are not counted, each with a reason.
 #[derive(Debug, Clone, Default)]
@@ -23,7 +24,7 @@ impl ExcludedAnnotators {
     pub fn new<N: AsRef<str>>(annotators: impl IntoIterator<Item = (N, FlagReason)>) -> Self {
         let mut excluded = Self::default();
         for (name, reason) in annotators {
-            let name = name.as_ref();
+            let name = trim(name.as_ref());
             if !name.is_empty() && excluded.names.get(name.as_bytes()).is_none() {
                 excluded.names.intern(name);
                 excluded.reasons.push(reason);
@@ -128,20 +129,25 @@ impl ExclusionCounter {
         Self { annotators: Arc::clone(annotators), found, outcome_cache }
     }
 
-    /// Counts a row if its annotator is excluded; returns whether it is. Such a row must be valid too.
+    /// Counts a row if its annotator is excluded, and returns what became of it then. Such a row must be
+    /// valid too.
     #[inline]
-    pub(crate) fn takes(
+    pub(crate) fn take(
         &mut self,
         layout: &Layout,
         cells: &Cells<'_>,
-    ) -> Result<bool, (Role, Problem)> {
+    ) -> Result<Option<RowFate>, (Role, Problem)> {
         let Some(id) = self.annotators.names.get(cells[Role::Annotator as usize]) else {
-            return Ok(false);
+            return Ok(None);
         };
-        let row = ParsedRow::new(layout, cells, &mut self.outcome_cache)?;
-        self.found.rows_of[id as usize] += 1;
-        self.found.votes = self.found.votes.saturating_add(row.count);
-        Ok(true)
+        match Row::read(layout, cells, &mut self.outcome_cache)? {
+            Row::Vote(row) => {
+                self.found.rows_of[id as usize] += 1;
+                self.found.votes = self.found.votes.saturating_add(row.count);
+                Ok(Some(RowFate::Counted))
+            }
+            Row::PassedOver(fate) => Ok(Some(fate)),
+        }
     }
 
     /// The rows that all threads have left out.

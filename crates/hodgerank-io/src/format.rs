@@ -17,6 +17,8 @@ pub enum Format {
     Parquet,
     /// Apache Arrow IPC, file or stream.
     Arrow,
+    /// A sheet of an Excel workbook.
+    Xlsx,
 }
 
 /// Facts about a format.
@@ -62,7 +64,7 @@ const DEFAULTS: FormatInfo = FormatInfo {
 impl Format {
     /// Every format.
     pub const ALL: &'static [Self] =
-        &[Self::Csv, Self::Tsv, Self::Jsonl, Self::Parquet, Self::Arrow];
+        &[Self::Csv, Self::Tsv, Self::Jsonl, Self::Parquet, Self::Arrow, Self::Xlsx];
 
     /// The format of text that no other row of the table recognises.
     pub(crate) const DEFAULT: Self = Self::Csv;
@@ -110,6 +112,15 @@ impl Format {
                 description: "Apache Arrow, file or stream",
                 extensions: &["arrow", "arrows", "feather", "ipc"],
                 magic: &[ARROW_FILE_MAGIC, &[0xff; 4]],
+                ..DEFAULTS
+            },
+            Self::Xlsx => FormatInfo {
+                name: "xlsx",
+                title: "Excel",
+                description: "Sheet of an Excel workbook",
+                extensions: &["xlsx", "xlsm"],
+                magic: &[b"PK\x03\x04"],
+                can_write: false,
                 ..DEFAULTS
             },
         }
@@ -221,6 +232,7 @@ mod tests {
         assert_eq!(Format::from_magic(b"PAR1..."), Some(Format::Parquet));
         assert_eq!(Format::from_magic(b"ARROW1\0\0"), Some(Format::Arrow));
         assert_eq!(Format::from_magic(&[0xff; 8]), Some(Format::Arrow));
+        assert_eq!(Format::from_magic(b"PK\x03\x04"), Some(Format::Xlsx));
         assert_eq!(Format::from_magic(b"left,right"), None);
         assert_eq!(Format::from_first_character(Some(b'{')), Format::Jsonl);
         assert_eq!(Format::from_first_character(Some(b'l')), Format::Csv);

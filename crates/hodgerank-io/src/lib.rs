@@ -1,6 +1,6 @@
 //! Reads tables of votes and writes results.
 //!
-//! [`read()`] turns files (CSV, TSV, JSON lines, Parquet, Arrow; plain, gzip or zstd) into studies:
+//! [`read()`] turns files (CSV, TSV, JSON lines, Parquet, Arrow, Excel; plain, gzip or zstd) into studies:
 //! items and merged votes, ready for `hodgerank::ComparisonGraph`. Files are streamed: memory grows
 //! with the number of items and distinct votes, not with the number of rows. A row that cannot be
 //! read as a vote is an error, or is counted and listed with file, line, column and value; no row
@@ -12,11 +12,13 @@
 
 #![warn(missing_docs, clippy::print_stdout, clippy::print_stderr)]
 
+mod column_guess;
 pub mod columns;
 mod count;
 pub mod error;
 mod excluded;
 pub mod format;
+pub mod labels;
 pub mod limits;
 pub mod memory;
 pub mod outcome;
@@ -24,16 +26,21 @@ mod parse;
 pub mod read;
 pub mod side_codes;
 pub mod study;
+mod table_columns;
 mod table_head;
 pub mod text;
 pub mod write;
 
-pub use columns::ColumnNames;
+pub use column_guess::ColumnGuess;
+pub use columns::{ColumnNames, FileStudies, Filter};
 pub use error::{
-    BadRow, ColumnProblem, Error, Position, Problem, Result, Unsupported, WrongEncoding,
+    BadRow, ColumnProblem, Error, Position, Problem, RejectedValue, Result, Unsupported,
+    WrongEncoding,
 };
 pub use excluded::{ExcludedAnnotators, ExcludedItem, ExcludedItems, ExcludedVotes};
 pub use format::Format;
-pub use outcome::OutcomeAs;
+pub use labels::Spellings;
+pub use outcome::{OutcomeAs, OutcomeValues, Ties, ValueMeaning};
 pub use read::{OnError, ReadOptions, Sources, read};
-pub use study::{Input, Rejected};
+pub use study::{Input, PassedOver, Rejected};
+pub use table_columns::TableColumns;

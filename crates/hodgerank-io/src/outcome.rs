@@ -1,5 +1,9 @@
 //! How the outcome column is read.
 
+mod values;
+
+pub use values::{OutcomeValues, ValueMeaning};
+
 use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
@@ -28,6 +32,19 @@ pub enum OutcomeAs {
     Selected,
     /// Values whose meanings are given one by one.
     Codes(OutcomeCodes),
+}
+
+/// How a tie counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
+pub enum Ties {
+    /// As a vote for neither item
+    #[default]
+    Zero,
+    /// As a vote for the left item, as in Table 3 of the paper
+    Left,
+    /// Not at all
+    Drop,
 }
 
 /// The kinds that have a name.

@@ -4,13 +4,34 @@ mod outcome_cache;
 
 pub(crate) use outcome_cache::OutcomeCache;
 
-use crate::columns::{Layout, ROLES, Role};
-use crate::error::Problem;
-use crate::limits::{MAX_LABEL_BYTES, MAX_VOTES};
-use crate::outcome::OutcomeAs;
+use std::borrow::Cow;
 
-/// A row's cells, indexed by [`Role`]: valid UTF-8; cells of absent columns are empty and ignored.
+use crate::columns::{Layout, ROLES, Role};
+use crate::error::{Problem, shorten};
+use crate::labels::same_spelling;
+use crate::limits::{MAX_LABEL_BYTES, MAX_VOTES};
+use crate::outcome::{OutcomeAs, Ties, ValueMeaning};
+
+/// A row's cells, indexed by [`Role`]: valid UTF-8 without spaces at the ends; cells of absent columns
+/// are empty and ignored.
 pub(crate) type Cells<'a> = [&'a [u8]; ROLES];
+
+/// What became of a row that is not bad.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum RowFate {
+    /// Its vote counts, or is by an excluded annotator.
+    Counted,
+    /// The caller says that its outcome is no vote.
+    Ignored,
+    /// The caller wants other rows only.
+    Filtered,
+}
+
+/// A row that is not bad.
+pub(crate) enum Row<'a> {
+    Vote(ParsedRow<'a>),
+    PassedOver(RowFate),
+}
 
 /// The vote of a row.
 pub(crate) struct ParsedRow<'a> {
@@ -23,18 +44,42 @@ pub(crate) struct ParsedRow<'a> {
     /// Whether the same outcome was read before, with the same meaning.
     pub(crate) is_repeated: bool,
     pub(crate) count: u64,
+    /// The study; empty if there is only one.
+    pub(crate) study: Cow<'a, [u8]>,
+    /// The annotator; empty if unknown.
+    pub(crate) annotator: &'a [u8],
 }
 
-impl<'a> ParsedRow<'a> {
+impl<'a> Row<'a> {
+    /// Whether the caller wants other rows only.
+    #[inline]
+    pub(crate) fn is_filtered(layout: &Layout, cells: &Cells<'_>) -> bool {
+        layout.filters.iter().any(|(role, values)| {
+            let cell = cells[*role as usize];
+            !values.iter().any(|value| value.as_bytes() == cell)
+        })
+    }
+
     /// Parses a row's cells, or returns the role of a bad cell and its problem.
     #[inline]
-    pub(crate) fn new(
-        layout: &Layout,
+    pub(crate) fn read(
+        layout: &'a Layout,
         cells: &Cells<'a>,
         outcomes: &mut OutcomeCache,
     ) -> Result<Self, (Role, Problem)> {
         let cell = |role: Role| cells[role as usize];
-        let (left, right) = (cell(Role::Left), cell(Role::Right));
+        if Self::is_filtered(layout, cells) {
+            return Ok(Self::PassedOver(RowFate::Filtered));
+        }
+        let (mut left, mut right) = (cell(Role::Left), cell(Role::Right));
+        let mut known = None;
+        if !layout.values.is_empty() && layout.has(Role::Outcome) {
+            known = layout.values.exact(cell(Role::Outcome));
+            // A row of empty cells is a blank one.
+            if known == Some(ValueMeaning::Ignored) && !(left.is_empty() && right.is_empty()) {
+                return Ok(Self::PassedOver(RowFate::Ignored));
+            }
+        }
         for (role, name) in [(Role::Left, left), (Role::Right, right)] {
             // One comparison for both: an empty name wraps around.
             if name.len().wrapping_sub(1) >= MAX_LABEL_BYTES {
@@ -45,46 +90,136 @@ impl<'a> ParsedRow<'a> {
                 ));
             }
         }
+        if let Some(spellings) = &layout.spellings {
+            (left, right) = (spellings.name(left), spellings.name(right));
+        }
         if left == right {
             return Err((Role::Right, Problem::SelfComparison));
         }
-        let (y, interpretation, is_repeated) = if layout.has(Role::Outcome) {
-            let text = cell(Role::Outcome);
-            let (is_left, is_right) = (text == left, text == right);
-            let parsed = match &layout.outcome_as {
-                OutcomeAs::Auto if !is_left && !is_right => outcomes.word_or_number(text),
-                other => {
-                    parse_outcome(other, text, is_left, is_right).map(|parsed| (parsed, false))
-                }
-            };
-            let (parsed, is_repeated) = parsed.map_err(|problem| {
-                (Role::Outcome, if text.is_empty() { Problem::Missing } else { problem })
-            })?;
-            (parsed.y, Some(parsed.interpretation), is_repeated)
+        let (y, interpretation, is_repeated) = if let Some(y) = known.and_then(ValueMeaning::y) {
+            // What the caller says needs no interpretation.
+            (y, Some(Interpretation::Label), true)
+        } else if layout.has(Role::Outcome) {
+            let read = read_outcome(layout, cell(Role::Outcome), left, right, outcomes);
+            match read.map_err(|problem| (Role::Outcome, problem))? {
+                Some((parsed, is_repeated)) => (parsed.y, Some(parsed.interpretation), is_repeated),
+                None => return Ok(Self::PassedOver(RowFate::Ignored)),
+            }
         } else {
             (1.0, None, false)
         };
+        let (y, is_dropped) = match layout.ties {
+            Ties::Left if y == 0.0 => (1.0, false),
+            ties => (y, ties == Ties::Drop && y == 0.0),
+        };
         let count = if layout.has(Role::Count) {
-            parse_count(cell(Role::Count)).map_err(|problem| (Role::Count, problem))?
+            parse_count(cell(Role::Count), layout.decimal_comma)
+                .map_err(|problem| (Role::Count, problem))?
         } else {
             1
         };
-        if layout.has(Role::By) && cell(Role::By).is_empty() {
-            return Err((Role::By, Problem::Missing));
+        for role in [Role::By, Role::SecondBy] {
+            if layout.has(role) && cell(role).is_empty() {
+                return Err((role, Problem::Missing));
+            }
         }
-        for role in [Role::Annotator, Role::By] {
+        for role in [Role::Annotator, Role::By, Role::SecondBy] {
             if cell(role).len() > MAX_LABEL_BYTES {
                 return Err((role, Problem::LabelTooLong));
             }
         }
-        Ok(Self { left, right, y, interpretation, is_repeated, count })
+        if is_dropped {
+            return Ok(Self::PassedOver(RowFate::Ignored));
+        }
+        let study = layout.study(cells);
+        let annotator = cell(Role::Annotator);
+        let vote =
+            ParsedRow { left, right, y, interpretation, is_repeated, count, study, annotator };
+        Ok(Self::Vote(vote))
     }
+}
+
+/// The outcome of a row and whether it was read before; `None` if the caller says that it is no vote.
+#[inline]
+fn read_outcome(
+    layout: &Layout,
+    text: &[u8],
+    left: &[u8],
+    right: &[u8],
+    outcomes: &mut OutcomeCache,
+) -> Result<Option<(ParsedOutcome, bool)>, Problem> {
+    let name = match &layout.spellings {
+        Some(spellings) => spellings.name(text),
+        None => text,
+    };
+    let (is_left, is_right) = (name == left, name == right);
+    let parsed = match &layout.outcome_as {
+        OutcomeAs::Auto if !is_left && !is_right => outcomes.word_or_number(text),
+        other => parse_outcome(other, text, is_left, is_right).map(|parsed| (parsed, false)),
+    };
+    match parsed {
+        Ok(parsed) => Ok(Some(parsed)),
+        Err(problem) => unusual_outcome(layout, text, left, right, problem),
+    }
+}
+
+/// An outcome that is no label, word or number as usual: one that the caller explains, or a number with
+/// a decimal comma. Otherwise, what is wrong with it.
+#[cold]
+fn unusual_outcome(
+    layout: &Layout,
+    text: &[u8],
+    left: &[u8],
+    right: &[u8],
+    problem: Problem,
+) -> Result<Option<(ParsedOutcome, bool)>, Problem> {
+    if let Some(meaning) = layout.values.similar(text) {
+        let parsed = |y| (ParsedOutcome { y, interpretation: Interpretation::Label }, true);
+        return Ok(meaning.y().map(parsed));
+    }
+    if text.is_empty() {
+        return Err(Problem::NoOutcome);
+    }
+    if matches!(layout.outcome_as, OutcomeAs::Auto | OutcomeAs::Number)
+        && let Some(y) = with_decimal_comma(text)
+    {
+        let interpretation =
+            if y == 0.0 { Interpretation::Tie } else { Interpretation::WordOrNumber };
+        return match layout.decimal_comma {
+            true => Ok(Some((ParsedOutcome { y, interpretation }, false))),
+            false => Err(Problem::DecimalComma),
+        };
+    }
+    if matches!(layout.outcome_as, OutcomeAs::Auto | OutcomeAs::Label) {
+        for label in [left, right] {
+            if same_spelling(text, label) {
+                return Err(Problem::OtherSpelling(shorten(label, 60)));
+            }
+        }
+    }
+    Err(problem)
+}
+
+/// A number with a comma for its decimals.
+fn with_decimal_comma(text: &[u8]) -> Option<f64> {
+    let text = std::str::from_utf8(trim(text)).ok()?;
+    let (whole, decimals) = text.split_once(',')?;
+    let is_digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    let digits = whole.strip_prefix(['-', '+']).unwrap_or(whole);
+    if !is_digits(digits) || !is_digits(decimals) {
+        return None;
+    }
+    format!("{whole}.{decimals}").parse().ok().filter(|y: &f64| y.is_finite())
 }
 
 /// Parses a whole number from 0. Accepts `3.0` and `3e0` too, because tables with missing values
 /// store integers as floats.
-fn parse_count(text: &[u8]) -> Result<u64, Problem> {
+fn parse_count(text: &[u8], decimal_comma: bool) -> Result<u64, Problem> {
     let text = std::str::from_utf8(trim(text)).map_err(|_| Problem::BadUtf8)?;
+    if decimal_comma && let Some(count) = with_decimal_comma(text.as_bytes()) {
+        let is_whole = count >= 0.0 && count.fract() == 0.0 && count <= MAX_VOTES as f64;
+        return if is_whole { Ok(count as u64) } else { Err(Problem::BadCount) };
+    }
     if text.is_empty() {
         return Err(Problem::Missing);
     }
@@ -224,8 +359,9 @@ fn number(text: &[u8], outcome_as: &OutcomeAs) -> Result<f64, Problem> {
 }
 
 /// The number that an outcome is, if it is not a word or a label.
-pub(crate) fn outcome_number(text: &[u8]) -> Option<f64> {
-    number(text, &OutcomeAs::Number).ok()
+pub(crate) fn outcome_number(layout: &Layout, text: &[u8]) -> Option<f64> {
+    let comma = || layout.decimal_comma.then(|| with_decimal_comma(text)).flatten();
+    number(text, &OutcomeAs::Number).ok().or_else(comma)
 }
 
 pub(crate) fn trim(text: &[u8]) -> &[u8] {
@@ -272,7 +408,7 @@ mod tests {
 
     #[test]
     fn counts_are_exact_up_to_the_limit() {
-        let count = |text: &str| parse_count(text.as_bytes());
+        let count = |text: &str| parse_count(text.as_bytes(), false);
         for (text, expected) in
             [("0", 0), ("7", 7), (" +3.00 ", 3), ("1e3", 1000), ("9007199254740992", MAX_VOTES)]
         {
@@ -284,8 +420,21 @@ mod tests {
         for text in ["-1", "1.5", "x", "nan", ".", "+"] {
             assert_eq!(count(text), Err(Problem::BadCount), "{text}");
         }
+        assert_eq!(parse_count(b"3,0", true), Ok(3));
+        assert_eq!(parse_count(b"3,5", true), Err(Problem::BadCount));
+        assert_eq!(count("3,0"), Err(Problem::BadCount));
         assert_eq!(count("inf"), Err(Problem::CountTooLarge));
         assert_eq!(count(""), Err(Problem::Missing));
+    }
+
+    #[test]
+    fn decimal_commas() {
+        for (text, y) in [("0,5", 0.5), ("-1,25", -1.25), ("+2,0", 2.0), ("1,000", 1.0)] {
+            assert_eq!(with_decimal_comma(text.as_bytes()), Some(y), "{text}");
+        }
+        for text in ["1,2,3", "1.5", "a,b", ",5", "1,", "1,5e3", "1.000,5"] {
+            assert_eq!(with_decimal_comma(text.as_bytes()), None, "{text}");
+        }
     }
 
     #[test]

@@ -5,6 +5,7 @@ mod batches;
 mod catch_panics;
 mod delimited;
 mod fingerprint;
+mod input_file;
 mod ipc;
 mod json_lines;
 mod kept_columns;
@@ -15,6 +16,7 @@ mod parquet;
 mod parquet_scan;
 mod progress;
 mod rows;
+mod same_content;
 mod second_pass;
 mod share;
 mod shared_file;
@@ -22,24 +24,29 @@ mod source;
 mod split_groups;
 mod spool;
 mod text_blocks;
+mod workbook;
 
 use std::sync::Arc;
 
+use crate::columns::ColumnNames;
 use crate::count::Counter;
 use crate::error::{Error, Result};
 use crate::format::Format;
-use crate::study::{Input, Rejected};
-use batches::BatchSink;
+use crate::study::{Input, PassedOver, Rejected};
 use fingerprint::{ContentHash, Fingerprint};
 use parallel::FileReport;
 use source::{Opened, OpenedFile, Source};
 
 pub use crate::table_head::TableHead;
+pub(crate) use batches::{BatchParser, BatchSink, FastPathCache};
+pub use input_file::InputFile;
 pub use kept_columns::{KeptColumns, RowValues, second_pass_with_columns};
 pub use memory::MemoryTable;
 pub use options::{OnError, ReadOptions};
+pub(crate) use parallel::ChunkReport;
 pub use progress::Progress;
-pub(crate) use rows::{RawContent, RawRow};
+pub(crate) use rows::{RawContent, RawRow, RowSink};
+pub use same_content::same_content;
 pub(crate) use second_pass::{ExcludedRow, RowStatus, RowVisitor, visit_rows};
 pub use second_pass::{JudgedCrowd, SecondPass, StudyFlags, VoteRow, second_pass};
 pub use share::{FileSize, Share, measure};
@@ -70,47 +77,56 @@ impl Sources {
     /// # Errors
     /// If a file cannot be read or lacks a column, and for a bad row unless bad rows are skipped.
     pub fn read_part(&self, options: &ReadOptions, progress: &Arc<Progress>) -> Result<Input> {
-        let threads = match options.threads {
-            0 => std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
-            threads => threads,
-        };
         let ReadOptions { annotator_votes, sides, excluded, .. } = options;
         let counter = || Counter::new(*annotator_votes, *sides, excluded.as_ref());
-        let mut counters: Vec<Counter> = (0..threads).map(|_| counter()).collect();
-        let (rejected, tables) = self.read_rows(options, progress, &mut counters)?;
+        let mut counters: Vec<Counter> = (0..options.threads()).map(|_| counter()).collect();
+        let (uncounted, tables) = self.read_rows(options, progress, &mut counters)?;
         let counted: u64 = counters.iter().map(Counter::memory_bytes).sum();
         // Labels and counts are copied while they are sorted.
         crate::memory::require("merging the votes", 2 * counted)?;
-        Ok(Counter::finish(counters, options.columns.by.is_some(), rejected, tables))
+        let ColumnNames { by, by_file, .. } = &options.columns;
+        Ok(Counter::finish(counters, by.is_some() || by_file.is_some(), uncounted, tables))
     }
 
     /// Passes all rows of all sources to the sinks, with one thread for each sink.
     ///
     /// After the first pass, every pass must read the same content.
-    fn read_rows<S: BatchSink>(
+    pub(crate) fn read_rows<S: BatchSink>(
         &self,
         options: &ReadOptions,
         progress: &Arc<Progress>,
         sinks: &mut [S],
-    ) -> Result<(Rejected, Vec<TableHead>)> {
-        let mut rejected = Rejected::default();
+    ) -> Result<((Rejected, PassedOver), Vec<TableHead>)> {
+        let (mut rejected, mut passed_over) = (Rejected::default(), PassedOver::default());
         let mut tables = Vec::with_capacity(self.list.len());
         let mut fingerprints = Vec::with_capacity(self.list.len());
+        let mut files = Vec::new();
+        let hash_files = options.hash_files && !self.was_read();
         for source in &self.list {
             sinks.iter_mut().for_each(S::start_source);
-            let read = read_source(source, &self.content_hash(source), options, progress, sinks);
-            let (report, head, fingerprint) = match read {
+            let content = self.content_hash(source, hash_files);
+            let read = read_source(source, &content, options, progress, sinks);
+            let (report, head) = match read {
                 Err(error) if self.was_read() => return Err(changed(source, error)),
                 read => read?,
             };
-            fingerprints.push(fingerprint);
-            rejected.total += report.rejected.total;
-            let room = Rejected::MAX_LISTED - rejected.first.len();
-            rejected.first.extend(report.rejected.first.into_iter().take(room));
+            fingerprints.push(match self.can_change(source) {
+                true => content.finish(report.rows),
+                false => Fingerprint::of_rows(report.rows),
+            });
+            if let Some(path) = source.path().filter(|_| hash_files) {
+                let file = InputFile::new(path, &content);
+                files.push(file.map_err(|error| Error::read(&source.name(), error))?);
+            }
+            rejected.merge(report.rejected);
+            passed_over.merge(&report.passed_over);
             tables.push(head);
         }
         self.check_unchanged(fingerprints)?;
-        Ok((rejected, tables))
+        if hash_files {
+            self.remember_files(files);
+        }
+        Ok(((rejected, passed_over), tables))
     }
 }
 
@@ -120,7 +136,7 @@ fn read_source<S: BatchSink>(
     options: &ReadOptions,
     progress: &Arc<Progress>,
     sinks: &mut [S],
-) -> Result<(FileReport, TableHead, Fingerprint)> {
+) -> Result<(FileReport, TableHead)> {
     let (report, head) = match source.open(options.format, progress, content)? {
         Opened::Table(table) => table.read(options, sinks)?,
         Opened::File(file) => read_file(file, source.row_groups(), options, progress, sinks)?,
@@ -128,8 +144,7 @@ fn read_source<S: BatchSink>(
     if report.rows == 0 {
         return Err(Error::NoVotes { file: head.file });
     }
-    let fingerprint = content.finish(report.rows);
-    Ok((report, head, fingerprint))
+    Ok((report, head))
 }
 
 /// The error of a later pass over a source that the first pass could read. What is wrong with the
@@ -160,5 +175,6 @@ fn read_file<S: BatchSink>(
         Format::Jsonl => json_lines::read(file, options, sinks),
         Format::Parquet => parquet::read(file, row_groups, options, progress, sinks),
         Format::Arrow => ipc::read(file, options, sinks),
+        Format::Xlsx => workbook::read(file, options, sinks),
     }
 }

@@ -43,7 +43,7 @@ impl SideCodes {
         if self.settled || layout.possible_codes == PossibleCodes::None {
             return;
         }
-        let number = outcome_number(text);
+        let number = outcome_number(layout, text);
         let could_be_code = match (number, layout.possible_codes) {
             // A word or a label. Words for ties also occur next to codes.
             (None, _) => row.y == 0.0,

@@ -29,6 +29,8 @@ pub struct TableHead {
     pub(crate) delimiter: u8,
     /// The schema of a table of record batches; none for text.
     pub(crate) schema: Option<SchemaRef>,
+    /// Whether it is a sheet of a workbook, read as CSV.
+    pub is_sheet: bool,
     /// Whether it is an Arrow stream, not an Arrow file.
     pub(crate) stream: bool,
 }
@@ -45,6 +47,7 @@ impl TableHead {
             blank_lines: Vec::new(),
             delimiter: 0,
             schema: None,
+            is_sheet: false,
             stream: false,
         }
     }

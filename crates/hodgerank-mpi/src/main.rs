@@ -48,7 +48,8 @@ fn run(world: &Arc<World>) -> ExitCode {
         world.all_ok(hodgerank_cli::prepare_for_signals().map_err(RunFailure::Signals))?;
         let threads = world.all_ok(run.start_threads(default_threads(world)))?;
         let terminal = Arc::new(RootTerminal::new(world, run.quiet));
-        let session = Session { world: Arc::clone(world), terminal, threads };
+        let matches = matches.subcommand().map_or(&matches, |(_, matches)| matches).clone();
+        let session = Session { world: Arc::clone(world), terminal, threads, matches };
         command.run(&session, fingerprint.unwrap_or_default())
     };
     match work() {

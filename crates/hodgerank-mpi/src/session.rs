@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
+use clap::{ArgMatches, Args};
 use hodgerank_cli::Terminal;
-use hodgerank_commands::{Observer, Task};
+use hodgerank_commands::{Observer, Provenance, Task};
+use hodgerank_io::read::InputFile;
 use hodgerank_report::words::thousands;
 
 use crate::comm::{World, peak_memory};
@@ -17,9 +19,18 @@ pub struct Session {
     pub terminal: Arc<RootTerminal>,
     /// Number of threads of this process.
     pub threads: usize,
+    /// The arguments of the command.
+    pub matches: ArgMatches,
 }
 
 impl Session {
+    /// What a result was computed with and from; `A` are the command's own arguments. No process reads
+    /// whole files, so they are not hashed.
+    pub fn provenance<A: Args>(&self, files: &[String]) -> Provenance {
+        let files = files.iter().map(|file| InputFile::unhashed(file)).collect();
+        Provenance::of_arguments::<A>(&self.matches).with_files(files)
+    }
+
     /// Prints the peak memory of the processes, if it is known. Collective.
     pub fn report_peak_memory(&self) {
         let Some(bytes) = peak_memory::max_peak_memory(&self.world) else { return };

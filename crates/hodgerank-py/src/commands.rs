@@ -12,9 +12,9 @@ use pyo3::types::PyDict;
 
 use crate::document::{ArrowTable, PyDocument};
 use crate::errors::exception;
-use crate::options::parse;
+use crate::options::{parse, parse_with_provenance};
 use crate::votes::PyVotes;
-use crate::worker::run;
+use crate::worker::{run, run_recorded};
 
 /// A command that returns a document.
 macro_rules! command {
@@ -30,10 +30,10 @@ macro_rules! command {
             observer: &Bound<'_, PyAny>,
         ) -> PyResult<PyDocument> {
             let $votes = votes.source();
-            let mut $given: $options = parse(keywords)?;
+            let (mut $given, provenance): ($options, _) = parse_with_provenance(keywords)?;
             votes.set_outcome_kind(&mut $given.input);
-            let result = run(py, threads, observer, move |$threads, $observer| $work)?;
-            Ok(PyDocument::new(result))
+            let result = run_recorded(py, threads, observer, move |$threads, $observer| $work)?;
+            Ok(votes.document(result, provenance))
         }
     };
 }
@@ -50,17 +50,17 @@ pub(crate) fn rank(
     against: Option<&PyDocument>,
 ) -> PyResult<PyDocument> {
     let source = votes.source();
-    let mut options: commands::rank::RankArgs = parse(keywords)?;
+    let (mut options, provenance): (commands::rank::RankArgs, _) = parse_with_provenance(keywords)?;
     votes.set_outcome_kind(&mut options.input);
     if let Some(earlier) = against {
         let json = earlier.to_json(py)?;
         let earlier = commands::rank::SavedRanking::parse("the earlier result", &json);
         options.against_ranking = Some(earlier.map_err(|failure| exception(py, &failure))?);
     }
-    let result = run(py, threads, observer, move |threads, observer| {
+    let result = run_recorded(py, threads, observer, move |threads, observer| {
         commands::rank::rank(&source, &options, true, threads, observer)
     })?;
-    Ok(PyDocument::new(result))
+    Ok(votes.document(result, provenance))
 }
 
 command!(outliers, commands::outliers::OutliersArgs, |votes, options, threads, observer| {

@@ -1,6 +1,7 @@
-//! Failures as exceptions, which `hodgerank.errors` defines.
+//! Failures as exceptions, which `hodgerank.errors` defines. Messages speak of keywords.
 
 use hodgerank_commands::Failure;
+use hodgerank_commands::keywords::with_keywords;
 use hodgerank_io::Position;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -26,7 +27,9 @@ pub(crate) fn exception(py: Python<'_>, failure: &Failure) -> PyErr {
     let facts = PyDict::new(py);
     let known = place(failure, &facts);
     let made = known.and_then(|()| {
-        let arguments = (failure.to_string(), failure.help());
+        let (problem, help) = (failure.to_string(), failure.help());
+        let help = help.as_deref().map(with_keywords);
+        let arguments = (with_keywords(&problem), help);
         py.import("hodgerank.errors")?.getattr(class)?.call(arguments, Some(&facts))
     });
     made.map_or_else(|error| error, PyErr::from_value)

@@ -4,10 +4,8 @@
 use std::any::TypeId;
 
 use clap::{Arg, ArgAction, Args, Command};
-use hodgerank_commands::{
-    annotators, certify, clean, compare, decompose, diagnose, outliers, path, predict, rank,
-    report, simulate,
-};
+use hodgerank_commands::Provenance;
+use hodgerank_commands::keywords::{definition, definition_of, keyword, with_keywords};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
 
@@ -15,11 +13,19 @@ use crate::errors::usage;
 
 /// Parses keywords into the arguments of a command.
 pub(crate) fn parse<T: Args>(keywords: &Bound<'_, PyDict>) -> PyResult<T> {
+    parse_with_provenance(keywords).map(|(parsed, _)| parsed)
+}
+
+/// [`parse`], with the options as given and as chosen.
+pub(crate) fn parse_with_provenance<T: Args>(
+    keywords: &Bound<'_, PyDict>,
+) -> PyResult<(T, Provenance)> {
     let py = keywords.py();
     let command = definition::<T>();
     let mut words = vec!["hodgerank".to_owned()];
     for (name, value) in keywords {
-        let name = flag(&name.extract::<String>()?);
+        let keyword = name.extract::<String>()?;
+        let name = flag(&keyword);
         let is_switch = find(&command, &name)
             .is_some_and(|argument| matches!(argument.get_action(), ArgAction::SetTrue));
         if value.is_none() {
@@ -30,7 +36,7 @@ pub(crate) fn parse<T: Args>(keywords: &Bound<'_, PyDict>) -> PyResult<T> {
                 Ok(true) => words.push(format!("--{name}")),
                 Ok(false) => {}
                 Err(_) => {
-                    let problem = format!("{name} = {value}: expected True or False");
+                    let problem = format!("{keyword} = {value}: expected True or False");
                     return Err(usage(py, &problem, "leave it out, or give True"));
                 }
             }
@@ -39,18 +45,21 @@ pub(crate) fn parse<T: Args>(keywords: &Bound<'_, PyDict>) -> PyResult<T> {
         }
     }
     let matches = command.try_get_matches_from(words);
-    matches.and_then(|matches| T::from_arg_matches(&matches)).map_err(|error| {
+    let parsed = matches.and_then(|matches| {
+        Ok((T::from_arg_matches(&matches)?, Provenance::of_arguments::<T>(&matches)))
+    });
+    parsed.map_err(|error| {
         let message = error.to_string();
         let message = message.strip_prefix("error: ").unwrap_or(&message);
         let message = message.split("\n\nUsage:").next().unwrap_or(message);
         let message =
             message.split("\n\nFor more information").next().unwrap_or(message).trim_end();
-        usage(py, message, "options are named as the flags are, with underscores for dashes; docs/python.md lists them")
+        // Python has no arguments without a name, and no `--` before them.
+        let message = message.split("\n\n  tip: to pass").next().unwrap_or(message);
+        let message =
+            message.replace("unexpected argument", "there is no option").replace("' found", "'");
+        usage(py, &message, "docs/python.md lists the options")
     })
-}
-
-fn definition<T: Args>() -> Command {
-    T::augment_args(Command::new("hodgerank").disable_help_flag(true).term_width(0))
 }
 
 /// `lambda_` stands for `lambda`, a reserved word of Python; underscores become dashes.
@@ -84,29 +93,11 @@ type Described = (String, &'static str, Option<String>, Vec<String>, String);
 /// The options of a command.
 #[pyfunction]
 pub(crate) fn options(py: Python<'_>, command: &str) -> PyResult<Vec<Described>> {
-    let definition = match command {
-        "rank" => definition::<rank::RankArgs>(),
-        "outliers" => definition::<outliers::OutliersArgs>(),
-        "annotators" => definition::<annotators::AnnotatorsArgs>(),
-        "clean" => definition::<clean::CleanArgs>(),
-        "certify" => definition::<certify::CertifyArgs>(),
-        "compare" => definition::<compare::CompareArgs>(),
-        "decompose" => definition::<decompose::DecomposeArgs>(),
-        "diagnose" => definition::<diagnose::DiagnoseArgs>(),
-        "path" => definition::<path::PathArgs>(),
-        "predict" => definition::<predict::PredictArgs>(),
-        "report" => definition::<report::ReportArgs>(),
-        "simulate" => definition::<simulate::SimulateArgs>(),
-        other => return Err(usage(py, &format!("there is no command `{other}`"), "name another")),
+    let Some(definition) = definition_of(command) else {
+        return Err(usage(py, &format!("there is no command `{command}`"), "name another"));
     };
     let describe = |argument: &Arg| {
-        let name = argument.get_long()?.replace('-', "_");
-        let name = match (command, name.as_str()) {
-            (_, "lambda") => "lambda_".to_owned(),
-            // The names of items that are given as indices are `items` in every command.
-            ("predict", "items") => "among".to_owned(),
-            _ => name,
-        };
+        let name = keyword(command, argument.get_long()?);
         let is_switch = matches!(argument.get_action(), ArgAction::SetTrue);
         let default = argument.get_default_values().first().filter(|_| !is_switch);
         let default = default.map(|value| value.to_string_lossy().into_owned());
@@ -114,6 +105,7 @@ pub(crate) fn options(py: Python<'_>, command: &str) -> PyResult<Vec<Described>>
         let values = values.iter().filter(|_| !is_switch).flat_map(|v| v.get_name_and_aliases());
         let values = values.map(str::to_owned);
         let help = argument.get_help().map_or(String::new(), ToString::to_string);
+        let help = with_keywords(&help).into_owned();
         Some((name, kind(argument), default, values.collect(), help))
     };
     Ok(definition.get_arguments().filter_map(describe).collect())

@@ -10,14 +10,15 @@ use arrow_array::{
     StringArray,
 };
 use arrow_schema::{ArrowError, SchemaRef};
-use hodgerank_commands::{Failure, InputOptions, VoteSource};
-use hodgerank_io::read::MemoryTable;
+use hodgerank_commands::{Document, Failure, InputOptions, Provenance, VoteSource};
+use hodgerank_io::read::{InputFile, MemoryTable};
 use hodgerank_io::{BadRow, ColumnProblem, OutcomeAs, Position, Problem};
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyString};
 use pyo3_arrow::input::AnyRecordBatch;
 
+use crate::document::PyDocument;
 use crate::errors::{exception, usage};
 
 /// What messages call a table in memory.
@@ -32,7 +33,7 @@ pub(crate) struct PyVotes {
 }
 
 impl PyVotes {
-    fn table(schema: SchemaRef, batches: &[RecordBatch]) -> Self {
+    pub(crate) fn table(schema: SchemaRef, batches: &[RecordBatch]) -> Self {
         let table = Arc::new(MemoryTable::new(NAME, schema, batches));
         Self { source: VoteSource::Table(table), outcome_as: None }
     }
@@ -53,11 +54,25 @@ impl PyVotes {
         }
     }
 
+    /// The document of a command with these votes.
+    pub(crate) fn document(
+        &self,
+        (document, files): (impl Document + 'static, Vec<InputFile>),
+        provenance: Provenance,
+    ) -> PyDocument {
+        match self.source {
+            VoteSource::Files(_) | VoteSource::Folders(_) => {
+                PyDocument::new(document, provenance.with_files(files))
+            }
+            VoteSource::Table(_) => PyDocument::new(document, provenance),
+        }
+    }
+
     /// The schema of a table in memory.
     pub(crate) fn schema(&self, py: Python<'_>) -> PyResult<SchemaRef> {
         match &self.source {
             VoteSource::Table(table) => Ok(Arc::clone(table.schema())),
-            VoteSource::Files(_) => Err(usage(
+            VoteSource::Files(_) | VoteSource::Folders(_) => Err(usage(
                 py,
                 "files are cleaned into files",
                 "name the file for the trusted votes with output=…, or pass a table",
@@ -78,7 +93,7 @@ impl PyVotes {
 /// Files, read as one study.
 #[pyfunction]
 pub(crate) fn files(names: Vec<String>) -> PyVotes {
-    PyVotes { source: VoteSource::Files(names), outcome_as: None }
+    PyVotes { source: VoteSource::from_names(&names), outcome_as: None }
 }
 
 /// A table of any library that speaks the Arrow PyCapsule interface; nothing is copied.
@@ -161,6 +176,9 @@ fn check_range(
         value: indices[row].to_string(),
         problem: Problem::OutOfRange { items: items.map(<[_]>::len) },
         snippet: None,
+        others: Vec::new(),
+        rows: 0,
+        misspelt: false,
     }))
 }
 
@@ -262,6 +280,9 @@ fn label(
         value: cell.repr().map_or(String::new(), |text| text.to_string()),
         problem: Problem::WrongType,
         snippet: None,
+        others: Vec::new(),
+        rows: 0,
+        misspelt: false,
     };
     Err(exception(cell.py(), &Failure::File(Box::new(bad).into())))
 }

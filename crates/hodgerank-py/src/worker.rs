@@ -10,7 +10,9 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use hodgerank_commands::{Failure, Observer, Task};
+use hodgerank_commands::keywords::with_keywords;
+use hodgerank_commands::{Failure, FileRecord, Observer, Task};
+use hodgerank_io::read::InputFile;
 use hodgerank_io::read::Progress;
 use hodgerank_io::text::visible_message;
 use pyo3::prelude::*;
@@ -26,6 +28,7 @@ struct SharedState {
     stopped: AtomicBool,
     messages: Mutex<Vec<(&'static str, String)>>,
     task: Mutex<Option<CurrentTask>>,
+    files: FileRecord,
 }
 
 #[derive(Clone)]
@@ -36,7 +39,8 @@ struct CurrentTask {
 
 impl SharedState {
     fn push(&self, kind: &'static str, text: &str) {
-        lock(&self.messages).push((kind, visible_message(text).into_owned()));
+        let text = with_keywords(text);
+        lock(&self.messages).push((kind, visible_message(&text).into_owned()));
     }
 }
 
@@ -62,6 +66,10 @@ impl Observer for SharedState {
         work();
         *lock(&self.task) = None;
     }
+
+    fn file_record(&self) -> Option<&FileRecord> {
+        Some(&self.files)
+    }
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -76,6 +84,16 @@ pub(crate) fn run<T: Send + 'static>(
     observer: &Bound<'_, PyAny>,
     work: impl FnOnce(usize, &dyn Observer) -> Result<T, Failure> + Send + 'static,
 ) -> PyResult<T> {
+    run_recorded(py, threads, observer, work).map(|(result, _)| result)
+}
+
+/// [`run`] with the files that were read.
+pub(crate) fn run_recorded<T: Send + 'static>(
+    py: Python<'_>,
+    threads: Option<usize>,
+    observer: &Bound<'_, PyAny>,
+    work: impl FnOnce(usize, &dyn Observer) -> Result<T, Failure> + Send + 'static,
+) -> PyResult<(T, Vec<InputFile>)> {
     let pool = match threads {
         None => None,
         Some(0) => {
@@ -109,7 +127,8 @@ pub(crate) fn run<T: Send + 'static>(
         match py.detach(move || receiver_here.recv_timeout(POLL_INTERVAL)) {
             Ok(Ok(result)) => {
                 forward(&state, observer)?;
-                return result.map_err(|failure| exception(py, &failure));
+                let result = result.map_err(|failure| exception(py, &failure))?;
+                return Ok((result, state.files.take()));
             }
             // A bug in hodgerank must not end the interpreter.
             Ok(Err(_)) | Err(RecvTimeoutError::Disconnected) => {

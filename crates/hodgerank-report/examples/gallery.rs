@@ -7,7 +7,7 @@ use hodgerank_io::write::Outputs;
 use hodgerank_report::chart::{
     Anchor, Axis, Chart, Colour, Hover, LegendEntry, LineCurve, Mark, PointShape, Ramp, Sign, Ticks,
 };
-use hodgerank_report::figure;
+use hodgerank_report::figure::{self, FigureOptions};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let folder = std::env::args().nth(1).ok_or("usage: gallery FOLDER")?;
@@ -27,7 +27,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         dense_points(),
         scripts(),
     ];
-    figure::write(&charts, Path::new(&folder), "--figures", &mut Outputs::new(&[]))?;
+    figure::write(
+        &charts,
+        Path::new(&folder),
+        "--figures",
+        &FigureOptions::default(),
+        &mut Outputs::new(&[]),
+    )?;
     Ok(())
 }
 

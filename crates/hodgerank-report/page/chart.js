@@ -4,7 +4,7 @@ import { drawAxes } from "./axes.js";
 import { draw, make } from "./dom.js";
 import { visible } from "./format.js";
 import { attachHover } from "./hover.js";
-import { layoutOf } from "./layout.js";
+import { drawnWidth, layoutOf } from "./layout.js";
 import { legendList } from "./legend.js";
 import { drawMark } from "./marks.js";
 import { textWidth } from "./measure.js";
@@ -34,8 +34,10 @@ export function chartView(chart, state, tip) {
   return {
     element,
     plot,
-    drawAt(width) {
-      if (width < 1 || drawn.frame?.width === width) {
+    /** Draws the chart in a space of this width; in print it cannot be scrolled. */
+    drawAt(space, isPrint = false) {
+      const width = isPrint ? space : drawnWidth(chart, space);
+      if (space < 1 || drawn.frame?.width === width) {
         return;
       }
       const frame = layoutOf(chart, width, textWidth);
@@ -48,6 +50,7 @@ export function chartView(chart, state, tip) {
       }
       Object.assign(drawn, { svg, frame, following: marks.filter((mark) => mark.follow) });
       moveCursor();
+      plot.classList.toggle("scrolled", width > space);
       plot.replaceChildren(svg);
       hover.reset();
     },
@@ -66,6 +69,7 @@ export function chartView(chart, state, tip) {
 function emptyDrawing(chart, id, { width, height }) {
   const high = Math.ceil(height);
   const attributes = {
+    class: chart.marks.some((mark) => mark.kind === "cells") ? "matrix" : "",
     viewBox: `0 0 ${width} ${high}`,
     width,
     height: high,

@@ -9,6 +9,19 @@ const MIN_WIDTH = 420;
 /** Height of a line of text in pixels. */
 const LINE_HEIGHT = 14;
 
+/** Cells and places of a matrix are at least so wide, in pixels: narrow windows scroll it. */
+const MIN_SLOT = 11;
+
+/** Returns the width of a drawing in a space of this width: a matrix can be wider, to be scrolled. */
+export function drawnWidth(chart, width) {
+  const { x, y } = chart;
+  if (x.ticks.kind !== "labels" || y.ticks.kind !== "labels") {
+    return width;
+  }
+  const names = Math.min(0.35 * width, 120);
+  return Math.max(width, Math.ceil(names + MIN_SLOT * Math.abs(x.to - x.from)));
+}
+
 /** Returns the layout of a chart. `measure` returns the width of a text in pixels. */
 export function layoutOf(chart, width, measure) {
   const { x: xAxis, y: yAxis } = chart;

@@ -10,12 +10,23 @@ const report = JSON.parse(document.getElementById("report").textContent);
 const page = document.getElementById("page");
 const tip = makeTooltip();
 const studyElement = make("div", { class: "study" });
+const column = report.by === undefined ? undefined : truncate(visible(report.by), 80);
 let current = null;
 
 function choose(index) {
   current?.close();
-  current = studyView(report.studies[index], tip);
+  current = studyView(report.studies[index], column, tip);
   studyElement.replaceChildren(current.element);
+  openTarget();
+}
+
+// Opens the section that the address names: a link to a folded section would show its heading only.
+function openTarget() {
+  const target = document.getElementById(decodeURIComponent(window.location.hash.slice(1)));
+  if (target?.matches("details")) {
+    target.open = true;
+    target.scrollIntoView();
+  }
 }
 
 function chooser() {
@@ -24,7 +35,8 @@ function chooser() {
   );
   const select = make("select", { id: "chooser" }, ...options);
   select.addEventListener("change", () => choose(Number(select.value)));
-  return make("p", { class: "chooser" }, make("label", { for: "chooser" }, "Study"), select);
+  const label = column === undefined ? "Study" : `Study where ${column} is`;
+  return make("p", { class: "chooser" }, make("label", { for: "chooser" }, label), select);
 }
 
 const heading = make("h1", { dir: "auto", title: visible(report.title) }, visible(report.title));
@@ -34,6 +46,7 @@ if (report.studies.length > 1) {
 }
 page.append(header, studyElement, make("footer", {}, visible(report.program)), tip.element);
 choose(0);
+window.addEventListener("hashchange", openTarget);
 
 // Browsers announce printing by events, by a media query, or both.
 const preparePrint = (printing) => current.print(printing);

@@ -8,13 +8,24 @@ export function linear(from, to, start, end) {
   return (value) => start + (value - from) * slope;
 }
 
-/** Ticks at 1, 2 or 5 times a power of ten, at most about `maxTicks` of them. */
+/** Ticks at 1, 2 or 5 times a power of ten: at most about `maxTicks` of them, but at least two. */
 export function roundTicks(from, to, maxTicks) {
   const [low, high] = from < to ? [from, to] : [to, from];
   if (!(high > low)) {
     return { values: [low], digits: 0 };
   }
   const rough = (high - low) / Math.max(maxTicks, 1);
+  // A single tick does not show a scale: then the next finer steps are tried.
+  for (let finer = 1; finer <= 4; finer *= 2) {
+    const ticks = ticksAtSteps(low, high, rough / finer);
+    if (ticks.values.length > 1 || finer === 4) {
+      return ticks;
+    }
+  }
+}
+
+/** Ticks at 1, 2 or 5 times a power of ten, at least `rough` apart. */
+function ticksAtSteps(low, high, rough) {
   const power = Math.floor(Math.log10(rough));
   const factor = [1, 2, 5, 10].find((candidate) => candidate * 10 ** power >= rough * (1 - 1e-9));
   // Dividing by the inverse of a negative power avoids rounding errors: 3 / 10 is 0.3, 3 × 0.1 is not.

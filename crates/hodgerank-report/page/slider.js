@@ -3,11 +3,21 @@
 import { make } from "./dom.js";
 import { percent, significant, thousands } from "./format.js";
 
+/** Parts of all votes: class and name. */
 const PARTS = [
-  ["explained", "explained"],
-  ["unexplained", "unexplained"],
-  ["set_aside", "flagged"],
+  ["agree", "agree with the ranking"],
+  ["disagree", "disagree"],
+  ["flagged", "flagged"],
+  ["tied", "ties"],
 ];
+
+/** Returns the share of each part at a stop. */
+export function partsAt(slider, stop) {
+  const [agree, disagree] = [slider.agree[stop], slider.disagree[stop]];
+  const flagged = slider.share[stop];
+  // The shares are rounded.
+  return [agree, disagree, flagged, Math.max(0, 1 - agree - disagree - flagged)];
+}
 
 /** Describes a stop. */
 export function stopText(slider, stop) {
@@ -27,14 +37,14 @@ export function sliderPanel(slider, move) {
   const chosen = make("span", { class: "chosen" }, "the report’s ranking");
   const back = make("button", { type: "button", class: "back" }, "Back to the report’s ranking");
   const mark = make("span", { class: "mark", title: "the report’s ranking" });
-  const energy = energyBar();
+  const bar = voteBar();
   // The thumb's centre is half its width away from both ends of the track.
   mark.style.setProperty("--at", last === 0 ? 0 : slider.chosen / last);
   const ends = make(
     "div",
     { class: "ends", "aria-hidden": "true" },
-    make("span", {}, "none flagged"),
-    make("span", {}, "many flagged"),
+    make("span", {}, "none"),
+    make("span", {}, "many"),
   );
   const label = make("label", { for: "stop" }, "How many votes to flag");
   const control = make(
@@ -46,10 +56,11 @@ export function sliderPanel(slider, move) {
   );
   const description = make("p", { class: "description" }, output, chosen, back);
   const element = make(
-    "section",
-    { class: "slider", "aria-label": "Path" },
+    "details",
+    { class: "slider" },
+    make("summary", {}, "What if fewer or more votes were flagged?"),
     control,
-    make("div", { class: "outcome" }, description, energy.element),
+    make("div", { class: "outcome" }, description, bar.element),
   );
 
   function show(stop) {
@@ -61,7 +72,7 @@ export function sliderPanel(slider, move) {
     input.setAttribute("aria-valuetext", text);
     chosen.hidden = stop !== slider.chosen;
     back.hidden = stop === slider.chosen;
-    energy.show(PARTS.map(([name]) => slider[name][stop]));
+    bar.show(partsAt(slider, stop));
     element.dataset.stop = stop;
     // Reading a size forces the browser to lay out the page, so that the time includes it.
     element.dataset.height = document.body.offsetHeight;
@@ -76,19 +87,20 @@ export function sliderPanel(slider, move) {
   return { element, show };
 }
 
-/** Creates a bar with the three parts of the votes' energy, and its legend. */
-function energyBar() {
+/** Creates a bar with the parts of the votes, and its legend. */
+function voteBar() {
   const parts = PARTS.map(([name]) => make("span", { class: `share ${name}` }));
   const figures = PARTS.map(() => make("b"));
   const entries = PARTS.map(([name, words], index) =>
     make("li", {}, make("span", { class: `key ${name}` }), figures[index], ` ${words}`),
   );
   const bar = make("div", { class: "bar", "aria-hidden": "true" }, ...parts);
-  const list = make("ul", { class: "legend", "aria-label": "Energy of the votes" }, ...entries);
+  const list = make("ul", { class: "legend", "aria-label": "All votes" }, ...entries);
   return {
-    element: make("div", { class: "energy", title: "Energy of the votes" }, bar, list),
+    element: make("div", { class: "votes", title: "All votes" }, bar, list),
     show(shares) {
       for (const [index, share] of shares.entries()) {
+        entries[index].hidden = PARTS[index][0] === "tied" && share < 0.0005;
         parts[index].style.width = `${100 * share}%`;
         figures[index].textContent = percent(share);
       }

@@ -50,6 +50,13 @@ export function setStop(state, stop) {
       column.values = column.own.map(() => null);
     }
   }
+  // On the path, all votes of a row are flagged or none is.
+  const suspects = state.tables.get("suspects")?.columns ?? [];
+  const flagged = suspects.find((column) => column.id === "flagged");
+  if (flagged) {
+    const votes = suspects.find((column) => column.id === "votes");
+    flagged.values = stop === slider.chosen ? flagged.own : votes.own;
+  }
   for (let row = 0; row < flags.length; row += 1) {
     flags[row] = Number(flaggedAt(slider.turns[row], stop));
   }

@@ -8,7 +8,11 @@ import { matchingRows, sortedRows } from "./table-rows.js";
 const SMALL_TABLE = 100;
 const FIRST_ROWS = 50;
 const MORE_ROWS = 500;
-const PRINT_ROWS = 500;
+/** Rows that are printed: of the ranking, and of other tables. */
+const PRINT_RANKING = 100;
+const PRINT_ROWS = 20;
+/** Shorter tables have no filter. */
+const MIN_FILTERED = 15;
 const MAX_CELL_TEXT = 120;
 const LEFT_ALIGNED_KINDS = ["text", "item"];
 
@@ -50,12 +54,15 @@ export function tableView(table, state) {
       }
     }
     const more = matching.length - visibleRows;
-    parts.count.textContent = `${thousands(matching.length)} of ${thousands(total)}`;
+    parts.count.textContent = view.matches
+      ? `${thousands(matching.length)} of ${thousands(total)} rows`
+      : `${thousands(total)} ${total === 1 ? "row" : "rows"}`;
     parts.none.hidden = visibleRows > 0;
     parts.more.hidden = more === 0;
     parts.more.textContent = `Show more (${thousands(more)} not shown)`;
     parts.unprinted.hidden = more === 0;
-    parts.unprinted.textContent = `${thousands(more)} more rows are not printed.`;
+    const rows = more === 1 ? "row is" : "rows are";
+    parts.unprinted.textContent = `${thousands(more)} more ${rows} not printed.`;
   }
 
   function sortBy(column) {
@@ -93,7 +100,7 @@ export function tableView(table, state) {
       }
     },
     print(printing) {
-      const limit = printing ? Math.max(view.limit, PRINT_ROWS) : view.limit;
+      const limit = printing ? ({ ranking: PRINT_RANKING }[table.id] ?? PRINT_ROWS) : view.limit;
       const previous = view.limit;
       view.limit = limit;
       refresh();
@@ -136,6 +143,7 @@ function skeleton(table) {
     grid,
   );
   const tools = make("div", { class: "tools" }, filter, count);
+  tools.hidden = (table.columns[0]?.values.length ?? 0) < MIN_FILTERED;
   const element = make("div", { class: "table", id }, tools, scroller, none, more, unprinted);
   if (table.note) {
     element.append(make("p", { class: "note" }, visible(table.note)));

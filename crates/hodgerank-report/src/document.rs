@@ -17,6 +17,9 @@ pub struct ReportPage {
     pub title: String,
     /// Name and version of the program that wrote it.
     pub program: String,
+    /// What the values of [`StudyPage::by`] are, if there are several studies: the `--by` column.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub by: Option<String>,
     /// One study, or one for each value of the `--by` column.
     pub studies: Vec<StudyPage>,
 }
@@ -34,10 +37,18 @@ pub struct StudyPage {
     pub by: Option<String>,
     /// Full names of the items that tables refer to.
     pub items: Vec<String>,
-    /// The main figures, shown large.
-    pub facts: Vec<Fact>,
-    /// The results in a few sentences.
+    /// How many votes agree with the ranking; absent if no vote can agree or disagree.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub headline: Option<Headline>,
+    /// The best items, on the first screen.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub overview: Option<Chart>,
+    /// The results in three or four sentences, on the first screen.
     pub summary: Vec<Sentence>,
+    /// Further results, folded.
+    pub more: Vec<Sentence>,
+    /// The size of the study in figures.
+    pub facts: Vec<Fact>,
     /// Warnings about the data or the computation.
     pub warnings: Vec<String>,
     /// The path; absent if no vote is flagged anywhere on it.
@@ -45,6 +56,15 @@ pub struct StudyPage {
     pub slider: Option<Slider>,
     /// The sections, in the order of the page.
     pub sections: Vec<Section>,
+}
+
+/// The number of the first screen, and the sentence that it begins.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Headline {
+    /// The number: `74%`.
+    pub value: String,
+    /// The rest of the sentence.
+    pub text: String,
 }
 
 /// A sentence or two of the summary.
@@ -63,7 +83,7 @@ impl From<String> for Sentence {
     }
 }
 
-/// A main figure, shown large.
+/// A figure about the study.
 #[derive(Debug, Clone, Serialize)]
 pub struct Fact {
     /// What the figure measures.
@@ -79,19 +99,52 @@ pub struct Section {
     pub id: String,
     /// The heading.
     pub title: String,
+    /// Whether it is folded, and what is printed.
+    pub fold: Fold,
     /// Paragraphs before the charts.
     pub text: Vec<String>,
+    /// Paragraphs that explain how to read charts and tables, folded and not printed.
+    pub help: Vec<String>,
     /// Charts.
     pub charts: Vec<Chart>,
     /// Tables.
     pub tables: Vec<PageTable>,
 }
 
+/// Whether a section is folded at first. Readers can open and close all but the first kind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Fold {
+    /// Always open.
+    Never,
+    /// Folded on the screen, printed in any case.
+    Screen,
+    /// Folded, and printed only if a reader has opened it.
+    Detail,
+}
+
+impl Section {
+    /// Returns a section without content.
+    #[must_use]
+    pub fn new(id: &str, title: &str, fold: Fold) -> Self {
+        Self {
+            id: id.to_owned(),
+            title: title.to_owned(),
+            fold,
+            text: Vec::new(),
+            help: Vec::new(),
+            charts: Vec::new(),
+            tables: Vec::new(),
+        }
+    }
+}
+
 /// The path from "no vote flagged" (stop 0) to "many votes flagged", at a bounded number of knots.
 ///
 /// Rows refer to the tables [`RANKING`] and [`SUSPECTS`]. At a stop, the columns `rank`, `score` and
 /// `flagged` of the ranking show the values of that stop, and the table of flagged votes lists those
-/// flagged there. The columns `margin` and `tier` and the ranges of ranks belong to the report's ranking and
+/// flagged there. Its column `flagged` belongs to the report's ranking; at other stops all votes of a row
+/// are flagged. The columns `margin` and `tier` and the ranges of ranks belong to the report's ranking and
 /// are shown at its stop only. In the chart [`PATH`] a line marks the stop's `share`.
 #[derive(Debug, Clone, Serialize)]
 pub struct Slider {
@@ -105,13 +158,11 @@ pub struct Slider {
     pub flagged: Vec<u64>,
     /// Flagged votes as a share of all votes, at each stop.
     pub share: Vec<f64>,
-    /// Share of the votes' energy that the scores explain, at each stop.
-    pub explained: Vec<f64>,
-    /// Share of the energy that is the residual of the votes that are not flagged.
-    pub unexplained: Vec<f64>,
-    /// Share of the energy that belongs to flagged votes. The three shares sum to 1.
-    #[serde(rename = "set_aside")]
-    pub flagged_energy: Vec<f64>,
+    /// Share of all votes that are not flagged and agree with the scores, at each stop.
+    pub agree: Vec<f64>,
+    /// Share of all votes that are not flagged and contradict the scores. The rest are ties, or votes on
+    /// items with equal scores.
+    pub disagree: Vec<f64>,
     /// For each stop, the rank of each row of the ranking.
     pub ranks: Vec<Vec<u32>>,
     /// For each stop, the score of each row of the ranking.

@@ -1,6 +1,7 @@
-//! Charts for print: draws a [`Chart`] as SVG and PNG, without a browser.
+//! Charts for print: draws a [`Chart`] as SVG, PDF and PNG, without a browser.
 //!
-//! A figure is 16 cm wide; a PNG has 300 dpi. The plotting library (kuva) draws axes, ticks, title
+//! A figure is 16 cm wide unless [`FigureOptions`] say otherwise, and its texts have the same size at every
+//! width; a PNG has 300 dpi. The plotting library (kuva) draws axes, ticks, title
 //! and legend, and marks are drawn with its primitives; resvg renders the SVG. The SVG names its
 //! fonts but does not embed them.
 //!
@@ -18,6 +19,8 @@ mod frame;
 mod legend;
 mod marks;
 mod number;
+mod options;
+mod pdf;
 mod position;
 mod raster;
 mod scale;
@@ -30,6 +33,7 @@ use kuva::render::color::Color;
 use kuva::render::render::{Primitive, Scene};
 
 pub use files::write;
+pub use options::{FigureOptions, FigureWidth};
 
 use crate::chart::{Chart, Colour, Mark};
 use crate::palette;
@@ -39,8 +43,8 @@ use frame::Frame;
 const DOTS_PER_INCH: f64 = 300.0;
 /// Pixels of a PNG per SVG unit, of which 96 are an inch.
 const PIXELS_PER_UNIT: f64 = DOTS_PER_INCH / 96.0;
-/// Width of a figure in SVG units: 16 cm, 1890 pixels.
-const WIDTH: f64 = 604.75;
+/// Points of a PDF per SVG unit.
+const POINTS_PER_UNIT: f64 = 72.0 / 96.0;
 /// Font families of the SVG, in order of preference.
 const FONTS: &str = "DejaVu Sans, Arial, sans-serif";
 const TITLE_SIZE: u32 = 13;
@@ -57,6 +61,7 @@ const CLIP_MARGIN: f64 = 6.0;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Figure {
     svg: String,
+    title: String,
 }
 
 /// Why a figure could not be rendered or written.
@@ -77,6 +82,9 @@ pub enum FigureError {
     /// The embedded font cannot be read. This is a bug.
     #[error("the embedded font cannot be read; please report this")]
     Font,
+    /// The figure cannot be compressed as PDF.
+    #[error("the figure cannot be written as PDF: {0}")]
+    Pdf(std::io::Error),
     /// The image cannot be encoded as PNG.
     #[error("the image cannot be written as PNG: {0}")]
     Png(png::EncodingError),
@@ -106,6 +114,14 @@ impl Figure {
         self.svg
     }
 
+    /// Converts the figure to a PDF of one page, with texts as outlines.
+    ///
+    /// # Errors
+    /// Errors are bugs.
+    pub fn pdf(&self) -> Result<Vec<u8>, FigureError> {
+        pdf::pdf(&self.svg, &self.title)
+    }
+
     /// Renders the figure as a PNG on white, with 300 dpi recorded in the file.
     ///
     /// # Errors
@@ -115,10 +131,16 @@ impl Figure {
     }
 }
 
-/// Draws a chart.
+/// Draws a chart with the default options.
 #[must_use]
 pub fn draw(chart: &Chart) -> Figure {
-    let frame = Frame::new(chart);
+    draw_with(chart, &FigureOptions::default())
+}
+
+/// Draws a chart.
+#[must_use]
+pub fn draw_with(chart: &Chart, options: &FigureOptions) -> Figure {
+    let frame = Frame::new(chart, options);
     let mut scene = frame.scene();
     start_clip(chart, &frame, &mut scene);
     for mark in &chart.marks {
@@ -126,7 +148,8 @@ pub fn draw(chart: &Chart) -> Figure {
     }
     scene.add(Primitive::GroupEnd);
     scene.add(Primitive::ClipEnd);
-    // A white outline keeps texts legible above lines.
+    // A white outline keeps texts legible above lines, but not in coloured cells.
+    let has_cells = chart.marks.iter().any(|mark| matches!(mark, Mark::Cells { .. }));
     start_group(
         r##"stroke="#fff" stroke-width="2" stroke-linejoin="round" paint-order="stroke""##,
         &mut scene,
@@ -134,12 +157,14 @@ pub fn draw(chart: &Chart) -> Figure {
     let (inverse, outlined): (Vec<&Mark>, Vec<&Mark>) = chart
         .marks
         .iter()
-        .partition(|mark| matches!(mark, Mark::Texts { colour: Colour::Paper, .. }));
+        .partition(|mark| has_cells || matches!(mark, Mark::Texts { colour: Colour::Paper, .. }));
     outlined.into_iter().for_each(|mark| marks::texts(mark, &frame, &mut scene));
     scene.add(Primitive::GroupEnd);
-    inverse.into_iter().for_each(|mark| marks::texts(mark, &frame, &mut scene));
+    if !has_cells || frame.texts_fit_cells(&chart.marks) {
+        inverse.into_iter().for_each(|mark| marks::texts(mark, &frame, &mut scene));
+    }
     text::escape_formulas(&mut scene);
-    Figure { svg: accessible_svg(chart, &scene) }
+    Figure { svg: accessible_svg(chart, &scene), title: chart.title.clone() }
 }
 
 /// Starts a group that is clipped slightly outside the axes and whose lines have round joins.

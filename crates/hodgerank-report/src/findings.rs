@@ -4,7 +4,7 @@
 //! |---|---|
 //! | ranking | given: the report is about it |
 //! | path of the slider | by the ranking's method, or by `iss` or `lbi` if that has no path |
-//! | comparison of methods | each method flags as many votes as the ranking |
+//! | comparison of methods | each method flags votes by the rule of the ranking, as in `hodgerank compare` |
 //! | annotators | by the fit of `crowd` in that comparison |
 //! | consistency | decomposition of all votes, and of the votes that are not flagged |
 //! | diagnosis | [`hodgerank::diagnose`] |
@@ -18,7 +18,7 @@ use hodgerank::diagnose::{DiagnoseOptions, Diagnosis, diagnose_ranked};
 use hodgerank::fit::{self, Fit};
 use hodgerank::path::Parameter;
 use hodgerank::predict::Predictor;
-use hodgerank::select::OutlierRule;
+use hodgerank::select::{self, OutlierRule};
 use hodgerank::solve::crowd::Crowd;
 use hodgerank::solve::inverse_scale_space;
 use hodgerank::{
@@ -91,6 +91,9 @@ pub struct StudyFindings<'a> {
     pub agreement: Option<f64>,
     /// Share of the votes that are not flagged that agree with the ranking.
     pub trusted_agreement: Option<f64>,
+    /// The agreement that careful annotators would reach on the same pairs; `None` if the scores give no
+    /// probabilities ([`Predictor::no_factor`]).
+    pub careful_agreement: Option<f64>,
     /// Whether the data can support the ranking.
     pub diagnosis: Diagnosis,
     /// Predicts which of two items a careful annotator prefers.
@@ -132,6 +135,7 @@ impl<'a> StudyFindings<'a> {
             judge(crowd, votes, &ranked.study.annotators, &ranked.study.items)
         });
         let (all_votes, trusted_votes) = decompositions?;
+        let predictor = Predictor::new(ranked.study)?;
         Ok(Self {
             ranked,
             methods,
@@ -142,8 +146,9 @@ impl<'a> StudyFindings<'a> {
             trusted_votes,
             agreement: agreement(ranked, &graph.groups().weight),
             trusted_agreement: agreement(ranked, &trusted_weights(ranked)),
+            careful_agreement: predictor.expected_agreement(),
             diagnosis: diagnosis?,
-            predictor: Predictor::new(ranked.study)?,
+            predictor,
         })
     }
 
@@ -177,12 +182,21 @@ fn methods_in_order(has_annotators: bool) -> Vec<Method> {
     methods
 }
 
-/// Fits all methods, with as many votes flagged as in the ranking.
+/// Fits all methods with the options of the ranking, as `hodgerank compare` does. Where the number of votes
+/// to flag depends on the ranking's method (λ, a time, cross-validation), the others flag as many.
 fn compare(ranked: ReportInput<'_>) -> Result<(Vec<Fit>, Vec<Method>)> {
     let ReportInput { graph, fit, .. } = ranked;
     // The other methods keep enough votes to connect the items.
     let enough = (graph.items() - graph.components().len()) as f64;
-    let votes = fit.flagged.iter().sum::<f64>().min((graph.votes() - enough).max(0.0));
+    let flagged = fit.flagged.iter().sum::<f64>();
+    let votes = flagged.min((graph.votes() - enough).max(0.0));
+    let options = ranked.study.options;
+    let rule = match options.rule() {
+        // Computed once for all methods that do not estimate it themselves.
+        OutlierRule::Auto => OutlierRule::Count(select::auto(graph)?.votes as u64),
+        rule @ (OutlierRule::Share(_) | OutlierRule::Count(_)) if votes == flagged => rule,
+        _ => OutlierRule::Count(votes as u64),
+    };
     let is_quick = |method: Method| match method {
         Method::L2 | Method::Ridge | Method::Bregman => true,
         Method::InverseScaleSpace => {
@@ -200,8 +214,13 @@ fn compare(ranked: ReportInput<'_>) -> Result<(Vec<Fit>, Vec<Method>)> {
             if !is_quick(method) {
                 return Ok((method, None));
             }
-            let outliers = OutlierRule::Count(votes as u64);
-            let options = ranked.study.options.with_method_and_rule(method, outliers);
+            let estimates_itself =
+                matches!(method, Method::Trimmed | Method::BradleyTerry | Method::Crowd);
+            let rule = match options.rule() {
+                OutlierRule::Auto if estimates_itself => OutlierRule::Auto,
+                _ => rule,
+            };
+            let options = options.with_method_and_rule(method, rule);
             match fit::fit_with_annotators(graph, annotator_votes, &options) {
                 Err(Error::TooLarge { .. }) => Ok((method, None)),
                 result => result.map(|fit| (method, Some(fit))),
@@ -258,15 +277,28 @@ fn trusted_weights(ranked: ReportInput<'_>) -> Vec<f64> {
 /// Returns the share of votes whose sign matches the order of the scores. Tied votes, and votes on
 /// items with equal scores, do not count; `None` if none is left.
 fn agreement(ranked: ReportInput<'_>, weight: &[f64]) -> Option<f64> {
-    let groups = ranked.graph.groups();
-    let (mut agreeing, mut decided) = (0.0, 0.0);
-    for ((&y, difference), w) in
-        groups.y.iter().zip(ranked.graph.gradient(&ranked.fit.scores)).zip(weight)
-    {
-        if y != 0.0 && difference != 0.0 {
-            decided += w;
-            agreeing += if (y > 0.0) == (difference > 0.0) { *w } else { 0.0 };
+    let weight = weight.iter().copied();
+    let [agree, disagree] = agreeing_votes(ranked.graph, &ranked.fit.scores, weight);
+    (agree + disagree > 0.0).then(|| agree / (agree + disagree))
+}
+
+/// Returns the number of votes that agree with the order of the scores, and that contradict it. Tied
+/// votes, and votes on items with equal scores, do neither. `weight` counts each distinct vote.
+pub(crate) fn agreeing_votes(
+    graph: &ComparisonGraph,
+    scores: &[f64],
+    weight: impl Iterator<Item = f64>,
+) -> [f64; 2] {
+    let groups = graph.groups();
+    let (mut agree, mut disagree) = (0.0, 0.0);
+    for (g, w) in weight.enumerate() {
+        let difference = scores[groups.left[g] as usize] - scores[groups.right[g] as usize];
+        let along = groups.y[g] * difference.signum();
+        if difference != 0.0 && along > 0.0 {
+            agree += w;
+        } else if difference != 0.0 && along < 0.0 {
+            disagree += w;
         }
     }
-    (decided > 0.0).then(|| agreeing / decided)
+    [agree, disagree]
 }

@@ -10,7 +10,7 @@
 //! | [`document`] | the data of a page |
 //! | [`page`] | writes a page as one self-contained HTML file |
 //! | [`chart`], [`table`] | descriptions of charts and tables, independent of how they are drawn |
-//! | [`figure`] | draws charts as SVG and PNG |
+//! | [`figure`] | draws charts as SVG, PDF and PNG |
 //! | [`palette`] | the colours of print |
 //! | [`advice`] | puts diagnoses into words |
 //! | [`words`] | formats numbers |

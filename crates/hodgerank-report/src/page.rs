@@ -95,7 +95,10 @@ fn study_noscript(study: &StudyPage) -> String {
     if let Some(by) = &study.by {
         html.push_str(&format!("<h2>{}</h2>", escaped(by)));
     }
-    let summary = study.summary.iter().map(|sentence| &sentence.text);
+    if let Some(headline) = &study.headline {
+        html.push_str(&format!("<p>{} {}</p>", escaped(&headline.value), escaped(&headline.text)));
+    }
+    let summary = study.summary.iter().chain(&study.more).map(|sentence| &sentence.text);
     for sentence in summary.chain(&study.warnings) {
         html.push_str(&format!("<p>{}</p>", escaped(sentence)));
     }
@@ -167,6 +170,7 @@ fn escaped(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::document::Headline;
 
     #[test]
     fn files_are_in_the_order_of_order_txt() {
@@ -190,9 +194,16 @@ mod tests {
             schema: ReportPage::SCHEMA,
             title: "</title><script>alert(1)</script>".to_owned(),
             program: String::new(),
+            by: Some("<i>".to_owned()),
             studies: vec![StudyPage {
                 by: Some("</script><b>".to_owned()),
                 items: vec!["<!--<script>".to_owned()],
+                headline: Some(Headline {
+                    value: "<b>".to_owned(),
+                    text: "</noscript>".to_owned(),
+                }),
+                overview: None,
+                more: Vec::new(),
                 facts: Vec::new(),
                 summary: vec!["</noscript><i>".to_owned().into()],
                 warnings: Vec::new(),

@@ -13,6 +13,7 @@ mod flagged;
 mod item_order;
 mod methods;
 mod path;
+mod position_bias;
 mod predictions;
 mod ranking;
 mod ranking_chart;
@@ -99,8 +100,11 @@ pub fn page(findings: &StudyFindings<'_>, limits: &Limits) -> StudyPage {
     let ranked = findings.ranked;
     StudyPage {
         by: ranked.study.by.clone(),
-        facts: summary::facts(findings),
+        headline: summary::headline(findings),
+        overview: ranking_chart::overview(findings, &order),
         summary: summary::sentences(findings, &order),
+        more: summary::more(findings, &order),
+        facts: summary::facts(findings),
         warnings: findings.ranked.warnings.to_vec(),
         items: order.into_names(findings.ranked.items),
         slider,
@@ -118,16 +122,17 @@ fn sections(
     let mut sections = vec![
         ranking::section(findings, order, slider),
         predictions::section(findings, order, limits.predicted),
+        flagged::section(findings, order, suspects),
     ];
+    sections.extend(annotators::section(findings, limits.annotators));
+    sections.push(diagnosis::section(findings));
     if let (Some(slider), Some((method, _))) = (slider, &findings.path) {
         sections.push(path::section(findings, order, slider, *method));
     }
-    sections.push(flagged::section(findings, order, suspects));
     sections.push(methods::section(findings, order));
-    sections.extend(annotators::section(findings, limits.annotators));
+    sections.extend(position_bias::section(findings));
     sections.push(consistency::section(findings, order));
     sections.push(comparisons::section(findings, order));
-    sections.push(diagnosis::section(findings));
     sections
 }
 
@@ -136,7 +141,7 @@ fn sections(
 pub fn figures(findings: &StudyFindings<'_>) -> Vec<Chart> {
     let limits = Limits::default();
     let Prepared { mut order, suspects, slider } = Prepared::new(findings, &limits);
-    let shown = suspects.flagged_in_ranking(findings);
+    let shown = suspects.flagged_in_ranking();
     let sections = sections(findings, &mut order, slider.as_ref(), &shown, &limits);
     sections.into_iter().flat_map(|section| section.charts).collect()
 }

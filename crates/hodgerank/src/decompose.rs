@@ -118,6 +118,7 @@ pub fn decompose(graph: &ComparisonGraph, options: &DecomposeOptions) -> Result<
     for triangle in &mut worst {
         triangle.flows.iter_mut().for_each(|f| *f *= unit);
         triangle.curl *= unit;
+        triangle.energy *= unit * unit;
     }
     let loops = loops::strongest(items, pairs, &flows, options.top_loops);
     let exact = split.outcome.converged && ranked.status == Status::Solved;

@@ -129,6 +129,9 @@ pub enum Error {
     /// A method that judges annotators, and votes without annotators.
     #[error("the method crowd needs the annotator of each vote")]
     NoAnnotators,
+    /// A method that uses the sides on which items were shown, and votes without sides.
+    #[error("the votes do not say on which side each item was shown")]
+    NoSides,
     /// A label that no item has.
     #[error("there is no item {item}")]
     UnknownItem {

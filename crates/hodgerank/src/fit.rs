@@ -24,7 +24,7 @@ use crate::numeric;
 use crate::options::FitOptions;
 use crate::path::{Change, Entry, Parameter, Path, StopAt};
 use crate::select::cross_validation::{self, CrossValidation};
-use crate::select::lapse::vote_size;
+use crate::select::lapse::{LapseTest, vote_size};
 use crate::select::{self, OutlierRule};
 use crate::solve::Method;
 use crate::solve::bradley_terry::{self, BradleyTerryEstimates};
@@ -60,6 +60,8 @@ pub struct Fit {
     pub stop: Option<(Parameter, f64)>,
     /// The cross-validation of λ, for [`OutlierRule::CrossValidation`].
     pub cross_validation: Option<CrossValidation>,
+    /// Whether there are lapses, where the votes decided it: [`OutlierRule::Auto`], and `bt`.
+    pub lapses: Option<LapseTest>,
     /// How the method ended, confirmed by the certificate.
     pub status: Status,
     /// What was checked about the result.
@@ -301,7 +303,7 @@ pub fn path(graph: &ComparisonGraph, options: &FitOptions) -> Result<Path> {
     let half = 0.5 * graph.votes();
     let target = match options.rule() {
         OutlierRule::Auto => Target::Votes(half),
-        _ => target(graph, options.method, options)?.0,
+        _ => target(graph, options.method, options)?.target,
     };
     let method = options.method.unwrap_or_else(|| default_path_method(graph, target));
     let stop = match options.rule() {
@@ -333,6 +335,13 @@ fn compute_path(
     }
 }
 
+/// What an outlier rule amounts to on given votes, and how that was found.
+struct Found {
+    target: Target,
+    cross_validation: Option<CrossValidation>,
+    lapses: Option<LapseTest>,
+}
+
 /// What an outlier rule amounts to on given votes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Target {
@@ -347,13 +356,14 @@ fn robust(
     options: &FitOptions,
     l2_options: &L2Options,
 ) -> Result<Fit> {
-    let (target, cross_validation) = target(graph, method, options)?;
+    let Found { target, cross_validation, lapses } = target(graph, method, options)?;
     let method = method.unwrap_or_else(|| default_path_method(graph, target));
     let mut fit = flag(graph, method, target, options, l2_options)?;
     if cross_validation.as_ref().is_some_and(|found| found.status == Status::IterationLimit) {
         fit.status = Status::IterationLimit;
     }
     fit.cross_validation = cross_validation;
+    fit.lapses = lapses;
     Ok(fit)
 }
 
@@ -432,7 +442,7 @@ fn bradley_terry(
                 flagged[g as usize] = groups.weight[g as usize];
             }
         }
-        Some((target, how)) => {
+        Some(Found { target, cross_validation: how, .. }) => {
             let votes = votes_of(method, target)? as f64;
             let mut reached = 0.0;
             for &g in order.iter() {
@@ -447,6 +457,8 @@ fn bradley_terry(
             cross_validation = how;
         }
     }
+    let BradleyTerryEstimates { lapse_rate: rate, lapse_gain: gain, .. } = found.estimates;
+    let lapses = options.lapse_rate.is_none().then_some(LapseTest { rate, gain });
     certificate.violation = Some(found.solution.info.residual);
     let Solution { scores, status, info } = found.solution;
     Ok(Fit {
@@ -457,6 +469,7 @@ fn bradley_terry(
         entries: Vec::new(),
         stop: None,
         cross_validation,
+        lapses,
         status,
         certificate,
         linear: None,
@@ -475,7 +488,7 @@ fn crowd(graph: &ComparisonGraph, votes: &AnnotatorVotes, options: &FitOptions) 
     let threshold = match options.rule() {
         OutlierRule::Auto => CrowdFlags::MORE_LIKELY_BAD,
         _ => {
-            let (target, how) = target(graph, Some(method), options)?;
+            let Found { target, cross_validation: how, .. } = target(graph, Some(method), options)?;
             let asked = votes_of(method, target)? as f64;
             cross_validation = how;
             certificate.asked = Some(Asked::Votes(asked));
@@ -497,6 +510,7 @@ fn crowd(graph: &ComparisonGraph, votes: &AnnotatorVotes, options: &FitOptions) 
         entries: Vec::new(),
         stop: None,
         cross_validation,
+        lapses: None,
         status,
         certificate,
         linear: None,
@@ -516,11 +530,8 @@ fn by_probability(graph: &ComparisonGraph, probability: &[f64]) -> Vec<u32> {
     order
 }
 
-fn target(
-    graph: &ComparisonGraph,
-    method: Option<Method>,
-    options: &FitOptions,
-) -> Result<(Target, Option<CrossValidation>)> {
+fn target(graph: &ComparisonGraph, method: Option<Method>, options: &FitOptions) -> Result<Found> {
+    let (mut cross_validation, mut lapses) = (None, None);
     let target = match options.rule() {
         OutlierRule::Share(share) => Target::Votes(share * graph.votes()),
         OutlierRule::Count(0) => Target::Nothing,
@@ -545,11 +556,16 @@ fn target(
                     votes_beyond(graph, &solution.scores, lambda)
                 }
             };
-            return Ok((target, Some(found)));
+            cross_validation = Some(found);
+            target
         }
-        OutlierRule::Auto => at_least_one(select::auto(graph)?.votes),
+        OutlierRule::Auto => {
+            let found = select::auto(graph)?;
+            lapses = Some(found.test());
+            at_least_one(found.votes)
+        }
     };
-    Ok((target, None))
+    Ok(Found { target, cross_validation, lapses })
 }
 
 /// The number of votes that Huber-LASSO flags at this λ.
@@ -601,6 +617,7 @@ fn unflagged(graph: &ComparisonGraph, method: Method, solution: Solution) -> Fit
         entries: Vec::new(),
         stop: None,
         cross_validation: None,
+        lapses: None,
         status,
         certificate,
         linear: Some(Linear {
@@ -633,6 +650,7 @@ fn end_of_path(graph: &ComparisonGraph, method: Method, stop: StopAt, path: &Pat
         entries,
         stop: Some((path.parameter, end)),
         cross_validation: None,
+        lapses: None,
         status: path.status,
         certificate: Certificate {
             asked: Asked::of_path(stop, path.parameter),
@@ -662,6 +680,7 @@ fn removal(graph: &ComparisonGraph, method: Method, found: Removal, k: Option<u6
         entries: Vec::new(),
         stop: None,
         cross_validation: None,
+        lapses: None,
         status: found.solution.status,
         certificate,
         linear: None,

@@ -31,6 +31,7 @@ mod sparse;
 mod system;
 mod whole_votes;
 
+pub(crate) use dense::{BLOCK_COLUMNS, add_products, columns_of, factorise};
 pub use error_bound::{ErrorBound, FittedVotes, MAX_ERROR, error_bound};
 pub use matrix::{LaplacianBlock, LaplacianMatrix};
 pub(crate) use pair_laplacian::{LaplacianChunk, StepSystem};

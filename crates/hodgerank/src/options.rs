@@ -2,8 +2,9 @@
 //!
 //! A row of the table below is a field of [`FitOptions`], a setter of [`FitOptions`] and of
 //! [`Ranker`], a flag of the program and, through the flag, a Python keyword. `used_by` names the
-//! methods that read the option; giving it to another method is an error, because it would be
-//! ignored silently.
+//! methods that read the option (none: all methods), `ignored_by` those that do not. Giving an option to a
+//! method that does not read it is an error. If no method is given, options with `ignored_by` are
+//! accepted, and [`FitOptions::ignored_by`] says which of them the method that was chosen does not read.
 
 use crate::communicator::Communicator;
 use crate::error::{Error, Result};
@@ -17,8 +18,49 @@ use crate::solve::lasso_l2::Protocol;
 use crate::solve::pc_lasso::PcLassoOptions;
 use crate::solve::{BradleyTerryOptions, CrowdOptions, L2Options, Method, RidgeOptions};
 
+/// Which methods read an option.
+#[derive(Debug, Clone, Copy)]
+enum Usage {
+    /// Only these, or all if there are none.
+    By(&'static [Method]),
+    /// All but these.
+    NotBy(&'static [Method]),
+}
+
+impl Usage {
+    const fn used_by(methods: &'static [Method]) -> Self {
+        Self::By(methods)
+    }
+
+    const fn ignored_by(methods: &'static [Method]) -> Self {
+        Self::NotBy(methods)
+    }
+
+    fn includes(self, method: Method) -> bool {
+        match self {
+            Self::By(methods) => methods.is_empty() || methods.contains(&method),
+            Self::NotBy(methods) => !methods.contains(&method),
+        }
+    }
+
+    /// The names of the methods that read the option.
+    fn methods(self) -> Vec<&'static str> {
+        let all = Method::ALL.iter().filter(|method| self.includes(**method));
+        all.map(|method| method.as_str()).collect()
+    }
+}
+
+/// An option that was given and that a method does not read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct IgnoredOption {
+    /// The option, spelled as the field.
+    pub option: &'static str,
+    /// The methods that read it.
+    pub methods: Vec<&'static str>,
+}
+
 macro_rules! fit_options {
-    ($($(#[$attribute:meta])* $name:ident: $type:ty = $default:expr, used_by [$($method:ident),*];)*) => {
+    ($($(#[$attribute:meta])* $name:ident: $type:ty = $default:expr, $usage:ident [$($method:ident),*];)*) => {
         /// Options of [`crate::fit()`]: the method, the outlier rule, and what single methods read.
         #[derive(Debug, Clone, Copy, PartialEq)]
         #[cfg_attr(feature = "clap", derive(clap::Args), command(next_help_heading = "Method"))]
@@ -43,19 +85,16 @@ macro_rules! fit_options {
                 }
             )*
 
-            /// Refuses the first option that was given and that the method does not read.
-            fn check_unused(&self) -> Result<()> {
+            /// Every option that was given, with the methods that read it.
+            fn given(&self) -> Vec<(&'static str, Usage)> {
                 let default = Self::default();
+                let mut given = Vec::new();
                 $(
-                    let methods: &[Method] = &[$(Method::$method),*];
-                    let is_read = methods.is_empty()
-                        || self.method.is_some_and(|method| methods.contains(&method));
-                    if !is_read && self.$name != default.$name {
-                        let methods = methods.iter().map(|method| method.as_str()).collect();
-                        return Err(Error::UnusedOption { option: stringify!($name), methods });
+                    if self.$name != default.$name {
+                        given.push((stringify!($name), Usage::$usage(&[$(Method::$method),*])));
                     }
                 )*
-                Ok(())
+                given
             }
         }
 
@@ -80,6 +119,10 @@ macro_rules! fit_options {
     };
 }
 
+/// The heading in `--help` of options that few people need.
+#[cfg(feature = "clap")]
+const EXPERT: &str = "Expert options";
+
 fit_options! {
     /// Ranking method [default: crowd if annotators are known, otherwise bt; iss for
     /// graded votes without annotators]
@@ -94,27 +137,27 @@ fit_options! {
         default_value_t = OutlierRule::default(),
         value_parser = parse_rule
     ))]
-    outliers: OutlierRule = OutlierRule::default(), used_by [];
+    outliers: OutlierRule = OutlierRule::default(), ignored_by [L2, Ridge, PcLasso];
 
     /// Seed of --outliers cv and of predict --holdout [default: 0]
-    #[cfg_attr(feature = "clap", arg(long, value_name = "N"))]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "N", help_heading = EXPERT))]
     seed: Option<u64> = None, used_by [];
 
     /// Residual above which hlasso and lasso-l2 flag a vote (same as --outliers lambda=L); penalty
     /// of pc-lasso
-    #[cfg_attr(feature = "clap", arg(long, value_name = "L", allow_negative_numbers = true))]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "L", allow_negative_numbers = true, help_heading = EXPERT))]
     lambda: Option<f64> = None, used_by [HuberLasso, LassoL2, PcLasso];
 
     /// Time at which lbi and iss stop (same as --outliers time=T)
-    #[cfg_attr(feature = "clap", arg(long, value_name = "T", allow_negative_numbers = true))]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "T", allow_negative_numbers = true, help_heading = EXPERT))]
     time: Option<f64> = None, used_by [Bregman, InverseScaleSpace];
 
     /// Damping of lbi: larger values reduce bias and need more steps [default: from the data]
-    #[cfg_attr(feature = "clap", arg(long, value_name = "K", allow_negative_numbers = true))]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "K", allow_negative_numbers = true, help_heading = EXPERT))]
     kappa: Option<f64> = None, used_by [Bregman];
 
     /// Time step of lbi [default: the longest step that converges well]
-    #[cfg_attr(feature = "clap", arg(long, value_name = "DT", allow_negative_numbers = true))]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "DT", allow_negative_numbers = true, help_heading = EXPERT))]
     dt: Option<f64> = None, used_by [Bregman];
 
     /// Algorithm of the paper that updates the scores in lbi
@@ -122,47 +165,51 @@ fit_options! {
         long,
         value_enum,
         value_name = "N",
-        default_value_t = Algorithm::default()
+        default_value_t = Algorithm::default(),
+        help_heading = EXPERT
     ))]
     algorithm: Algorithm = Algorithm::default(), used_by [Bregman];
 
     /// Order in which hlasso and lasso-l2 flag votes
-    #[cfg_attr(feature = "clap", arg(long, value_enum, default_value_t = Protocol::default()))]
+    #[cfg_attr(feature = "clap", arg(long, value_enum, default_value_t = Protocol::default(), help_heading = EXPERT))]
     protocol: Protocol = Protocol::default(), used_by [HuberLasso, LassoL2];
 
     /// Strength of the shrinkage towards zero of ridge [default: 1]
-    #[cfg_attr(feature = "clap", arg(long, value_name = "A", allow_negative_numbers = true))]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "A", allow_negative_numbers = true, help_heading = EXPERT))]
     ridge: Option<f64> = None, used_by [Ridge];
 
     /// Precision of the prior of bt and crowd; 0 is no prior [default: estimated]
-    #[cfg_attr(feature = "clap", arg(long, value_name = "LAMBDA", allow_negative_numbers = true))]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "LAMBDA", allow_negative_numbers = true, help_heading = EXPERT))]
     prior: Option<f64> = None, used_by [BradleyTerry, Crowd];
 
     /// Share of votes that are lapses in bt: answers that do not depend on the items [default:
     /// estimated]
-    #[cfg_attr(feature = "clap", arg(long, value_name = "SHARE", allow_negative_numbers = true))]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "SHARE", allow_negative_numbers = true, help_heading = EXPERT))]
     lapse_rate: Option<f64> = None, used_by [BradleyTerry];
 
     /// How linear systems are solved
-    #[cfg_attr(feature = "clap", arg(long, value_enum, default_value_t = BackendChoice::default()))]
-    backend: BackendChoice = BackendChoice::default(), used_by [];
+    #[cfg_attr(feature = "clap", arg(long, value_enum, default_value_t = BackendChoice::default(), help_heading = EXPERT))]
+    backend: BackendChoice = BackendChoice::default(), ignored_by [PcLasso];
 
     /// Relative residual at which an iterative solver stops
     #[cfg_attr(feature = "clap", arg(
         long,
         value_name = "R",
         default_value_t = L2Options::default().tolerance,
-        allow_negative_numbers = true
+        allow_negative_numbers = true,
+        help_heading = EXPERT
     ))]
-    tolerance: f64 = L2Options::default().tolerance, used_by [];
+    tolerance: f64 = L2Options::default().tolerance, ignored_by [PcLasso, BradleyTerry, Crowd];
 
     /// Maximum number of iterations of an iterative solver
     #[cfg_attr(feature = "clap", arg(
         long,
         value_name = "N",
-        default_value_t = L2Options::default().max_iterations
+        default_value_t = L2Options::default().max_iterations,
+        help_heading = EXPERT
     ))]
-    max_iterations: usize = L2Options::default().max_iterations, used_by [];
+    max_iterations: usize = L2Options::default().max_iterations,
+        ignored_by [PcLasso, BradleyTerry, Crowd];
 }
 
 impl FitOptions {
@@ -178,8 +225,25 @@ impl FitOptions {
     /// # Errors
     /// [`Error::BadOption`] or [`Error::UnusedOption`] for the first option at fault.
     pub fn validate(&self) -> Result<()> {
-        self.check_unused()?;
-        self.validate_values()
+        let is_refused = |usage: Usage| match (self.method, usage) {
+            (Some(method), usage) => !usage.includes(method),
+            (None, Usage::By(methods)) => !methods.is_empty(),
+            (None, Usage::NotBy(_)) => false,
+        };
+        match self.given().into_iter().find(|(_, usage)| is_refused(*usage)) {
+            Some((option, usage)) => Err(Error::UnusedOption { option, methods: usage.methods() }),
+            None => self.validate_values(),
+        }
+    }
+
+    /// The options that were given and that this method does not read: it was chosen for the votes, so that
+    /// [`FitOptions::validate`] could not refuse them.
+    #[must_use]
+    pub fn ignored_by(&self, method: Method) -> Vec<IgnoredOption> {
+        let ignored = self.given().into_iter().filter(|(_, usage)| !usage.includes(method));
+        let named =
+            |(option, usage): (_, Usage)| IgnoredOption { option, methods: usage.methods() };
+        ignored.map(named).collect()
     }
 
     /// [`FitOptions::validate`] for options that several methods share: each reads its own.

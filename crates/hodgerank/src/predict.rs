@@ -108,6 +108,23 @@ impl<'a> Predictor<'a> {
         }
     }
 
+    /// The expected share of careful annotators' answers that agree with the ranking, on the pairs of the
+    /// votes that prefer an item and as often as they were asked. Pairs with equal scores do not count, as
+    /// in the agreement of the votes. None without such votes, or without probabilities.
+    #[must_use]
+    pub fn expected_agreement(&self) -> Option<f64> {
+        let groups = self.study.graph.groups();
+        let (mut agreeing, mut decided) = (0.0, 0.0);
+        for g in (0..groups.len()).filter(|&g| groups.y[g] != 0.0) {
+            let Some(log_odds) = self.log_odds(groups.left[g], groups.right[g]) else { continue };
+            if self.difference(groups.left[g], groups.right[g]) != Some(0.0) {
+                decided += groups.weight[g];
+                agreeing += groups.weight[g] * logistic(log_odds.abs());
+            }
+        }
+        (decided > 0.0).then(|| agreeing / decided)
+    }
+
     /// The interval of the probability: that of the difference of the scores, if it is known.
     fn interval(&self, left: u32, right: u32) -> Option<(f64, f64)> {
         let found = self.study.uncertainty.as_ref()?;

@@ -20,7 +20,7 @@ use crate::graph::ComparisonGraph;
 use crate::solve::{L2Options, l2};
 
 use cross_validation::CrossValidationOptions;
-use lapse::{Lapse, SidedEstimate};
+use lapse::{Lapse, LapseTest, SidedEstimate};
 pub(crate) use likelihood::negligible_gain;
 use likelihood::{MaximumLikelihood, Rate, SidedVotes, maximise};
 
@@ -84,10 +84,22 @@ impl OutlierRule {
 pub struct Auto {
     /// Number of votes to flag.
     pub votes: f64,
+    /// The share of votes that are lapses. For votes with sides it is twice the share of reversed votes,
+    /// because half of the lapses agree with the ranking by chance.
+    pub lapse_rate: f64,
     /// The final estimate. For votes with sides its units are those of the maximum-likelihood scores.
     pub lapse: Lapse,
     /// Optimisation steps (votes with sides) or rounds (graded votes) until convergence.
     pub rounds: usize,
+}
+
+impl Auto {
+    /// Whether there are lapses, and how clearly.
+    #[must_use]
+    pub fn test(&self) -> LapseTest {
+        let is_supported = self.lapse.lambda.is_finite();
+        LapseTest { rate: if is_supported { self.lapse_rate } else { 0.0 }, gain: self.lapse.gain }
+    }
 }
 
 /// Estimates how many votes are lapses.
@@ -123,7 +135,7 @@ fn auto_sided(graph: &ComparisonGraph, size: f64) -> Auto {
     let Some(found) = maximise_both(&mut votes, size) else {
         let start = likelihood::least_squares(&mut votes);
         let lapse = lapse::estimate_sided(&votes, &start, size).lapse;
-        return Auto { votes: 0.0, lapse, rounds: 0 };
+        return Auto { votes: 0.0, lapse_rate: 0.0, lapse, rounds: 0 };
     };
     let LapseModel { scores, lapse, steps } = found;
     // A vote that agrees with the ranking is never a lapse, however different the scores.
@@ -132,7 +144,7 @@ fn auto_sided(graph: &ComparisonGraph, size: f64) -> Auto {
         far.map(|(_, _, against)| against).sum::<f64>()
     });
     let flagged = graph.communicator().sum_scalar(flagged.iter().sum());
-    Auto { votes: flagged, lapse, rounds: steps }
+    Auto { votes: flagged, lapse_rate: 2.0 * lapse.rate, lapse, rounds: steps }
 }
 
 /// Scores and lapses of maximum likelihood.
@@ -325,7 +337,7 @@ fn flag_graded(graph: &ComparisonGraph) -> Result<GradedFlags> {
         };
         let is_gross = votes > 0.0 && largest(true) > GROSS_RATIO * largest(false);
         flagged = now;
-        let auto = Auto { votes, lapse, rounds };
+        let auto = Auto { votes, lapse_rate: lapse.rate, lapse, rounds };
         if is_final && !is_gross {
             return Ok(GradedFlags { auto, rest: None });
         }

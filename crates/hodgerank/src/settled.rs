@@ -102,19 +102,20 @@ impl Settled {
             false => format!("{next} is not certain yet"),
         };
         match self.places {
-            0 => format!("No place is settled: {tier}."),
+            0 => format!("First place is not settled: {tier}."),
             1 => format!("First place is settled; {tier}."),
             places => format!("The top {places} are settled; {tier}."),
         }
     }
 }
 
-/// "rank 4" or "ranks 4 to 9".
+/// "rank 4", "ranks 4 and 5" or "ranks 4 to 9".
 impl fmt::Display for TierRanks {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.first == self.last {
-            true => write!(f, "rank {}", self.first),
-            false => write!(f, "ranks {} to {}", self.first, self.last),
+        match self.last - self.first {
+            0 => write!(f, "rank {}", self.first),
+            1 => write!(f, "ranks {} and {}", self.first, self.last),
+            _ => write!(f, "ranks {} to {}", self.first, self.last),
         }
     }
 }
@@ -131,7 +132,7 @@ mod tests {
         assert_eq!(settled.places, 2);
         let spans: Vec<_> = settled.tiers.iter().map(|tier| (tier.first, tier.last)).collect();
         assert_eq!(spans, [(1, 1), (2, 2), (3, 4), (5, 5)]);
-        assert_eq!(settled.sentence(), "The top 2 are settled; ranks 3 to 4 form one tier.");
+        assert_eq!(settled.sentence(), "The top 2 are settled; ranks 3 and 4 form one tier.");
     }
 
     #[test]
@@ -144,16 +145,16 @@ mod tests {
         assert_eq!(sentence(&all[..2], &tiers[..2]), "Both ranks are settled.");
         assert_eq!(
             sentence(&[(1, 5); 5], &[1; 5]),
-            "No place is settled: ranks 1 to 5 form one tier."
+            "First place is not settled: ranks 1 to 5 form one tier."
         );
         assert_eq!(
             sentence(&[(1, 1), (2, 3), (2, 3)], &[1, 2, 2]),
-            "First place is settled; ranks 2 to 3 form one tier."
+            "First place is settled; ranks 2 and 3 form one tier."
         );
         // The best item is surely better than the second, and perhaps not than the third.
         assert_eq!(
             sentence(&[(1, 2), (2, 3), (1, 3)], &[1, 2, 2]),
-            "No place is settled: rank 1 is not certain yet."
+            "First place is not settled: rank 1 is not certain yet."
         );
         let alone = Settled::new(&[(1, 1)], &[1]);
         assert!(alone.is_complete() && alone.next_tier().is_none());

@@ -125,6 +125,12 @@ impl Simulation {
         &self.truth
     }
 
+    /// The number of votes that are still to come.
+    #[must_use]
+    pub fn remaining(&self) -> u64 {
+        self.remaining
+    }
+
     /// The kind of each annotator, in the order of the options; empty without annotators.
     #[must_use]
     pub fn annotators(&self) -> &[AnnotatorKind] {

@@ -5,33 +5,57 @@ use std::io;
 use hodgerank::ranking::with_decimals;
 use hodgerank_commands::compare::{CompareDocument, MethodComparison, MethodRanking};
 
-use crate::output::{FormattedText, Style};
-use crate::ranking_table::{column_width, visible, write_by};
+use crate::output::FormattedText;
+use crate::page::Page;
+use crate::ranking_table::visible;
+use crate::text_table::{Cells, Column, Label, TextTable};
 
 impl FormattedText for CompareDocument {
-    fn write_text(&self, style: Style, out: &mut dyn io::Write) -> io::Result<()> {
-        self.comparisons.iter().try_for_each(|comparison| draw(comparison, style, out))
+    fn write_text(&self, page: &mut Page<'_>) -> io::Result<()> {
+        self.comparisons.iter().try_for_each(|comparison| write(comparison, page))
     }
 }
 
-/// Items in the order of the reference method; other ranks are marked with a star.
-fn draw(comparison: &MethodComparison, style: Style, out: &mut dyn io::Write) -> io::Result<()> {
-    write_by(comparison.by.as_deref(), out)?;
-    let reference = comparison.methods.iter().find(|m| m.name == comparison.reference);
-    let lead = reference.or(comparison.methods.first());
+/// Nine methods with scores need a wide terminal. Ranks alone need less; if even they do not fit, the
+/// table is split into blocks.
+fn write(comparison: &MethodComparison, page: &mut Page<'_>) -> io::Result<()> {
+    page.by(comparison.by.as_deref())?;
+    let order = order(comparison, page);
+    let wide = table(comparison, &order, true);
+    let has_scores = !page.is_split(&wide);
+    let table = if has_scores { wide } else { table(comparison, &order, false) };
+    page.blocks(&table)?;
+    page.paragraph(&format!("* rank differs from {}", comparison.reference))?;
+    if !has_scores {
+        page.name_left_out(&["scores"])?;
+    }
+    page.more(comparison.items.len(), "items")
+}
+
+/// The items that are shown, in the order of the reference method.
+fn order(comparison: &MethodComparison, page: &Page<'_>) -> Vec<usize> {
     let mut order: Vec<usize> = (0..comparison.items.len()).collect();
-    if let Some(lead) = lead {
+    if let Some(lead) = reference(comparison).or(comparison.methods.first()) {
         order.sort_by_key(|&i| lead.ranks[i]);
     }
-    if style.top > 0 {
-        order.truncate(style.top);
-    }
-    let mut names: Vec<String> = vec!["item".to_owned()];
-    names.extend(order.iter().map(|&i| visible(&comparison.items[i])));
-    names.push("votes flagged".to_owned());
+    order.truncate(page.shown(order.len()));
+    order
+}
+
+fn reference(comparison: &MethodComparison) -> Option<&MethodRanking> {
+    comparison.methods.iter().find(|method| method.name == comparison.reference)
+}
+
+/// A column for each method; ranks that differ from the reference are marked with a star.
+fn table(comparison: &MethodComparison, order: &[usize], with_scores: bool) -> TextTable {
+    let reference = reference(comparison);
     let place = comparison.methods.iter().position(|m| m.name == comparison.reference);
-    names.extend(place.map(|_| format!("τ with {}", comparison.reference)));
-    let column = |(m, method): (usize, &MethodRanking), with_scores: bool| {
+    let mut names: Vec<Label> =
+        order.iter().map(|&i| Label::new(visible(&comparison.items[i]))).collect();
+    names.push(Label::new("votes flagged".to_owned()));
+    names.extend(place.map(|_| Label::new(format!("τ with {}", comparison.reference))));
+    let mut columns = vec![Column::new("item", Cells::Label(names))];
+    for (m, method) in comparison.methods.iter().enumerate() {
         let cell = |&i: &usize| {
             let differs = reference.is_some_and(|r| r.ranks[i] != method.ranks[i]);
             let star = if differs { "*" } else { "" };
@@ -42,61 +66,10 @@ fn draw(comparison: &MethodComparison, style: Style, out: &mut dyn io::Write) ->
             };
             format!("{}{star}{score}", method.ranks[i])
         };
-        let mut cells: Vec<String> = vec![method.name.to_owned()];
-        cells.extend(order.iter().map(cell));
+        let mut cells: Vec<String> = order.iter().map(cell).collect();
         cells.push(method.flagged.to_string());
         cells.extend(place.map(|place| format!("{:.3}", comparison.kendall[place][m])));
-        cells
-    };
-    let columns = |with_scores: bool| -> Vec<Vec<String>> {
-        comparison.methods.iter().enumerate().map(|method| column(method, with_scores)).collect()
-    };
-    // Nine methods with scores need a wide terminal. Ranks alone need less; if even they do not fit,
-    // the table is split into blocks.
-    let width = usize::from(style.width);
-    let (wide, narrow) = (columns(true), columns(false));
-    let with_scores = blocks(&names, &wide, width).len() <= 1;
-    let shown = if with_scores { wide } else { narrow };
-    for block in blocks(&names, &shown, width) {
-        let mut table = style.table();
-        let row = |r: usize| std::iter::once(&names).chain(block).map(move |cells| &cells[r]);
-        table.set_header(row(0));
-        for r in 1..names.len() {
-            table.add_row(row(r));
-        }
-        writeln!(out, "{table}")?;
+        columns.push(Column::new(method.name, Cells::Phrase(cells)));
     }
-    writeln!(out, "* rank differs from {}", comparison.reference)?;
-    if !with_scores {
-        writeln!(
-            out,
-            "scores are shown in wider terminals and with --format csv, json or parquet"
-        )?;
-    }
-    Ok(())
-}
-
-/// Splits the columns into blocks that fit next to the labels.
-pub(super) fn blocks<'a>(
-    names: &[String],
-    columns: &'a [Vec<String>],
-    width: usize,
-) -> Vec<&'a [Vec<String>]> {
-    let text = |cells: &'a [String]| cells.iter().map(String::as_str);
-    let label_width = column_width(names.iter().map(String::as_str), true);
-    let widths: Vec<usize> = columns.iter().map(|cells| column_width(text(cells), false)).collect();
-    let mut blocks = Vec::new();
-    let mut start = 0;
-    while start < columns.len() {
-        let mut end = start + 1;
-        // The last column has no margin after it.
-        while end < columns.len()
-            && label_width + widths[start..=end].iter().sum::<usize>() <= width + 1
-        {
-            end += 1;
-        }
-        blocks.push(&columns[start..end]);
-        start = end;
-    }
-    blocks
+    TextTable::new(columns)
 }

@@ -2,11 +2,11 @@
 
 use std::io::Write as _;
 
-use clap::{Args, CommandFactory as _};
+use clap::Args;
 use clap_complete::{Shell, generate};
 use hodgerank_io::write::Outputs;
 
-use crate::args::ProgramArgs;
+use crate::args::definition;
 use crate::failure::RunFailure;
 
 /// Arguments of `completions`.
@@ -20,7 +20,7 @@ pub(crate) struct CompletionsArgs {
 /// Writes the completions to standard output.
 pub(crate) fn run(args: &CompletionsArgs) -> Result<(), RunFailure> {
     let mut script = Vec::new();
-    generate(args.shell, &mut ProgramArgs::command(), "hodgerank", &mut script);
+    generate(args.shell, &mut definition(), "hodgerank", &mut script);
     let mut output = Outputs::new(&[]).standard()?;
     output.write_all(&script).map_err(|error| output.error(error))?;
     Ok(output.finish()?)

@@ -11,9 +11,12 @@ use hodgerank::{
     AnnotatorVotes, Comparison, FitOptions, Groups, IntervalOptions, RankedStudy, Study,
 };
 use hodgerank_commands::rank::{AnnotatorLists, RankDocument};
-use hodgerank_commands::{UncountedRows, estimate_uncertainty, rank_study, report, simulate};
+use hodgerank_commands::{
+    Provenance, UncountedRows, estimate_uncertainty, rank_study, report, simulate,
+};
 use hodgerank_io::text::visible_name;
 use hodgerank_io::write::Outputs;
+use hodgerank_report::figure::FigureOptions;
 
 use crate::failure::RunFailure;
 use crate::output::OutputOptions;
@@ -28,7 +31,7 @@ pub(crate) struct DemoArgs {
     /// File for the report
     #[arg(long, short, value_name = "FILE", default_value = "hodgerank-demo.html")]
     output: String,
-    /// Also write each chart of the report to this folder, as SVG and PNG
+    /// Also write each chart of the report to this folder, as SVG, PDF and PNG
     #[arg(long, value_name = "DIR")]
     figures: Option<String>,
 }
@@ -100,14 +103,20 @@ pub(crate) fn run(args: &DemoArgs, terminal: &Terminal) -> Result<(), RunFailure
     let document = RankDocument {
         studies: vec![ranked],
         annotators: AnnotatorLists::None,
+        corrected: Vec::new(),
         changes: Vec::new(),
         uncounted: UncountedRows::default(),
     };
     let options = OutputOptions { top: COFFEES.len(), ..OutputOptions::default() };
-    options.to_output(table)?.write(&document)?;
+    options.to_output(table)?.write(&document, &Provenance::default())?;
     let title = "Which coffee? (a synthetic study)".to_owned();
-    let figures = args.figures.as_deref().map(|folder| (Path::new(folder), &mut outputs));
-    report::write(&document.studies, &[], title, figures, page, terminal)?;
+    let figures = args.figures.as_deref().map(|folder| report::ReportFigures {
+        folder: Path::new(folder),
+        options: FigureOptions::default(),
+        outputs: &mut outputs,
+    });
+    let options = report::PageOptions { title, ..report::PageOptions::default() };
+    report::write(&document.studies, options, figures, page, terminal)?;
     let install = match is_installed() {
         true => "",
         false => {

@@ -6,10 +6,11 @@ use std::io;
 
 use hodgerank_commands::diagnose::Diagnosed;
 
-use crate::output::{FormattedText, Style};
+use crate::output::FormattedText;
+use crate::page::Page;
 
 impl FormattedText for Diagnosed {
-    fn write_text(&self, style: Style, out: &mut dyn io::Write) -> io::Result<()> {
-        self.studies.iter().try_for_each(|study| draw::write(study, style, out))
+    fn write_text(&self, page: &mut Page<'_>) -> io::Result<()> {
+        self.studies.iter().try_for_each(|study| draw::write(study, page))
     }
 }

@@ -1,23 +1,26 @@
 //! `hodgerank experiment`: repeats the paper's experiments and compares the results with its claims.
 
-use std::io::Write as _;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use clap::Args;
 use hodgerank_experiment::{Claim, Experiment, Findings, Settings};
-use hodgerank_io::write::{Column, LabelStyle, Output, Outputs, Table};
-use hodgerank_report::figure;
+use hodgerank_io::write::{self, LabelStyle, Output, Outputs, Table};
+use hodgerank_report::figure::{self, FigureOptions};
 
 use crate::failure::RunFailure;
 use crate::output::{OutputOptions, Style};
+use crate::page::{Markup, Page};
 use crate::terminal::{Task, Terminal};
+use crate::text_table::{Column, TextTable};
 
 /// Arguments of `experiment`.
 #[derive(Debug, Args)]
 pub(crate) struct ExperimentArgs {
-    /// bias, c2, auc, image, speedup, tables, faces, shoes, selection, accuracy, coverage, or all
+    /// bias, c2, auc, image, speedup, tables, faces, shoes, selection, accuracy, coverage,
+    /// position-bias, or all
     #[arg(value_name = "NAME", value_parser = parse_name)]
     name: Named,
     /// Folder for data (CSV) and figures; created if it does not exist
@@ -29,12 +32,15 @@ pub(crate) struct ExperimentArgs {
     /// Seed; the same seed gives the same results except for times
     #[arg(long, value_name = "SEED", default_value_t = 0)]
     seed: u64,
-    /// Folder of the real data, for `tables`
+    /// Folder of the real data, for `tables` and `position-bias`
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
     /// Image for `image`: PGM (P2 or P5) or PNG [default: a generated one]
     #[arg(long, value_name = "FILE")]
     image: Option<PathBuf>,
+    /// Format of the table of claims
+    #[arg(long, value_enum, default_value_t = Markup::Terminal)]
+    format: Markup,
 }
 
 /// One experiment, or all.
@@ -52,7 +58,7 @@ fn parse_name(name: &str) -> Result<Named, String> {
 }
 
 pub(crate) fn run(args: &ExperimentArgs, terminal: &Terminal) -> Result<(), RunFailure> {
-    let ExperimentArgs { name, out, full, seed, data, image } = args;
+    let ExperimentArgs { name, out, full, seed, data, image, format } = args;
     let settings = Settings { full: *full, seed: *seed, data: data.clone(), image: image.clone() };
     let mut experiments = match *name {
         Named::One(experiment) => vec![experiment],
@@ -74,10 +80,15 @@ pub(crate) fn run(args: &ExperimentArgs, terminal: &Terminal) -> Result<(), RunF
         let findings = find(experiment, &settings, terminal)?;
         write_data(experiment, &findings, out, &mut outputs)?;
         terminal.run(Task::Step("drawing"), || {
-            figure::write(&findings.charts, out, "--out", &mut outputs)
+            figure::write(&findings.charts, out, "--out", &FigureOptions::default(), &mut outputs)
         })?;
         let seconds = started.elapsed().as_secs_f64();
-        print(experiment, &findings, &settings, seconds, outputs.standard()?)?;
+        let mut output = outputs.standard()?;
+        let style = Style::new(&OutputOptions::default());
+        let page = &mut Page::new(*format, style, &mut output);
+        let written = write_page(experiment, &findings, settings.seed, seconds, page);
+        written.map_err(|error| output.error(error))?;
+        output.finish()?;
     }
     Ok(())
 }
@@ -115,40 +126,39 @@ fn write_data(
 
 fn claims_table(claims: &[Claim]) -> Table {
     let text = |of: fn(&Claim) -> Option<&String>| {
-        Column::Text(claims.iter().map(|claim| of(claim).cloned()).collect())
+        write::Column::Text(claims.iter().map(|claim| of(claim).cloned()).collect())
     };
     let mut table = Table::default();
     table.push("claim", text(|claim| Some(&claim.claim)));
     table.push("paper", text(|claim| claim.paper.as_ref()));
     table.push("found", text(|claim| Some(&claim.found)));
-    table.push("holds", Column::Truth(claims.iter().map(|claim| claim.holds).collect()));
+    table.push("holds", write::Column::Truth(claims.iter().map(|claim| claim.holds).collect()));
     table
 }
 
-fn print(
+fn write_page(
     experiment: Experiment,
     findings: &Findings,
-    settings: &Settings,
+    seed: u64,
     seconds: f64,
-    mut output: Output,
-) -> Result<(), RunFailure> {
-    let mut table = Style::new(&OutputOptions::default()).table();
-    table.set_header(["holds", "claim", "found", "the paper"]);
-    for claim in &findings.claims {
-        let holds = if claim.holds { "yes" } else { "NO" };
-        let paper = claim.paper.as_deref().unwrap_or("–");
-        table.add_row([holds, &claim.claim, &claim.found, paper]);
-    }
-    let held = findings.claims.iter().filter(|claim| claim.holds).count();
-    let written = writeln!(
-        output,
-        "── {} ──\n{}\n\n{table}\n{held} of {} claims hold; seed {}, {seconds:.1} s\n",
-        experiment.as_str(),
-        findings.title,
-        findings.claims.len(),
-        settings.seed,
-    );
-    written.map_err(|error| output.error(error))?;
-    output.finish()?;
-    Ok(())
+    page: &mut Page<'_>,
+) -> io::Result<()> {
+    let claims = &findings.claims;
+    page.heading(experiment.as_str())?;
+    page.paragraph(&findings.title)?;
+    page.gap()?;
+    page.table(&TextTable::new(vec![
+        Column::phrases("holds", claims, |claim| {
+            if claim.holds { "yes".to_owned() } else { "NO".to_owned() }
+        }),
+        Column::sentences("claim", claims, |claim| claim.claim.clone()),
+        Column::sentences("found", claims, |claim| claim.found.clone()),
+        Column::sentences("the paper", claims, |claim| {
+            claim.paper.clone().unwrap_or_else(|| "–".to_owned())
+        }),
+    ]))?;
+    let held = claims.iter().filter(|claim| claim.holds).count();
+    let all = claims.len();
+    page.paragraph(&format!("{held} of {all} claims hold; seed {seed}, {seconds:.1} s"))?;
+    page.gap()
 }

@@ -4,10 +4,10 @@ use std::io;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use clap::{Args, Command, CommandFactory as _};
+use clap::{Args, Command};
 use hodgerank_io::write::{Output, Outputs};
 
-use crate::args::ProgramArgs;
+use crate::args::definition;
 use crate::failure::RunFailure;
 use crate::terminal::Terminal;
 
@@ -54,7 +54,7 @@ fn write(page: &Page, folder: &Path, outputs: &mut Outputs) -> Result<Output, Ru
 
 /// The page of the program, then those of its commands: `hodgerank-rank.1` and so on.
 fn pages() -> io::Result<Vec<Page>> {
-    let mut program = ProgramArgs::command();
+    let mut program = definition();
     // Gives commands the names of their pages.
     program.build();
     let commands = program.get_subcommands().filter(|command| command.get_name() != "help");
@@ -76,7 +76,7 @@ mod tests {
     fn every_command_has_a_page() {
         let pages = pages().unwrap();
         let names: Vec<&str> = pages.iter().map(|page| page.name.as_str()).collect();
-        let commands = ProgramArgs::command();
+        let commands = definition();
         for command in commands.get_subcommands() {
             let name = format!("hodgerank-{}.1", command.get_name());
             assert!(names.contains(&name.as_str()), "{name}");

@@ -6,28 +6,29 @@ use std::io;
 
 use hodgerank_commands::rank::RankDocument;
 
-use crate::output::{FormattedText, Style};
+use crate::output::FormattedText;
+use crate::page::Page;
 use crate::ranking_table;
 use crate::terminal::thousands;
 
 impl FormattedText for RankDocument {
-    fn write_text(&self, style: Style, out: &mut dyn io::Write) -> io::Result<()> {
+    fn write_text(&self, page: &mut Page<'_>) -> io::Result<()> {
         for (k, study) in self.studies.iter().enumerate() {
             match self.changes_of(k) {
-                None => ranking_table::write(study, style, out, |rows, numbers, out| {
-                    writeln!(out, "{}", ranking_table::draw(rows, numbers, style))
-                })?,
+                None => ranking_table::write(study, page, ranking_table::table)?,
                 Some(found) => {
-                    ranking_table::write(study, style, out, |rows, numbers, out| {
-                        changes::write_rows(rows, &found.items, numbers, style, out)
+                    ranking_table::write(study, page, |rows, numbers| {
+                        changes::table(rows, &found.items, numbers)
                     })?;
-                    changes::write_summary(found, style, out)?;
+                    changes::write_summary(found, page)?;
                 }
             }
         }
         match self.uncounted.rejected.rows {
             0 => Ok(()),
-            rows => writeln!(out, "{} rows were rejected and not counted", thousands(rows)),
+            rows => {
+                page.paragraph(&format!("{} rows were rejected and not counted", thousands(rows)))
+            }
         }
     }
 }

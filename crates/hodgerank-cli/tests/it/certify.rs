@@ -129,7 +129,7 @@ fn text_says_what_is_proven() {
     ] {
         assert!(sentence.contains(part), "{part}: {}", run.text());
     }
-    assert!(run.text().lines().all(|line| line.chars().count() <= 80), "{}", run.text());
+    assert!(run.text().lines().all(|line| line.chars().count() <= 100), "{}", run.text());
     // Nothing can be removed that changes the order of two items with one vote.
     dir.write("one.csv", "winner,loser\na,b\n");
     let run = dir.run(&["certify", "one.csv", "--method", "l2"]).success();

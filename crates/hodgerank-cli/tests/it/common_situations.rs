@@ -1,5 +1,5 @@
-//! Situations that every command must handle: a closed pipe, a narrow terminal, input without
-//! votes, a file given twice.
+//! Situations that every command must handle: a closed pipe, input without votes, a
+//! file given twice.
 
 use crate::support::{TestDir, files};
 
@@ -48,7 +48,7 @@ fn input_without_votes_is_rejected() {
     for command in COMMANDS {
         for (input, part) in [
             (&["empty.csv"][..], "empty.csv: the file is empty"),
-            (&["folder"], "folder: cannot be opened: it is a folder"),
+            (&["folder"], "folder: the folder has no file of a known format"),
             (&["none.csv"], "none.csv: cannot be opened"),
             (&["-", "-"], "standard input can be read only once"),
         ] {
@@ -72,49 +72,4 @@ fn a_file_given_twice_counts_twice_with_a_warning() {
     assert!(twice.stderr.contains("v.csv is named twice"), "{}", twice.stderr);
     assert_eq!(twice.json()["input"]["rows"], 6000);
     assert!(!dir.run(&["rank", "v.csv"]).success().stderr.contains("twice"));
-}
-
-/// Columns that do not fit are omitted or moved below; headings are not wrapped.
-#[cfg(target_os = "linux")]
-#[test]
-fn tables_fit_a_narrow_terminal() {
-    let dir = dir();
-    let program = env!("CARGO_BIN_EXE_hodgerank");
-    let screen = |columns: u16, command: &[&str]| {
-        let line = format!("stty cols {columns}; {program} {} v.csv --top 5 -q", command.join(" "));
-        let mut script = std::process::Command::new("script");
-        script.args(["-qec", &line, "/dev/null"]).current_dir(dir.path());
-        let output = script.env("NO_COLOR", "1").env("TERM", "dumb").output().ok()?;
-        assert!(output.status.success(), "{command:?}");
-        Some(String::from_utf8(output.stdout).unwrap().replace('\r', ""))
-    };
-    for (command, headings) in [
-        (&["rank"][..], &["rank", "item", "score", "±"][..]),
-        (&["outliers"], &["left", "right", "outcome"]),
-        (&["annotators"], &["annotator", "verdict", "honest"]),
-        (&["path"], &["knot", "time", "what", "value"]),
-        (&["compare"], &["item", "lasso-l2", "l2", "ridge", "pc-lasso", "ilts", "iht", "hlasso"]),
-        (&["decompose"], &["curl", "items", "votes", "item", "pair"]),
-        (&["diagnose"], &["figure", "value"]),
-        (&["predict"], &["left", "right", "probability"]),
-    ] {
-        for columns in [40, 80] {
-            let Some(text) = screen(columns, command) else {
-                hodgerank_testdata::skip("needs the program `script` for a pseudo-terminal");
-                return;
-            };
-            let table: Vec<&str> = text.lines().filter(|line| line.starts_with(' ')).collect();
-            assert!(table.len() > 5, "{command:?}: {text}");
-            // Only notes about omitted columns may be longer.
-            for line in text.lines().filter(|line| !line.contains("--format csv")) {
-                assert!(line.chars().count() <= columns.into(), "{command:?}: {line}");
-            }
-            for heading in headings {
-                let there = |line: &&str| line.contains(&format!(" {heading} "));
-                assert!(table.iter().any(there), "{command:?} {columns} {heading}: {text}");
-            }
-        }
-        let wide = screen(200, command).unwrap();
-        assert!(!wide.contains("left out") && !wide.contains("wider"), "{command:?}: {wide}");
-    }
 }

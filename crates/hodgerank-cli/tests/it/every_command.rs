@@ -204,7 +204,7 @@ fn check_decomposition(votes: &Votes) {
     assert!(shares.len() == 4 && shares.iter().all(|share| (0.0..=1.0).contains(share)), "{path}");
     assert!((shares.iter().sum::<f64>() - 1.0).abs() < 1e-9, "{path}: {shares:?}");
     let triangles = list(&split, "triangles");
-    assert!(triangles.is_sorted_by_key(|one| -one["curl"].as_f64().unwrap()), "{path}");
+    assert!(triangles.is_sorted_by_key(|one| -one["energy"].as_f64().unwrap()), "{path}");
     let named = triangles.iter().all(|one| one.get("annotators").is_some());
     assert!(triangles.is_empty() || named == votes.has("annotator"), "{path}");
 }

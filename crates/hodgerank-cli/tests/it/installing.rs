@@ -53,3 +53,24 @@ fn manual_pages_are_written_for_every_command() {
     assert!(run.stderr.contains("taken"), "{}", run.stderr);
     assert_eq!(dir.read("taken"), b"text");
 }
+
+/// The script that builds what is handed out, with the program that is already built.
+#[cfg(target_os = "linux")]
+#[test]
+fn the_archive_has_the_program_and_its_pages() {
+    let dir = TestDir::new();
+    let script = hodgerank_testdata::directory().join("../scripts/release");
+    let run = std::process::Command::new(script)
+        .arg("archive")
+        .env("HODGERANK_BIN", env!("CARGO_BIN_EXE_hodgerank"))
+        .env("HODGERANK_DIST", dir.path())
+        .output()
+        .expect("the script runs");
+    assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
+    let script = "tar xzf hodgerank-*.tar.gz && cd hodgerank-*/ && ls -R && ./hodgerank --version";
+    let run = dir.run_in_shell(script, &[]).success();
+    for wanted in ["README.md", "LICENSE-MIT", "hodgerank.bash", "_hodgerank", "hodgerank-rank.1"] {
+        assert!(run.text().contains(wanted), "{wanted}");
+    }
+    assert!(run.text().ends_with(&format!("hodgerank {}\n", env!("CARGO_PKG_VERSION"))));
+}

@@ -203,6 +203,8 @@ fn rewrite(key: &str, value: &mut Value, ignore: &[Ignore], scale: f64) {
             if ignore.contains(&Ignore::Sentences) {
                 fields.retain(|key, _| !["findings", "advice", "warnings"].contains(&key.as_str()));
             }
+            // The rule is an option as it was given: for scaled votes another λ or time.
+            fields.remove("rule");
             // Intervals of scores have the unit of the scores; those of probabilities have none.
             if fields.contains_key("score") {
                 for (key, new) in [("low", "score_low"), ("high", "score_high")] {

@@ -212,7 +212,7 @@ fn the_order_of_rows_and_threads_do_not_matter() {
     for options in [&["--holdout", "20%"][..], &["--holdout", "20%", "--method", "bt"], &[]] {
         let run = |file: &str, threads: &str| {
             let all = [&["predict", file, "--format", "json", "--threads", threads], options];
-            dir.run(&all.concat()).success().stdout
+            dir.run(&all.concat()).success().json()
         };
         let expected = run("v.csv", "1");
         assert_eq!(run("v.csv", "3"), expected, "{options:?}");

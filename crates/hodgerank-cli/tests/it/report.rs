@@ -99,6 +99,8 @@ fn each_study_has_its_own_page_and_figures() {
             assert!(svg.starts_with(b"<svg"), "{name}");
             let png = dir.read(&format!("figures/{folder}/{name}.png"));
             assert!(png.starts_with(b"\x89PNG"), "{name}");
+            let pdf = dir.read(&format!("figures/{folder}/{name}.pdf"));
+            assert!(pdf.starts_with(b"%PDF-"), "{name}");
         }
     }
 }
@@ -131,6 +133,8 @@ fn errors_leave_no_files() {
         (&["report", "votes.csv", "-o", "nowhere/r.html"], 1, "nowhere/r.html"),
         (&["report", "missing.csv"], 2, "missing.csv"),
         (&["report", "votes.csv", "--by", "nothing"], 2, "nothing"),
+        (&["report", "votes.csv", "--figures", "f", "--figure-width", "8"], 2, "such as 8cm"),
+        (&["report", "votes.csv", "--no-title"], 2, "--figures"),
         (&["report", "votes.csv", "--figures", "votes.csv"], 2, "would replace the input"),
         (&["report", "votes.csv", "--figures", "votes.csv/x"], 1, "votes.csv/x"),
     ] {

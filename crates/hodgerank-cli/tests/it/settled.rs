@@ -44,7 +44,7 @@ fn an_item_with_eight_votes_is_not_first_without_a_mark() {
     }
     dir.run(&["report", "votes.csv", "-o", "r.html"]).success();
     let page = String::from_utf8(dir.read("r.html")).unwrap();
-    assert!(page.contains("first place is provisional"));
+    assert!(page.contains("First place is provisional"));
     assert!(!page.contains("The data support this ranking"));
 }
 

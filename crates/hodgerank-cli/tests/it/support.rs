@@ -1,6 +1,7 @@
 //! Runs the program in a temporary directory.
 
 pub(crate) mod files;
+pub(crate) mod workbook;
 pub(crate) mod writing;
 
 use std::io::{Read as _, Write as _};
@@ -37,9 +38,22 @@ impl Run {
         self
     }
 
-    /// Standard output as JSON.
+    /// The run without the command that it suggests, which repeats the arguments.
+    pub(crate) fn without_suggestion(&self) -> Self {
+        let lines = self.stderr.split_inclusive('\n').filter(|line| !line.starts_with("try: "));
+        Self { stderr: lines.collect(), ..self.clone() }
+    }
+
+    /// Standard output as JSON, without its provenance: the results of equal votes are equal, whatever
+    /// their files are called.
     #[track_caller]
     pub(crate) fn json(&self) -> Value {
+        without_provenance(self.whole_json())
+    }
+
+    /// Standard output as JSON.
+    #[track_caller]
+    pub(crate) fn whole_json(&self) -> Value {
         serde_json::from_slice(&self.stdout).expect("standard output is JSON")
     }
 
@@ -124,6 +138,8 @@ impl TestDir {
         command
             .args(arguments)
             .current_dir(self.path())
+            // The width of tables does not depend on who runs the tests.
+            .env_remove("COLUMNS")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
@@ -143,7 +159,7 @@ impl TestDir {
         Run { code: output.status.code(), stdout: seen, stderr }
     }
 
-    /// The JSON output of a command.
+    /// The JSON output of a command, without its provenance.
     #[track_caller]
     pub(crate) fn json(&self, arguments: &[&str], input: &[u8]) -> Value {
         self.run_with_stdin(&[arguments, &["--format", "json"]].concat(), input).success().json()
@@ -161,6 +177,27 @@ impl TestDir {
         let all = [&["rank", "--format", "csv"], arguments].concat();
         self.run(&all).success().text().to_owned()
     }
+}
+
+/// The document without `program`, `options` and the files.
+pub(crate) fn without_provenance(mut document: Value) -> Value {
+    match &mut document {
+        Value::Array(documents) => {
+            documents.iter_mut().for_each(|one| *one = without_provenance(one.take()));
+        }
+        Value::Object(keys) => {
+            keys.remove("program");
+            keys.remove("options");
+            if let Some(Value::Object(input)) = keys.get_mut("input") {
+                input.remove("files");
+                if input.is_empty() {
+                    keys.remove("input");
+                }
+            }
+        }
+        _ => {}
+    }
+    document
 }
 
 /// The number at `key`; NaN if there is none.

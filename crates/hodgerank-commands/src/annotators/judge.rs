@@ -9,11 +9,13 @@ use hodgerank::{FitOptions, Method, RankedStudy};
 use hodgerank_io::write::{Column, Table};
 use serde::Serialize;
 
-use crate::document::{Document, UncountedRows, write_json};
+use crate::document::{Document, Header, InputJson, StudyJson, UncountedRows, write_json};
 use crate::failure::Failure;
 use crate::input::{InputOptions, Kept, ReadPlan, ReadsVotes, VoteSource};
 use crate::listing::{Listing, ListingRow, Listings};
 use crate::observer::Observer;
+use crate::position_bias::{self, BiasColumns, FdrOptions};
+use crate::provenance::Provenance;
 use crate::ranked::rank_study;
 use crate::text::visible;
 
@@ -27,6 +29,9 @@ pub struct AnnotatorsArgs {
     /// all others on the same pairs
     #[arg(long, value_name = "NAME")]
     pub explain: Option<String>,
+    /// Position bias.
+    #[command(flatten)]
+    pub bias: FdrOptions,
 }
 
 impl ReadsVotes for AnnotatorsArgs {
@@ -48,15 +53,15 @@ pub enum AnnotatorsDocument {
 #[derive(Debug)]
 pub struct JudgedAnnotators {
     /// The annotators of each study.
-    pub studies: Listings<JudgedAnnotator<String>>,
+    pub studies: Listings<AnnotatorRow>,
     /// The annotators over all studies, with `--by`.
-    pub pooled: Option<Vec<JudgedAnnotator<String>>>,
+    pub pooled: Option<Vec<AnnotatorRow>>,
 }
 
 impl JudgedAnnotators {
     /// Every annotator once: over all studies if there are several.
     #[must_use]
-    pub fn rows(&self) -> &[JudgedAnnotator<String>] {
+    pub fn rows(&self) -> &[AnnotatorRow] {
         match (&self.pooled, &self.studies.lists[..]) {
             (Some(pooled), _) => pooled,
             (None, [only, ..]) => &only.rows,
@@ -65,12 +70,32 @@ impl JudgedAnnotators {
     }
 }
 
+/// An annotator as listed.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct AnnotatorRow {
+    /// What the crowd model and exact tests say.
+    #[serde(flatten)]
+    pub judged: JudgedAnnotator<String>,
+    /// Position bias, with `--fdr`.
+    #[serde(flatten)]
+    pub bias: Option<BiasColumns>,
+}
+
+impl From<JudgedAnnotator<String>> for AnnotatorRow {
+    fn from(judged: JudgedAnnotator<String>) -> Self {
+        Self { judged, bias: None }
+    }
+}
+
 /// The JSON of several studies.
 #[derive(Serialize)]
 struct PooledJson<'a> {
-    schema: &'static str,
-    annotators: &'a [JudgedAnnotator<String>],
-    groups_by: &'a [Listing<JudgedAnnotator<String>>],
+    #[serde(flatten)]
+    header: Header<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    input: Option<InputJson<'a>>,
+    annotators: &'a [AnnotatorRow],
+    groups_by: Vec<StudyJson<'a, Listing<AnnotatorRow>>>,
     #[serde(flatten)]
     uncounted: &'a UncountedRows,
 }
@@ -126,18 +151,20 @@ impl ListingRow for EvidenceVote {
     }
 }
 
-impl ListingRow for JudgedAnnotator<String> {
+impl ListingRow for AnnotatorRow {
     const SCHEMA: &'static str = "hodgerank/annotators/1";
     const KEY: &'static str = "annotators";
 
     fn columns(rows: &[&Self]) -> Vec<(&'static str, Column)> {
-        let number = |pick: fn(&Self) -> Option<f64>| {
+        let bias: Option<Vec<&BiasColumns>> = rows.iter().map(|row| row.bias.as_ref()).collect();
+        let rows: Vec<&JudgedAnnotator<String>> = rows.iter().map(|row| &row.judged).collect();
+        let number = |pick: fn(&JudgedAnnotator<String>) -> Option<f64>| {
             Column::Number(rows.iter().map(|row| pick(row)).collect())
         };
         let names = rows.iter().map(|row| Some(row.annotator.clone())).collect();
         let classes = rows.iter().map(|row| row.class.map(|class| class.as_str().to_owned()));
         let verdicts = rows.iter().map(|row| Some(row.verdict.clone())).collect();
-        vec![
+        let mut columns = vec![
             ("annotator", Column::Text(names)),
             ("votes", Column::Whole(rows.iter().map(|row| Some(row.votes)).collect())),
             ("flagged", Column::Whole(rows.iter().map(|row| Some(row.flagged)).collect())),
@@ -155,7 +182,21 @@ impl ListingRow for JudgedAnnotator<String> {
             ("left_p", number(|row| row.left_p)),
             ("left_p_adjusted", number(|row| row.left_p_adjusted)),
             ("verdict", Column::Text(verdicts)),
-        ]
+        ];
+        if let Some(bias) = bias.filter(|bias| !bias.is_empty()) {
+            let number = |pick: fn(&BiasColumns) -> Option<f64>| {
+                Column::Number(bias.iter().map(|bias| pick(bias)).collect())
+            };
+            let order = bias.iter().map(|bias| bias.position_bias_order.map(u64::from)).collect();
+            let selected = bias.iter().map(|bias| bias.selected).collect();
+            columns.extend([
+                ("position_bias", number(|bias| bias.position_bias)),
+                ("position_bias_se", number(|bias| bias.position_bias_se)),
+                ("position_bias_order", Column::Whole(order)),
+                ("selected", Column::Truth(selected)),
+            ]);
+        }
+        columns
     }
 }
 
@@ -175,17 +216,33 @@ pub fn annotators(
     super::check(&input.tables)?;
     let uncounted = UncountedRows::from(&input);
     let rank = |study| rank_study(study, uncounted.rejected.rows, &options, observer);
+    let bias = args.bias.options();
+    if bias.is_some() && input.tables.iter().any(|table| !table.has_sides) {
+        return Err(hodgerank::Error::NoSides.into());
+    }
     let studies = input.studies.into_iter().map(rank).collect::<Result<Vec<_>, _>>()?;
+    let has_by = studies.iter().any(|study| study.by.is_some());
+    if has_by && bias.is_some() {
+        return Err(Failure::usage(
+            "--fdr looks for position bias in one study, and --by separates several",
+            "leave --by out, or run the command for the votes of each study",
+        ));
+    }
     match &args.explain {
         None => {
-            let list = |study: &RankedStudy| {
-                Listing::new(study, judged_annotators(study).unwrap_or_default())
+            let list = |study: &RankedStudy| -> Result<_, Failure> {
+                let judged = judged_annotators(study).unwrap_or_default();
+                let mut rows: Vec<AnnotatorRow> = judged.into_iter().map(Into::into).collect();
+                if let Some(options) = &bias {
+                    let found = position_bias::of_study(study, options, observer)?;
+                    add_bias(&mut rows, study, &found);
+                }
+                Ok(Listing::new(study, rows))
             };
-            let lists = studies.iter().map(list).collect();
-            let has_by = studies.iter().any(|study| study.by.is_some());
+            let lists = studies.iter().map(list).collect::<Result<_, _>>()?;
             let pooled = has_by.then(|| {
                 let votes: Vec<_> = studies.iter().filter_map(study_votes).collect();
-                judge_all(&votes)
+                judge_all(&votes).into_iter().map(Into::into).collect()
             });
             let studies = Listings { lists, uncounted };
             Ok(AnnotatorsDocument::Judged(JudgedAnnotators { studies, pooled }))
@@ -206,6 +263,16 @@ pub fn annotators(
             Ok(AnnotatorsDocument::Evidence(Listings { lists, uncounted }))
         }
     }
+}
+
+/// Adds position bias to the rows, and sorts them by the order of entry.
+fn add_bias(rows: &mut [AnnotatorRow], study: &RankedStudy, found: &[BiasColumns]) {
+    for row in rows.iter_mut() {
+        let annotator = study.annotators.get(row.judged.annotator.as_bytes());
+        row.bias = annotator.map(|annotator| found[annotator as usize]);
+    }
+    let order = |row: &AnnotatorRow| row.bias.and_then(|bias| bias.position_bias_order);
+    rows.sort_by_key(|row| order(row).unwrap_or(u32::MAX));
 }
 
 /// The annotators of a study ranked by `crowd`, the most problematic first; `None` for other methods.
@@ -273,15 +340,26 @@ fn side(y: f64) -> usize {
 }
 
 impl Document for AnnotatorsDocument {
-    fn write_json(&self, out: &mut dyn io::Write) -> io::Result<()> {
+    fn write_json(&self, provenance: &Provenance, out: &mut dyn io::Write) -> io::Result<()> {
         match self {
-            Self::Judged(JudgedAnnotators { studies, pooled: None }) => studies.write_json(out),
-            Self::Judged(JudgedAnnotators { studies, pooled: Some(annotators) }) => {
-                let Listings { lists: groups_by, uncounted } = studies;
-                let schema = JudgedAnnotator::SCHEMA;
-                write_json(&PooledJson { schema, annotators, groups_by, uncounted }, out)
+            Self::Judged(JudgedAnnotators { studies, pooled: None }) => {
+                studies.write_json(provenance, out)
             }
-            Self::Evidence(lists) => lists.write_json(out),
+            Self::Judged(JudgedAnnotators { studies, pooled: Some(annotators) }) => {
+                let Listings { lists, uncounted } = studies;
+                let header = Header::new(AnnotatorRow::SCHEMA, &studies.methods(), provenance);
+                let input = InputJson::of_files(provenance);
+                let groups_by = lists.iter().map(StudyJson::new).collect();
+                write_json(&PooledJson { header, input, annotators, groups_by, uncounted }, out)
+            }
+            Self::Evidence(lists) => lists.write_json(provenance, out),
+        }
+    }
+
+    fn methods(&self) -> Vec<&str> {
+        match self {
+            Self::Judged(judged) => judged.studies.methods(),
+            Self::Evidence(lists) => lists.methods(),
         }
     }
 
@@ -290,7 +368,7 @@ impl Document for AnnotatorsDocument {
             Self::Judged(judged) => {
                 let mut table = Table::default();
                 let rows: Vec<_> = judged.rows().iter().collect();
-                for (name, column) in JudgedAnnotator::columns(&rows) {
+                for (name, column) in AnnotatorRow::columns(&rows) {
                     table.push(name, column);
                 }
                 Ok(table)

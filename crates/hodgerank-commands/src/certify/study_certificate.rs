@@ -4,10 +4,13 @@ use hodgerank::certify::{Certified, FoundSet, Question, SearchResult, Standing};
 use hodgerank::{InputSummary, Study};
 use serde::Serialize;
 
+use crate::document::StudyFigures;
+
 /// The JSON of `certify` for one study; docs/certify.md explains its keys.
 #[derive(Debug, Serialize)]
 pub struct StudyCertificate {
     /// What was read.
+    #[serde(skip)]
     pub input: InputSummary,
     /// The number of first places that were examined; none for a pair.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -104,6 +107,12 @@ pub struct AnnotatorInSet {
     pub annotator: String,
     /// The number of their votes.
     pub votes: u64,
+}
+
+impl StudyFigures for StudyCertificate {
+    fn input(&self) -> InputSummary {
+        self.input
+    }
 }
 
 impl StudyCertificate {

@@ -9,12 +9,15 @@ use hodgerank::{ComparisonGraph, Labels};
 use hodgerank_report::advice::betti_limit_text;
 use serde::Serialize;
 
+use crate::document::StudyFigures;
+
 use super::flow_row::FlowRow;
 
 /// The JSON of `decompose` for one study; docs/output.md explains its keys.
 #[derive(Debug, Serialize)]
 pub struct StudyDecomposition {
     /// What was read.
+    #[serde(skip)]
     pub input: InputSummary,
     /// Σ w y² of all votes.
     pub energy: f64,
@@ -24,7 +27,7 @@ pub struct StudyDecomposition {
     pub transitivity: Transitivity,
     /// The Betti number.
     pub betti: BettiSummary,
-    /// The triangles with the largest curl.
+    /// The triangles whose majorities form a cycle, those with the most energy first.
     pub triangles: Vec<ListedTriangle>,
     /// The strongest loops of the harmonic part.
     pub loops: Vec<HarmonicLoop<String>>,
@@ -69,6 +72,12 @@ pub struct AnnotatorVotes {
     pub annotator: String,
     /// Number of votes.
     pub votes: u64,
+}
+
+impl StudyFigures for StudyDecomposition {
+    fn input(&self) -> InputSummary {
+        self.input
+    }
 }
 
 impl StudyDecomposition {

@@ -10,10 +10,13 @@ use crate::ranked::MethodSummary;
 use hodgerank_report::advice::VerdictText;
 use serde::Serialize;
 
+use crate::document::StudyFigures;
+
 /// The JSON of `diagnose` for one study; docs/output.md explains its keys.
 #[derive(Debug, Serialize)]
 pub struct StudyDiagnosis {
     /// What was read.
+    #[serde(skip)]
     pub input: InputSummary,
     /// The result in words.
     pub verdict: VerdictText,
@@ -59,6 +62,12 @@ pub struct FlaggedSummary {
     pub outliers: OutlierSummary,
     /// C1 to C3; none without flagged votes or without cycles.
     pub conditions: Option<Conditions>,
+}
+
+impl StudyFigures for StudyDiagnosis {
+    fn input(&self) -> InputSummary {
+        self.input
+    }
 }
 
 impl StudyDiagnosis {

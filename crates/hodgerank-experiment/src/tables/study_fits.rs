@@ -10,9 +10,10 @@ use hodgerank::select::OutlierRule;
 use hodgerank::solve::bregman::{self, BregmanOptions};
 use hodgerank::{ComparisonGraph, Method};
 use hodgerank_io::write::{Column, Table};
-use hodgerank_io::{ReadOptions, read};
+use hodgerank_io::{ColumnNames, ReadOptions, Ties, read};
 use hodgerank_report::chart::Chart;
 
+use super::claims::published_table;
 use crate::charts::bump;
 use crate::columns::{counts, numbers, table, texts};
 use crate::error::{Error, Result};
@@ -36,20 +37,27 @@ pub(super) struct StudyFits {
 impl StudyFits {
     pub(super) fn read(data: &FilePath, name: &str) -> Result<Self> {
         let file = data.join(name).to_string_lossy().into_owned();
-        let input = read(&[file], &ReadOptions::default(), &Arc::default())?;
+        let name = study_name(name);
+        let published = published_table(&name);
+        let ties = published.map_or(Ties::Zero, |published| published.ties);
+        let columns = ColumnNames { ties, ..ColumnNames::default() };
+        let options = ReadOptions { columns, ..ReadOptions::default() };
+        let input = read(&[file], &options, &Arc::default())?;
         // Without `--by` there is exactly one study.
         let study = input.studies.into_iter().next().ok_or(Error::NoData)?;
         let items: Vec<String> = study.items.iter().map(str::to_owned).collect();
         let graph = ComparisonGraph::new(items.len(), study.groups)?;
         let fits = methods::fits(&graph, |method| {
             let outliers = match method {
-                Method::Bregman => OutlierRule::Time(last_time(&graph)?),
+                Method::Bregman => OutlierRule::Time(match published {
+                    Some(published) => published.lbi_time,
+                    None => last_time(&graph)?,
+                }),
                 _ => OutlierRule::Share(SHARE),
             };
             Ok(methods::options(method, outliers).dt(DT))
         })?;
         let ranks = fits.iter().map(|fit| methods::ranks(&graph, &fit.scores)).collect();
-        let name = name.trim_end_matches(".csv").replace('/', "-");
         Ok(Self { name, items, graph, fits, ranks })
     }
 
@@ -118,6 +126,11 @@ impl StudyFits {
         };
         self.fits.iter().map(of).collect()
     }
+}
+
+/// Returns the name of the study in a file, such as `pc-vqa-ref01`.
+pub(super) fn study_name(file: &str) -> String {
+    file.trim_end_matches(".csv").replace('/', "-")
 }
 
 /// Returns the time of the last step of LBI before another vote enters, after [`SHARE`] is flagged.

@@ -108,6 +108,12 @@ fn other_seeds_give_other_votes() {
 }
 
 #[test]
+fn position_bias() {
+    let data = hodgerank_testdata::find_published_studies();
+    assert_all_hold(&find(Experiment::PositionBias, &Settings { data, ..settings() }));
+}
+
+#[test]
 fn tables_need_a_data_folder() {
     let without = run(Experiment::Tables, &settings(), &|_, _| ());
     assert!(matches!(without, Err(Error::NoData)));
@@ -125,7 +131,7 @@ fn tables() {
         findings.claims.iter().filter(|claim| claim.claim.contains(part)).collect()
     };
     let exact = of("within 6e-5");
-    assert_eq!(exact.len(), 5);
+    assert_eq!(exact.len(), 15);
     for claim in exact.into_iter().chain(of("pc-vqa-ref01: lbi and iss rank as lasso-l2 does")) {
         assert!(claim.holds, "{}: {}", claim.claim, claim.found);
     }

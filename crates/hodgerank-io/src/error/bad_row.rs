@@ -61,6 +61,34 @@ pub struct BadRow {
     pub problem: Problem,
     /// The row's text, cut to a readable length, and the byte range of the bad value in it.
     pub snippet: Option<(String, std::ops::Range<usize>)>,
+    /// What else was rejected near this row, by value; empty unless this row ended the run.
+    #[serde(default)]
+    pub others: Vec<RejectedValue>,
+    /// The number of rows among which these were found.
+    #[serde(default)]
+    pub rows: u64,
+    /// Whether labels of the input differ only in spelling; known only if this row ended the run.
+    #[serde(default)]
+    pub misspelt: bool,
+}
+
+/// Rejected rows that have the same fault.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RejectedValue {
+    /// The first of them, with the value.
+    pub first: BadRow,
+    /// How many there are.
+    pub rows: u64,
+}
+
+impl RejectedValue {
+    /// Whether a row has the same fault.
+    pub(crate) fn has_fault_of(&self, row: &BadRow) -> bool {
+        let name = |row: &BadRow| row.column.as_ref().map(|(_, name)| name.clone());
+        self.first.problem.is_like(&row.problem)
+            && name(&self.first) == name(row)
+            && (!row.problem.depends_on_value() || self.first.value == row.value)
+    }
 }
 
 fn write_name<S: Serializer>(name: &str, to: S) -> Result<S::Ok, S::Error> {
@@ -94,6 +122,12 @@ pub enum Problem {
     /// An outcome that is neither a word, nor a label of the row, nor a number.
     #[error("unknown outcome")]
     UnknownOutcome(OutcomeAs),
+    /// An outcome that differs from this item's label only in case, spaces or Unicode form.
+    #[error("the outcome is another spelling of the item \"{}\"", visible_name(.0))]
+    OtherSpelling(String),
+    /// A number with a comma for its decimals, where commas separate fields.
+    #[error("the outcome has a decimal comma")]
+    DecimalComma,
     /// An outcome that is infinite or not a number.
     #[error("the outcome is not a finite number")]
     NonFinite,
@@ -118,6 +152,9 @@ pub enum Problem {
     /// An empty cell or null where a value is needed.
     #[error("the value is missing")]
     Missing,
+    /// An empty cell or null as the outcome.
+    #[error("the value is missing")]
+    NoOutcome,
     /// A value of a type that cannot be used here.
     #[error("the value has a type that cannot be used here")]
     WrongType,
@@ -150,11 +187,39 @@ pub enum Problem {
 }
 
 impl Problem {
+    /// Whether the outcome is at fault.
+    #[must_use]
+    pub fn is_outcome(&self) -> bool {
+        matches!(
+            self,
+            Self::UnknownOutcome(_)
+                | Self::OtherSpelling(_)
+                | Self::DecimalComma
+                | Self::NonFinite
+                | Self::NoOutcome
+        )
+    }
+
+    /// Whether rows with this problem are listed by value.
+    pub(crate) fn depends_on_value(&self) -> bool {
+        self.is_outcome() || matches!(self, Self::BadCount | Self::CountTooLarge)
+    }
+
+    /// Whether this is the same kind of problem, whatever the row's own facts are.
+    pub(crate) fn is_like(&self, other: &Self) -> bool {
+        std::mem::discriminant(self) == std::mem::discriminant(other)
+    }
+
     /// What is expected instead.
     #[must_use]
     pub fn expected(&self) -> &'static str {
         match self {
             Self::UnknownOutcome(outcome_as) => outcome_as.accepted(),
+            Self::OtherSpelling(_) => "an outcome has the same spelling as its item",
+            Self::DecimalComma => {
+                "decimals follow a point; a comma is accepted in files whose fields are separated by \
+                 semicolons or tabs"
+            }
             Self::NonFinite => "an outcome is a finite number; remove the row if there is none",
             Self::BadCount => "a count is a whole number, 0 or more",
             Self::CountTooLarge => "beyond this, sums of counts would be rounded",
@@ -163,7 +228,9 @@ impl Problem {
                 "check the line ends of the file; docs/limits.md lists all limits"
             }
             Self::SelfComparison => "a vote needs two different items",
-            Self::EmptyItem | Self::Missing => "fill in the value, or remove the row",
+            Self::EmptyItem | Self::Missing | Self::NoOutcome => {
+                "fill in the value, or remove the row"
+            }
             Self::WrongType => "item names are text or whole numbers; outcomes text or numbers",
             Self::FieldCount { .. } => {
                 "add or remove fields; a name that contains the separator goes into double quotes"

@@ -1,6 +1,7 @@
 //! What can be wrong with the columns of a file.
 
 use super::bad_row::Problem;
+use crate::column_guess::ColumnGuess;
 use crate::text::visible_name;
 
 /// What can be wrong with the columns of a file.
@@ -14,12 +15,16 @@ pub enum ColumnProblem {
         columns: Vec<String>,
         /// Whether some column name is a number: the file probably lacks a header.
         has_numbers: bool,
+        /// Which columns the values suggest.
+        guess: Option<Box<ColumnGuess>>,
     },
     /// No column has a name that is known for outcomes.
     #[error("there is no outcome column among {}", list(columns))]
     NoOutcome {
         /// The columns of the file.
         columns: Vec<String>,
+        /// Which columns the values suggest.
+        guess: Option<Box<ColumnGuess>>,
     },
     /// Two columns have names that are known for outcomes.
     #[error(
@@ -115,7 +120,7 @@ pub enum ColumnProblem {
 }
 
 /// Column names for a message.
-fn list(columns: &[String]) -> String {
+pub(super) fn list(columns: &[String]) -> String {
     const MAX_LISTED: usize = 20;
     let listed = columns.iter().take(MAX_LISTED);
     let mut list =

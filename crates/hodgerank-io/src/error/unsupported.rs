@@ -9,6 +9,9 @@ pub enum WrongEncoding {
     /// UTF-16 with a byte-order mark.
     #[error("this is not UTF-8 text: it is UTF-16")]
     Utf16,
+    /// A workbook of Excel 97 to 2003.
+    #[error("this is not a text file: it is a workbook of Excel 97 to 2003 (.xls)")]
+    OldWorkbook,
     /// Lines that end with a carriage return alone.
     #[error("this is not a text file with line ends: its lines end with a bare carriage return")]
     CarriageReturn,

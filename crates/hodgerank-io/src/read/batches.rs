@@ -6,7 +6,7 @@
 mod column;
 mod fast_path;
 
-pub(super) use fast_path::FastPathCache;
+pub(crate) use fast_path::FastPathCache;
 
 use std::sync::Arc;
 
@@ -18,12 +18,13 @@ use super::rows::{RawContent, RawRow, RowSink};
 use crate::columns::{ColumnNames, Layout, ROLES, Role};
 use crate::count::Counter;
 use crate::error::{BadRow, ColumnProblem, Error, Position, Problem, Result, shorten};
-use crate::parse::Cells;
+use crate::labels::trimmed;
+use crate::parse::{Cells, RowFate};
 use column::BatchColumn;
 use fast_path::{BLOCK_ROWS, FastPath};
 
 /// Receives rows of text and of record batches.
-pub(super) trait BatchSink: RowSink {
+pub(crate) trait BatchSink: RowSink {
     /// Receives the rows of a batch. `cache` is shared by all batches of a chunk.
     fn batch(
         &mut self,
@@ -50,7 +51,7 @@ impl BatchSink for Counter {
 }
 
 /// Finds votes in the batches of a table.
-pub(super) struct BatchParser {
+pub(crate) struct BatchParser {
     file: Arc<str>,
     pub(super) layout: Layout,
     /// Indices of the columns to read, ascending.
@@ -110,11 +111,14 @@ impl BatchParser {
                     let has_sides = self.layout.has(Role::Outcome);
                     counter.count_by_id((left, right, y), annotator, has_sides);
                 } else {
-                    let parsed = self.parse_row(batch, &columns, row, &mut scratch, counter);
-                    if let Err(fault) = parsed {
-                        self.reject(row, fault, report);
-                    } else if let Some(fast_path) = &mut fast_path {
-                        fast_path.learn(row, &self.layout, counter);
+                    match self.parse_row(batch, &columns, row, &mut scratch, counter) {
+                        Err(fault) => self.reject(row, fault, report),
+                        Ok(fate) => {
+                            report.note(fate);
+                            if let Some(fast_path) = &mut fast_path {
+                                fast_path.learn(row, &self.layout, counter);
+                            }
+                        }
                     }
                 }
             }
@@ -125,7 +129,7 @@ impl BatchParser {
     }
 
     /// Passes every row of a batch to `sink`, and calls `rejected` after each rejected one.
-    pub(super) fn each_row<S: RowSink>(
+    pub(crate) fn each_row<S: RowSink>(
         &self,
         batch: &RecordBatch,
         sink: &mut S,
@@ -135,9 +139,12 @@ impl BatchParser {
         let columns = self.columns(batch)?;
         let mut scratch: [String; ROLES] = Default::default();
         for row in 0..batch.num_rows() {
-            if let Err(fault) = self.parse_row(batch, &columns, row, &mut scratch, sink) {
-                self.reject(row, fault, report);
-                rejected(sink);
+            match self.parse_row(batch, &columns, row, &mut scratch, sink) {
+                Ok(fate) => report.note(fate),
+                Err(fault) => {
+                    self.reject(row, fault, report);
+                    rejected(sink);
+                }
             }
         }
         report.rows += batch.num_rows() as u64;
@@ -159,13 +166,17 @@ impl BatchParser {
     fn reject(&self, row: usize, fault: (Role, Problem, String), report: &mut ChunkReport) {
         let (role, problem, value) = fault;
         let position = Position::Row(report.rows + row as u64 + 1);
-        report.reject(|| BadRow {
+        let fault = value.clone();
+        report.reject((role as usize, fault.as_bytes()), &problem.clone(), || BadRow {
             file: Arc::clone(&self.file),
             position,
             column: self.layout.column(role),
             value,
             problem,
             snippet: None,
+            others: Vec::new(),
+            rows: 0,
+            misspelt: false,
         });
     }
 
@@ -176,15 +187,15 @@ impl BatchParser {
         row: usize,
         scratch: &mut [String; ROLES],
         sink: &mut impl RowSink,
-    ) -> Result<(), (Role, Problem, String)> {
+    ) -> Result<RowFate, (Role, Problem, String)> {
         let mut cells: Cells<'_> = [b""; ROLES];
         for ((role, column), scratch) in Role::ALL.into_iter().zip(columns).zip(scratch) {
             if matches!(column, BatchColumn::Absent) {
                 continue;
             }
             match column.text(row, scratch) {
-                Some(text) => cells[role as usize] = text.as_bytes(),
-                None if role == Role::Annotator => {}
+                Some(text) => cells[role as usize] = trimmed(text.as_bytes()),
+                None if role.can_be_empty() => {}
                 None => return Err((role, Problem::Missing, String::new())),
             }
         }
@@ -212,10 +223,10 @@ fn check_type(file: &Arc<str>, schema: &Schema, index: usize, role: Role) -> Res
     let is_text = matches!(inner, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View);
     let is_decimal = matches!(inner, DataType::Float32 | DataType::Float64);
     let (fits, expected) = match role {
-        Role::Left | Role::Right | Role::Annotator | Role::By => {
+        Role::Left | Role::Right | Role::Annotator | Role::By | Role::SecondBy => {
             (is_text || inner.is_integer(), "text or whole numbers")
         }
-        Role::Outcome => (
+        Role::Outcome | Role::Filter0 | Role::Filter1 | Role::Filter2 | Role::Filter3 => (
             is_text || inner.is_integer() || is_decimal || *inner == DataType::Boolean,
             "text, numbers or truth values",
         ),

@@ -1,5 +1,9 @@
 //! CSV and TSV: fields separated by one byte, optionally quoted.
 
+mod fields;
+
+pub(super) use fields::field_texts;
+
 use std::sync::Arc;
 
 use memchr::{memchr, memchr_iter, memchr2_iter};
@@ -7,15 +11,17 @@ use memchr::{memchr, memchr_iter, memchr2_iter};
 use super::options::ReadOptions;
 use super::parallel::{self, ChunkReport, FileReport};
 use super::rows::{RawContent, RawRow, RowSink};
-use super::source::OpenedFile;
+use super::source::{BoxedRead, OpenedFile};
 use super::text_blocks::{RecordSyntax, TextBlocks, closing_quote};
 use crate::columns::{Layout, ROLES, Role};
 use crate::error::{
     BadRow, ColumnProblem, Error, Position, Problem, Result, WrongEncoding, shorten,
 };
 use crate::format::Format;
+use crate::labels::trimmed;
 use crate::parse::Cells;
 use crate::table_head::TableHead;
+use fields::{Field, next_field, sample_rows, without_line_end};
 
 /// Reads a file of fields separated by the format's delimiter, or that of the options.
 pub(super) fn read<S: RowSink>(
@@ -24,7 +30,27 @@ pub(super) fn read<S: RowSink>(
     sinks: &mut [S],
 ) -> Result<(FileReport, TableHead)> {
     let (format, name) = (file.format, Arc::clone(&file.name));
-    let mut blocks = TextBlocks::start(&name, file.into_reader())?;
+    let reader = file.into_reader();
+    read_text(TextSource { name, format, reader, decimal_comma: false }, options, sinks)
+}
+
+/// Text with a header.
+pub(super) struct TextSource {
+    pub(super) name: Arc<str>,
+    pub(super) format: Format,
+    pub(super) reader: BoxedRead,
+    /// Whether numbers can have a decimal comma even if commas separate fields.
+    pub(super) decimal_comma: bool,
+}
+
+/// Reads text of fields.
+pub(super) fn read_text<S: RowSink>(
+    source: TextSource,
+    options: &ReadOptions,
+    sinks: &mut [S],
+) -> Result<(FileReport, TableHead)> {
+    let TextSource { name, format, reader, decimal_comma } = source;
+    let mut blocks = TextBlocks::start(&name, reader)?;
     let file = &name;
     let mut text = blocks.byte_order_mark().to_vec();
     text.append(&mut blocks.take_blank_lines()?);
@@ -37,7 +63,9 @@ pub(super) fn read<S: RowSink>(
     text.extend_from_slice(&header);
     let header_lines = memchr_iter(b'\n', &text).count() as u64;
     let names = header_names(file, &header, delimiter)?;
-    let layout = Layout::find(file, names, &options.columns)?;
+    let sample = || sample_rows(blocks.buffered(), delimiter);
+    let mut layout = Layout::find_or_guess(file, names, &options.columns, sample)?;
+    layout.decimal_comma = decimal_comma || delimiter != b',';
     let head = TableHead { text, delimiter, ..TableHead::new(file, format, &layout) };
     let parser = DelimitedParser::new(file, delimiter, layout);
     let report =
@@ -83,76 +111,6 @@ fn header_names(file: &Arc<str>, header: &[u8], delimiter: u8) -> Result<Vec<Str
             None => return Ok(names),
         }
     }
-}
-
-/// A field of a record.
-struct Field {
-    /// The range of its text, without quotes.
-    start: usize,
-    end: usize,
-    /// Whether its text has doubled quotes.
-    doubled: bool,
-    /// The start of the next field, if there is one.
-    next: Option<usize>,
-}
-
-impl Field {
-    fn text<'a>(&self, record: &'a [u8]) -> std::borrow::Cow<'a, [u8]> {
-        let text = &record[self.start..self.end];
-        if self.doubled { single_quotes(text).into() } else { text.into() }
-    }
-}
-
-fn next_field(record: &[u8], at: usize, delimiter: u8) -> Result<Field, Problem> {
-    if record.get(at) != Some(&b'"') {
-        let end = memchr(delimiter, &record[at..]).map(|offset| at + offset);
-        let next = end.map(|end| end + 1);
-        return Ok(Field { start: at, end: end.unwrap_or(record.len()), doubled: false, next });
-    }
-    let close = closing_quote(record, at + 1).ok_or(Problem::UnclosedQuote)?;
-    let next = match record.get(close + 1) {
-        None => None,
-        Some(&byte) if byte == delimiter => Some(close + 2),
-        Some(_) => return Err(Problem::TextAfterQuote),
-    };
-    let doubled = memchr(b'"', &record[at + 1..close]).is_some();
-    Ok(Field { start: at + 1, end: close, doubled, next })
-}
-
-/// The fields of a record at these indices; `None` for an empty one.
-pub(super) fn field_texts(record: &[u8], delimiter: u8, indices: &[usize]) -> Vec<Option<String>> {
-    let record = without_line_end(record);
-    let mut texts = vec![None; indices.len()];
-    let (mut at, mut column) = (0, 0);
-    // The record was read before, so its quotes are closed.
-    while let Ok(field) = next_field(record, at, delimiter) {
-        for (text, _) in texts.iter_mut().zip(indices).filter(|(_, index)| **index == column) {
-            let content = field.text(record);
-            *text = (!content.is_empty()).then(|| String::from_utf8_lossy(&content).into_owned());
-        }
-        match field.next {
-            Some(next) => (at, column) = (next, column + 1),
-            None => break,
-        }
-    }
-    texts
-}
-
-fn single_quotes(text: &[u8]) -> Vec<u8> {
-    let mut single = Vec::with_capacity(text.len());
-    let mut after_quote = false;
-    for &byte in text {
-        after_quote = byte == b'"' && !after_quote;
-        if byte != b'"' || after_quote {
-            single.push(byte);
-        }
-    }
-    single
-}
-
-fn without_line_end(record: &[u8]) -> &[u8] {
-    let record = record.strip_suffix(b"\n").unwrap_or(record);
-    record.strip_suffix(b"\r").unwrap_or(record)
 }
 
 /// Finds votes in blocks of records.
@@ -207,7 +165,7 @@ impl DelimitedParser {
                 field = field.strip_suffix(b"\r").unwrap_or(field);
             }
             if column < columns {
-                cells[self.role_of[column] as usize] = field;
+                cells[self.role_of[column] as usize] = trimmed(field);
             }
             column += 1;
             start = end + 1;
@@ -221,16 +179,24 @@ impl DelimitedParser {
                     let whole: &[u8] =
                         if S::WHOLE_ROWS { &block[record..start.min(block.len())] } else { b"" };
                     let raw = RawRow { number: report.rows, content: RawContent::Text(whole) };
-                    if let Err((role, problem)) = sink.row(&self.layout, wanted, raw) {
-                        let text = &block[record..end];
-                        report.reject(|| self.bad_cell(block, text, role, wanted, problem));
+                    match sink.row(&self.layout, wanted, raw) {
+                        Ok(fate) => report.note(fate),
+                        Err(fault) => {
+                            let text = &block[record..start.min(block.len())];
+                            self.reject(block, text, fault, wanted, sink, report);
+                        }
                     }
                 } else if column == 1 && field.is_empty() {
                     sink.blank(&block[record..start.min(block.len())]);
                 } else {
                     report.rows += 1;
-                    let text = &block[record..end];
-                    report.reject(|| self.bad_length(block, text, column));
+                    self.reject_length(
+                        block,
+                        &block[record..start.min(block.len())],
+                        column,
+                        sink,
+                        report,
+                    );
                 }
                 (record, column) = (start, 0);
             }
@@ -252,28 +218,90 @@ impl DelimitedParser {
             report.rows += 1;
             if let Err(error) = std::str::from_utf8(text) {
                 let column = self.column_at(text, error.valid_up_to());
-                report.reject(|| self.bad_field(block, text, column, Problem::BadUtf8));
+                let problem = Problem::BadUtf8;
+                report.reject((column, b""), &problem.clone(), || {
+                    self.bad_field(block, text, column, problem)
+                });
                 continue;
             }
             match self.split_fields(text, &mut owned) {
                 Err((column, problem)) => {
-                    report.reject(|| self.bad_field(block, text, column, problem));
+                    report.reject((column, b""), &problem.clone(), || {
+                        self.bad_field(block, text, column, problem)
+                    });
                 }
                 Ok(columns) if columns != self.role_of.len() => {
-                    report.reject(|| self.bad_length(block, text, columns));
+                    self.reject_length(block, record, columns, sink, report);
                 }
                 Ok(_) => {
-                    let mut cells: Cells<'_> = std::array::from_fn(|role| owned[role].as_slice());
+                    let mut cells: Cells<'_> = std::array::from_fn(|role| trimmed(&owned[role]));
                     for &(role, first) in &self.shared {
                         cells[role] = cells[first];
                     }
                     let raw = RawRow { number: report.rows, content: RawContent::Text(record) };
-                    if let Err((role, problem)) = sink.row(&self.layout, &cells, raw) {
-                        report.reject(|| self.bad_cell(block, text, role, &cells, problem));
+                    match sink.row(&self.layout, &cells, raw) {
+                        Ok(fate) => report.note(fate),
+                        Err(fault) => self.reject(block, record, fault, &cells, sink, report),
                     }
                 }
             }
         }
+    }
+
+    /// Rejects a row with a bad cell, unless all its cells are empty. `record` includes the line end.
+    #[cold]
+    fn reject<S: RowSink>(
+        &self,
+        block: &[u8],
+        record: &[u8],
+        (role, problem): (Role, Problem),
+        cells: &Cells<'_>,
+        sink: &mut S,
+        report: &mut ChunkReport,
+    ) {
+        if self.is_blank(record) {
+            sink.blank(record);
+            return report.was_blank();
+        }
+        let text = without_line_end(record);
+        report.reject((role as usize, cells[role as usize]), &problem.clone(), || {
+            self.bad_cell(block, text, role, cells, problem)
+        });
+    }
+
+    /// Rejects a row with too few or too many fields, unless they are all empty.
+    #[cold]
+    fn reject_length<S: RowSink>(
+        &self,
+        block: &[u8],
+        record: &[u8],
+        found: usize,
+        sink: &mut S,
+        report: &mut ChunkReport,
+    ) {
+        if self.is_blank(record) {
+            sink.blank(record);
+            return report.was_blank();
+        }
+        let problem = Problem::FieldCount { found, expected: self.role_of.len() };
+        let text = without_line_end(record);
+        report.reject((0, b""), &problem, || self.bad_length(block, text, found));
+    }
+
+    /// Whether a row has empty cells only, as spreadsheet programs write below a table.
+    fn is_blank(&self, record: &[u8]) -> bool {
+        let record = without_line_end(record);
+        let mut at = 0;
+        while let Ok(field) = next_field(record, at, self.delimiter) {
+            if !trimmed(&field.text(record)).is_empty() {
+                return false;
+            }
+            match field.next {
+                Some(next) => at = next,
+                None => return true,
+            }
+        }
+        false
     }
 
     /// The first record of `text` with its line end, and the rest. Blocks end at record ends, so a
@@ -384,6 +412,9 @@ impl DelimitedParser {
             value: String::new(),
             problem,
             snippet: fits.then_some((text, marked)),
+            others: Vec::new(),
+            rows: 0,
+            misspelt: false,
         }
     }
 
@@ -422,27 +453,6 @@ impl DelimitedParser {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn fields_and_quotes() {
-        let split = |record: &str| {
-            let mut texts = Vec::new();
-            let mut at = 0;
-            loop {
-                let field = next_field(record.as_bytes(), at, b',')?;
-                texts.push(String::from_utf8(field.text(record.as_bytes()).into_owned()).unwrap());
-                match field.next {
-                    Some(next) => at = next,
-                    None => return Ok::<_, Problem>(texts),
-                }
-            }
-        };
-        assert_eq!(split("a,b,").unwrap(), ["a", "b", ""]);
-        assert_eq!(split("\"a,1\",\"b\"\"c\"\"\",\"\"").unwrap(), ["a,1", "b\"c\"", ""]);
-        assert_eq!(split("5\" disk,x").unwrap(), ["5\" disk", "x"]);
-        assert_eq!(split("\"a\"b,c"), Err(Problem::TextAfterQuote));
-        assert_eq!(split("\"a,c"), Err(Problem::UnclosedQuote));
-    }
 
     #[test]
     fn the_header_determines_the_delimiter() {

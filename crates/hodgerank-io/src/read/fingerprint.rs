@@ -24,6 +24,11 @@ pub(super) struct Fingerprint {
 }
 
 impl Fingerprint {
+    /// The number of rows alone, for a source that cannot change.
+    pub(super) fn of_rows(rows: u64) -> Self {
+        Self { rows, bytes: 0, hash: 0 }
+    }
+
     /// How a later pass differs from this one, in words; `None` if it does not.
     pub(super) fn difference(&self, later: &Self) -> Option<String> {
         if self == later {
@@ -45,6 +50,7 @@ pub(super) struct ContentHash(Option<Arc<Mutex<HashState>>>);
 #[derive(Debug)]
 struct HashState {
     stream: XxHash64,
+    stream_bytes: u64,
     ranges: u64,
     bytes: u64,
 }
@@ -57,7 +63,8 @@ impl ContentHash {
 
     /// Hashes everything that is added.
     pub(super) fn on() -> Self {
-        let state = HashState { stream: XxHash64::with_seed(0), ranges: 0, bytes: 0 };
+        let state =
+            HashState { stream: XxHash64::with_seed(0), stream_bytes: 0, ranges: 0, bytes: 0 };
         Self(Some(Arc::new(Mutex::new(state))))
     }
 
@@ -67,6 +74,7 @@ impl ContentHash {
         let Some(state) = &self.0 else { return };
         let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
         state.stream.write(bytes);
+        state.stream_bytes += bytes.len() as u64;
         state.bytes += bytes.len() as u64;
     }
 
@@ -80,9 +88,16 @@ impl ContentHash {
         state.bytes += bytes.len() as u64;
     }
 
+    /// Number and hash of the bytes that were read from start to end.
+    pub(super) fn stream(&self) -> (u64, u64) {
+        let Some(state) = &self.0 else { return (0, XxHash64::with_seed(0).finish()) };
+        let state = state.lock().unwrap_or_else(PoisonError::into_inner);
+        (state.stream_bytes, state.stream.finish())
+    }
+
     /// What was read, after `rows` rows.
     pub(super) fn finish(&self, rows: u64) -> Fingerprint {
-        let Some(state) = &self.0 else { return Fingerprint { rows, bytes: 0, hash: 0 } };
+        let Some(state) = &self.0 else { return Fingerprint::of_rows(rows) };
         let state = state.lock().unwrap_or_else(PoisonError::into_inner);
         let hash = state.stream.finish().wrapping_add(state.ranges.rotate_left(1));
         Fingerprint { rows, bytes: state.bytes, hash }

@@ -15,9 +15,11 @@ use super::parallel::{self, ChunkReport, FileReport};
 use super::rows::{RawContent, RawRow, RowSink};
 use super::source::OpenedFile;
 use super::text_blocks::{RecordSyntax, TextBlocks};
+use crate::column_guess::SAMPLE_ROWS;
 use crate::columns::{Layout, ROLES, Role};
 use crate::error::{BadRow, Error, Position, Problem, Result, shorten};
-use crate::parse::Cells;
+use crate::labels::trimmed;
+use crate::parse::{Cells, RowFate};
 use crate::table_head::TableHead;
 
 pub(super) fn read<S: RowSink>(
@@ -34,7 +36,8 @@ pub(super) fn read<S: RowSink>(
     let lines_before = memchr_iter(b'\n', &blank_lines).count() as u64;
     let names = first_keys(file, blocks.first_records()?, lines_before, options.on_error)?;
     let keys = names.iter().map(String::as_str).collect();
-    let layout = Layout::find(file, names, &options.columns)?;
+    let sample = || sample_rows(blocks.buffered(), &names);
+    let layout = Layout::find_or_guess(file, names.clone(), &options.columns, sample)?;
     let head = TableHead { text, blank_lines, ..TableHead::new(file, format, &layout) };
     let parser =
         JsonLinesParser { file: Arc::clone(file), first_role: layout.first_role(), keys, layout };
@@ -86,6 +89,19 @@ fn first_keys(
     }
 }
 
+/// The values of the first objects, from which columns are judged.
+fn sample_rows(text: &[u8], names: &[String]) -> Vec<Vec<String>> {
+    use serde_json::{Map, Value};
+    let cell = |object: &Map<String, Value>, name: &String| match object.get(name) {
+        None | Some(Value::Null | Value::Array(_) | Value::Object(_)) => String::new(),
+        Some(Value::String(text)) => text.clone(),
+        Some(other) => other.to_string(),
+    };
+    let objects = text.split(|&byte| byte == b'\n').take(SAMPLE_ROWS);
+    let objects = objects.filter_map(|line| serde_json::from_slice(line).ok());
+    objects.map(|object| names.iter().map(|name| cell(&object, name)).collect()).collect()
+}
+
 fn bad_json(file: &Arc<str>, line: &[u8], error: &serde_json::Error, position: Position) -> BadRow {
     let problem = match std::str::from_utf8(line) {
         Ok(_) => Problem::BadJson(error.to_string().replace(" at line 1 column", " at column")),
@@ -96,7 +112,17 @@ fn bad_json(file: &Arc<str>, line: &[u8], error: &serde_json::Error, position: P
 
 fn bad_row(file: &Arc<str>, line: &[u8], problem: Problem, position: Position) -> BadRow {
     let (file, value) = (Arc::clone(file), shorten(line, 60));
-    BadRow { file, position, column: None, value, problem, snippet: None }
+    BadRow {
+        file,
+        position,
+        column: None,
+        value,
+        problem,
+        snippet: None,
+        others: Vec::new(),
+        rows: 0,
+        misspelt: false,
+    }
 }
 
 struct JsonLinesParser {
@@ -125,7 +151,10 @@ impl JsonLinesParser {
             let position = Position::Line(number as u64 + 1);
             // The whole line: values without a role are skipped, and their text would not be checked.
             let Ok(text) = std::str::from_utf8(line) else {
-                report.reject(|| bad_row(&self.file, line, Problem::BadUtf8, position));
+                let problem = Problem::BadUtf8;
+                report.reject((0, b""), &problem.clone(), || {
+                    bad_row(&self.file, line, problem, position)
+                });
                 continue;
             };
             let mut reader = serde_json::Deserializer::from_str(text);
@@ -133,18 +162,21 @@ impl JsonLinesParser {
                 .deserialize(&mut reader)
                 .and_then(|row| reader.end().map(|()| row));
             match parsed {
-                Err(error) => report.reject(|| bad_json(&self.file, line, &error, position)),
+                Err(error) => report.reject((0, b""), &Problem::BadJson(String::new()), || {
+                    bad_json(&self.file, line, &error, position)
+                }),
                 Ok(row) => {
                     let raw = RawRow { number: report.rows, content: RawContent::Text(whole) };
-                    if let Err((role, problem, value)) = self.parse_row(&row, raw, sink) {
-                        report.reject(|| BadRow {
-                            file: Arc::clone(&self.file),
-                            position,
-                            column: self.layout.column(role),
-                            value,
-                            problem,
-                            snippet: None,
-                        });
+                    match self.parse_row(&row, raw, sink) {
+                        Ok(fate) => report.note(fate),
+                        Err((role, problem, value)) => {
+                            let fault = value.clone();
+                            let fault = (role as usize, fault.as_bytes());
+                            report.reject(fault, &problem.clone(), || BadRow {
+                                column: self.layout.column(role),
+                                ..bad_row(&self.file, value.as_bytes(), problem, position)
+                            });
+                        }
                     }
                 }
             }
@@ -157,22 +189,22 @@ impl JsonLinesParser {
         row: &[JsonCell<'_>; ROLES],
         raw: RawRow<'_>,
         sink: &mut impl RowSink,
-    ) -> Result<(), (Role, Problem, String)> {
+    ) -> Result<RowFate, (Role, Problem, String)> {
         let cell = |role: usize| &row[self.first_role[role]];
         for role in Role::ALL {
-            let is_name = !matches!(role, Role::Outcome | Role::Count);
+            let is_name = !matches!(role, Role::Outcome | Role::Count) && !role.is_filter();
             let problem = match cell(role as usize) {
                 JsonCell::Nested(_) => Problem::WrongType,
                 // Programs format the same decimal number differently, so it cannot be a name.
                 JsonCell::Decimal(_) | JsonCell::Boolean(_) if is_name => Problem::WrongType,
-                JsonCell::Missing if self.layout.has(role) && role != Role::Annotator => {
+                JsonCell::Missing if self.layout.has(role) && !role.can_be_empty() => {
                     Problem::Missing
                 }
                 _ => continue,
             };
             return Err((role, problem, cell(role as usize).text().to_owned()));
         }
-        let cells: Cells<'_> = std::array::from_fn(|role| cell(role).text().as_bytes());
+        let cells: Cells<'_> = std::array::from_fn(|role| trimmed(cell(role).text().as_bytes()));
         sink.row(&self.layout, &cells, raw)
             .map_err(|(role, problem)| (role, problem, shorten(cells[role as usize], 60)))
     }

@@ -104,6 +104,21 @@ mod tests {
         }
     }
 
+    #[test]
+    fn spaces_at_the_ends_of_labels_are_trimmed() {
+        let (left, right) = (["a", "b ", "c", " a"], [" b", "c", "\u{a0}a", "b"]);
+        let make: [fn([&'static str; 4]) -> ArrayRef; 2] = [
+            |labels| Arc::new(StringArray::from(labels.to_vec())),
+            |labels| Arc::new(labels.into_iter().collect::<DictionaryArray<Int8Type>>()),
+        ];
+        for make in make {
+            let y = Arc::new(Float64Array::from(vec![1.0, -1.0, 0.0, 1.0]));
+            let study = read([make(left), make(right)], y).unwrap().studies.remove(0);
+            assert!(study.items.iter().eq(["a", "b", "c"]));
+            assert_eq!((study.rows, study.groups.len()), (4, 3));
+        }
+    }
+
     /// Most votes repeat earlier ones; some items appear late and have the names of outcomes. A
     /// column of counts disables the fast path.
     #[test]

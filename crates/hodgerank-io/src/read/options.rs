@@ -24,10 +24,12 @@ pub enum OnError {
 /// | `columns` | found by name | which columns to use |
 /// | `format` | from content and name | the format of the files |
 /// | `delimiter` | `,` (`;` or tab if the header has no comma) | field separator of CSV |
+/// | `sheet` | the first one | sheet of Excel workbooks |
 /// | `on_error` | stop | what to do with a bad row |
 /// | `annotator_votes` | no | whether to keep every vote with its annotator |
 /// | `sides` | no | whether to count votes by the side of the preferred item |
 /// | `excluded` | nobody | annotators whose votes are not counted |
+/// | `hash_files` | no | whether to hash the files |
 /// | `threads` | all cores | number of reading threads; never changes the result |
 #[derive(Debug, Clone, Default)]
 pub struct ReadOptions {
@@ -37,6 +39,8 @@ pub struct ReadOptions {
     pub format: Option<Format>,
     /// Field separator of CSV files; `None` to detect it from the header.
     pub delimiter: Option<u8>,
+    /// The sheet of Excel workbooks; `None` for the first one.
+    pub sheet: Option<String>,
     /// What to do with a row that cannot be read as a vote.
     pub on_error: OnError,
     /// Whether to keep every vote with its annotator, for methods that judge people: 36 bytes of
@@ -47,6 +51,18 @@ pub struct ReadOptions {
     pub sides: bool,
     /// Annotators whose votes are not counted.
     pub excluded: Option<Arc<ExcludedAnnotators>>,
+    /// Whether to hash the files, for [`super::Sources::files`].
+    pub hash_files: bool,
     /// Number of reading threads; 0 for all cores.
     pub threads: usize,
+}
+
+impl ReadOptions {
+    /// Number of reading threads, at least 1.
+    pub(crate) fn threads(&self) -> usize {
+        match self.threads {
+            0 => std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
+            threads => threads,
+        }
+    }
 }

@@ -9,9 +9,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::options::OnError;
 use super::rows::RowSink;
-use crate::error::{BadRow, Error, Result};
+use crate::error::{BadRow, Error, Problem, RejectedValue, Result};
 use crate::memory;
-use crate::study::Rejected;
+use crate::parse::RowFate;
+use crate::study::{PassedOver, Rejected};
 
 /// A file as a sequence of chunks that can be processed independently.
 pub(super) trait ChunkSource: Send {
@@ -24,30 +25,78 @@ pub(super) trait ChunkSource: Send {
 
 /// The result of one chunk.
 #[derive(Debug, Default)]
-pub(super) struct ChunkReport {
+pub(crate) struct ChunkReport {
     /// Number of rows, including rejected ones.
     pub(super) rows: u64,
     /// Number of lines or rows, to be added to the positions in later chunks.
     pub(super) span: u64,
     /// Rejected rows, with positions relative to the chunk.
     pub(super) rejected: Rejected,
+    pub(super) passed_over: PassedOver,
+    /// For each listed fault: the column and the value, which are compared with those of later rows.
+    pub(super) faults: Vec<(usize, Vec<u8>)>,
 }
 
 impl ChunkReport {
-    /// Adds a bad row. `describe` is called only while the list has room.
-    pub(super) fn reject(&mut self, describe: impl FnOnce() -> BadRow) {
+    /// Adds a bad row with a value in a column, counted from 0. `describe` is called only for a new fault,
+    /// or while the list has room: it takes long.
+    #[cold]
+    pub(super) fn reject(
+        &mut self,
+        (column, value): (usize, &[u8]),
+        problem: &Problem,
+        describe: impl FnOnce() -> BadRow,
+    ) {
         self.rejected.total += 1;
+        let value = if problem.depends_on_value() { value } else { b"" };
+        let value = &value[..value.len().min(MAX_COMPARED)];
+        let same = |(known, fault): (&RejectedValue, &(usize, Vec<u8>))| {
+            known.first.problem.is_like(problem) && fault.0 == column && fault.1 == value
+        };
+        let known = self.rejected.values.iter().zip(&self.faults).position(same);
+        if let Some(known) = known {
+            self.rejected.values[known].rows += 1;
+        }
+        let is_new = known.is_none() && self.rejected.values.len() < Rejected::MAX_VALUES;
+        if !is_new && self.rejected.first.len() == Rejected::MAX_LISTED {
+            return;
+        }
+        let row = describe();
+        if is_new {
+            self.rejected.values.push(RejectedValue { first: row.clone(), rows: 1 });
+            self.faults.push((column, value.to_vec()));
+        }
         if self.rejected.first.len() < Rejected::MAX_LISTED {
-            self.rejected.first.push(describe());
+            self.rejected.first.push(row);
         }
     }
+
+    /// Takes note of what became of a row.
+    #[inline]
+    pub(super) fn note(&mut self, fate: RowFate) {
+        match fate {
+            RowFate::Counted => {}
+            RowFate::Ignored => self.passed_over.ignored += 1,
+            RowFate::Filtered => self.passed_over.filtered += 1,
+        }
+    }
+
+    /// Takes back a row that turned out to be one of empty cells.
+    pub(super) fn was_blank(&mut self) {
+        self.rows -= 1;
+        self.passed_over.blank += 1;
+    }
 }
+
+/// Bytes by which values are told apart.
+const MAX_COMPARED: usize = 200;
 
 /// The result of a file.
 #[derive(Debug, Default)]
 pub(super) struct FileReport {
     pub(super) rows: u64,
     pub(super) rejected: Rejected,
+    pub(super) passed_over: PassedOver,
 }
 
 /// Processes all chunks, with one thread for each sink. A single sink receives them in order.
@@ -139,17 +188,20 @@ fn merge(
     let mut file = FileReport::default();
     let mut offset = first;
     for (_, report) in reports {
-        let report = report.map_err(|error| shifted(error, offset))?;
-        for mut row in report.rejected.first {
+        let mut report = report.map_err(|error| shifted(error, offset))?;
+        let listed = report.rejected.values.iter_mut().map(|value| &mut value.first);
+        for row in report.rejected.first.iter_mut().chain(listed) {
             row.position = row.position.shifted(offset);
-            if on_error == OnError::Stop {
-                return Err(Box::new(row).into());
-            }
-            if file.rejected.first.len() < Rejected::MAX_LISTED {
-                file.rejected.first.push(row);
-            }
         }
-        file.rejected.total += report.rejected.total;
+        if on_error == OnError::Stop && report.rejected.total > 0 {
+            let Rejected { first, values, .. } = report.rejected;
+            if let Some(row) = first.into_iter().next() {
+                return Err(Box::new(BadRow { others: values, rows: report.rows, ..row }).into());
+            }
+            continue;
+        }
+        file.rejected.merge(report.rejected);
+        file.passed_over.merge(&report.passed_over);
         file.rows += report.rows;
         offset += report.span;
     }

@@ -5,7 +5,7 @@ use arrow_array::RecordBatch;
 use crate::columns::{Layout, Role};
 use crate::count::Counter;
 use crate::error::{Problem, Result};
-use crate::parse::Cells;
+use crate::parse::{Cells, RowFate};
 
 /// A row as it is in the file.
 #[derive(Debug, Clone, Copy)]
@@ -36,17 +36,17 @@ impl<'a> RawRow<'a> {
 }
 
 /// Receives rows, in the order of the file within a chunk.
-pub(super) trait RowSink: Send {
+pub(crate) trait RowSink: Send {
     /// Whether whole rows are needed: text rows with their bytes, batches with all columns.
     const WHOLE_ROWS: bool;
 
-    /// Receives a row, or returns the role of a bad cell and its problem.
+    /// Receives a row and returns what became of it, or the role of a bad cell and its problem.
     fn row(
         &mut self,
         layout: &Layout,
         cells: &Cells<'_>,
         raw: RawRow<'_>,
-    ) -> Result<(), (Role, Problem)>;
+    ) -> Result<RowFate, (Role, Problem)>;
 
     /// Bytes of memory that grow with the rows, approximately.
     fn memory_bytes(&self) -> u64 {
@@ -75,7 +75,7 @@ impl RowSink for Counter {
         layout: &Layout,
         cells: &Cells<'_>,
         _: RawRow<'_>,
-    ) -> Result<(), (Role, Problem)> {
+    ) -> Result<RowFate, (Role, Problem)> {
         self.count(layout, cells)
     }
 

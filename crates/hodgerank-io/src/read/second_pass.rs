@@ -21,7 +21,8 @@ use super::split_groups::SplitGroups;
 use crate::columns::{Layout, Role};
 use crate::error::{Error, Problem, Result};
 use crate::excluded::ExcludedAnnotators;
-use crate::parse::{Cells, OutcomeCache, ParsedRow};
+use crate::parse::{Cells, OutcomeCache, ParsedRow, Row, RowFate};
+use crate::study::PassedOver;
 
 /// The votes of a study and how many of them are flagged.
 #[derive(Debug, Clone, Copy)]
@@ -139,6 +140,8 @@ impl<'a> StudyFlags<'a> {
 pub struct SecondPass {
     /// Number of rejected rows, as in the first pass.
     pub rejected: u64,
+    /// Rows that were passed over, as in the first pass.
+    pub passed_over: PassedOver,
     /// Number of flagged votes in rows that were kept because they also have trusted votes.
     pub kept_whole: f64,
 }
@@ -149,7 +152,8 @@ pub(crate) enum RowStatus {
     Kept,
     /// Flagged, or by an excluded annotator.
     Flagged,
-    Rejected,
+    /// Rejected, ignored or filtered.
+    PassedOver,
 }
 
 /// Receives rows with their groups.
@@ -222,10 +226,10 @@ pub(crate) fn visit_rows<V: RowVisitor>(
         split_groups.allot(studies);
     }
     let mut sinks = [RowMatcher::new(options, studies, split_groups, visitor)];
-    let (rejected, _) = sources.read_rows(options, progress, &mut sinks)?;
+    let ((rejected, passed_over), _) = sources.read_rows(options, progress, &mut sinks)?;
     let [matcher] = sinks;
     let kept_whole = matcher.to_flag.iter().flatten().sum();
-    Ok(SecondPass { rejected: rejected.total, kept_whole })
+    Ok(SecondPass { rejected: rejected.total, passed_over, kept_whole })
 }
 
 /// Finds the group of each row.
@@ -271,16 +275,11 @@ impl<'a, V: RowVisitor> RowMatcher<'a, V> {
     }
 
     /// Finds a row's group; `None` if the first pass did not see its study, items or outcome.
-    fn find<'c>(
-        &mut self,
-        row: &ParsedRow<'c>,
-        cells: &Cells<'c>,
-        raw: &RawRow<'_>,
-    ) -> Option<VoteRow<'c>> {
-        let study = self.by.get(cells[Role::By as usize])? as usize;
+    fn find<'c>(&mut self, row: &ParsedRow<'c>, raw: &RawRow<'_>) -> Option<VoteRow<'c>> {
+        let study = self.by.get(&row.study)? as usize;
         let flags = &self.studies[study];
         let (left, right) = (flags.items.get(row.left)?, flags.items.get(row.right)?);
-        let annotator = std::str::from_utf8(cells[Role::Annotator as usize]).unwrap_or("");
+        let annotator = std::str::from_utf8(row.annotator).unwrap_or("");
         let mut flagged = false;
         let mut group = None;
         if row.count > 0 {
@@ -301,7 +300,7 @@ impl<'a, V: RowVisitor> RowMatcher<'a, V> {
         let of_group_reason = |reasons: &[FlagReason]| reasons.get(group?).copied();
         let mut reason = flags.reasons.and_then(of_group_reason);
         if let Some(crowd) = flags.crowd {
-            let position = crowd.position(cells[Role::Annotator as usize]);
+            let position = crowd.position(row.annotator);
             let bad = crowd.flags.crowd.bad_probability(position, (left, right), y);
             flagged = count > 0 && bad > crowd.flags.threshold;
             (probability, reason) = (Some(bad), Some(crowd.reason(position, bad)));
@@ -323,8 +322,8 @@ impl<'a, V: RowVisitor> RowMatcher<'a, V> {
         })
     }
 
-    fn is_on_excluded_item(&self, row: &ParsedRow<'_>, cells: &Cells<'_>) -> bool {
-        let study = self.by.get(cells[Role::By as usize]);
+    fn is_on_excluded_item(&self, row: &ParsedRow<'_>) -> bool {
+        let study = self.by.get(&row.study);
         let excluded = study.and_then(|study| self.studies[study as usize].excluded_items);
         let is_excluded = |item| excluded.is_some_and(|items| items.get(item).is_some());
         is_excluded(row.left) || is_excluded(row.right)
@@ -335,19 +334,19 @@ impl<'a, V: RowVisitor> RowMatcher<'a, V> {
         (self.started.saturating_sub(1), self.rows_before + raw.number)
     }
 
-    fn visit(&mut self, row: &ParsedRow<'_>, cells: &Cells<'_>, raw: RawRow<'_>) -> Result<()> {
-        let excluded = self.excluded.and_then(|of| of.reason(cells[Role::Annotator as usize]));
+    fn visit(&mut self, row: &ParsedRow<'_>, raw: RawRow<'_>) -> Result<()> {
+        let excluded = self.excluded.and_then(|of| of.reason(row.annotator));
         if let Some(reason) = excluded {
             let (source, number) = self.place(&raw);
             self.statuses.push(RowStatus::Flagged);
             let row = ExcludedRow { source, row: number, count: row.count, reason };
             return self.visitor.excluded(&row, raw);
         }
-        if self.is_on_excluded_item(row, cells) {
+        if self.is_on_excluded_item(row) {
             self.statuses.push(RowStatus::Kept);
             return Ok(());
         }
-        let Some(vote) = self.find(row, cells, &raw) else {
+        let Some(vote) = self.find(row, &raw) else {
             // The file's name is added where it is known.
             return Err(Error::Changed {
                 file: "the input".into(),
@@ -371,13 +370,18 @@ impl<V: RowVisitor> RowSink for RowMatcher<'_, V> {
         layout: &Layout,
         cells: &Cells<'_>,
         raw: RawRow<'_>,
-    ) -> Result<(), (Role, Problem)> {
-        let row = ParsedRow::new(layout, cells, &mut self.outcome_cache)?;
-        if self.failed.is_some() {
-            return Ok(());
+    ) -> Result<RowFate, (Role, Problem)> {
+        let row = match Row::read(layout, cells, &mut self.outcome_cache)? {
+            Row::Vote(row) => row,
+            Row::PassedOver(fate) => {
+                self.statuses.push(RowStatus::PassedOver);
+                return Ok(fate);
+            }
+        };
+        if self.failed.is_none() {
+            self.failed = self.visit(&row, raw).err();
         }
-        self.failed = self.visit(&row, cells, raw).err();
-        Ok(())
+        Ok(RowFate::Counted)
     }
 
     fn blank(&mut self, line: &[u8]) {
@@ -407,8 +411,9 @@ impl<V: RowVisitor> BatchSink for RowMatcher<'_, V> {
         report: &mut ChunkReport,
     ) -> Result<()> {
         self.statuses.clear();
-        parser
-            .each_row(batch, self, report, |matcher| matcher.statuses.push(RowStatus::Rejected))?;
+        parser.each_row(batch, self, report, |matcher| {
+            matcher.statuses.push(RowStatus::PassedOver);
+        })?;
         self.rows_before += batch.num_rows() as u64;
         self.take_failure()?;
         self.visitor.batch(batch, &self.statuses)

@@ -5,10 +5,11 @@ use std::io::{self, Cursor, Read, Seek, SeekFrom};
 use std::sync::{Arc, OnceLock};
 
 use super::fingerprint::{ContentHash, Fingerprint};
+use super::input_file::InputFile;
 use super::memory::MemoryTable;
 use super::progress::Progress;
 use super::spool::{Spool, copy_to_file};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, WrongEncoding};
 use crate::format::Format;
 
 pub(super) type BoxedRead = Box<dyn Read + Send>;
@@ -16,6 +17,7 @@ pub(super) type BoxedRead = Box<dyn Read + Send>;
 /// Optional first bytes of UTF-8 text; not a part of the text.
 pub(super) const BYTE_ORDER_MARK: &[u8] = &[0xef, 0xbb, 0xbf];
 
+const OLD_WORKBOOK_MAGIC: &[u8] = &[0xd0, 0xcf, 0x11, 0xe0];
 const GZIP_MAGIC: &[u8] = &[0x1f, 0x8b];
 const ZSTD_MAGIC: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
 
@@ -28,6 +30,8 @@ pub struct Sources {
     pub(super) list: Vec<Source>,
     /// What the first pass has read; `None` if there is only one pass.
     first_pass: Option<OnceLock<Vec<Fingerprint>>>,
+    /// Names, sizes and hashes of the files, if they are wanted and have been read.
+    files: OnceLock<Vec<InputFile>>,
 }
 
 #[derive(Debug)]
@@ -48,7 +52,7 @@ impl Sources {
     pub fn once(files: &[String]) -> Self {
         let source =
             |path: &String| Source::File { path: path.clone(), spool: None, row_groups: None };
-        Self { list: files.iter().map(source).collect(), first_pass: None }
+        Self { list: files.iter().map(source).collect(), first_pass: None, files: OnceLock::new() }
     }
 
     /// Files to read more than once. The first pass over standard input or a pipe copies it to a
@@ -70,16 +74,39 @@ impl Sources {
     }
 
     pub(super) fn for_several_passes(list: Vec<Source>) -> Self {
-        Self { list, first_pass: Some(OnceLock::new()) }
+        Self { list, first_pass: Some(OnceLock::new()), files: OnceLock::new() }
     }
 
-    /// A hash for what a pass reads of a source. A temporary copy cannot change, and the first pass,
-    /// which writes it, reads other bytes than later ones if the format has to be read in ranges.
-    pub(super) fn content_hash(&self, source: &Source) -> ContentHash {
+    /// Whether passes over a source must read the same bytes. A temporary copy cannot change, and the
+    /// first pass, which writes it, reads other bytes than later ones if the format has to be read in
+    /// ranges.
+    pub(super) fn can_change(&self, source: &Source) -> bool {
         let is_copied = matches!(source, Source::File { spool: Some(_), .. });
-        match self.first_pass.is_some() && !is_copied {
+        self.first_pass.is_some() && !is_copied
+    }
+
+    /// A hash for what a pass reads of a source; `hash_files` if the hash of the file is wanted.
+    pub(super) fn content_hash(&self, source: &Source, hash_files: bool) -> ContentHash {
+        match self.can_change(source) || (hash_files && !self.was_read()) {
             true => ContentHash::on(),
             false => ContentHash::off(),
+        }
+    }
+
+    /// The files that were read, in their order; empty unless [`super::ReadOptions::hash_files`].
+    pub fn files(&self) -> &[InputFile] {
+        self.files.get().map_or(&[], Vec::as_slice)
+    }
+
+    /// Remembers the files that the first pass has read.
+    pub(super) fn remember_files(&self, files: Vec<InputFile>) {
+        self.files.get_or_init(|| files);
+    }
+
+    /// Makes the next pass the first one. Temporary copies of streams remain.
+    pub(crate) fn forget_first_pass(&mut self) {
+        if let Some(first) = &mut self.first_pass {
+            *first = OnceLock::new();
         }
     }
 
@@ -114,6 +141,14 @@ impl Source {
         match self {
             Self::File { path, .. } => name_of(path),
             Self::Table(table) => table.name(),
+        }
+    }
+
+    /// The name of a file, as given.
+    pub(super) fn path(&self) -> Option<&str> {
+        match self {
+            Self::File { path, .. } => Some(path),
+            Self::Table(_) => None,
         }
     }
 
@@ -248,6 +283,10 @@ fn detect_format(
     given: Option<Format>,
     first_bytes: &[u8],
 ) -> Result<Format> {
+    if first_bytes.starts_with(OLD_WORKBOOK_MAGIC) {
+        let encoding = WrongEncoding::OldWorkbook;
+        return Err(Error::Encoding { file: Arc::clone(name), encoding });
+    }
     let found = Format::from_magic(first_bytes);
     match (found, given.or_else(|| Format::from_file_name(path))) {
         (Some(found), None) => Ok(found),

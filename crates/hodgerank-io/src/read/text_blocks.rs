@@ -161,6 +161,9 @@ impl TextBlocks {
             value: shorten(&self.rest[start..], 40),
             problem,
             snippet: None,
+            others: Vec::new(),
+            rows: 0,
+            misspelt: false,
         }))
     }
 }

@@ -34,11 +34,11 @@ impl<W: Write + Send> BatchWriter<W> {
         schema: &SchemaRef,
         stream: bool,
     ) -> io::Result<Self> {
-        if !format.info().can_write {
-            let problem = format!("{} files cannot be written", format.title());
-            return Err(io::Error::new(io::ErrorKind::Unsupported, problem));
-        }
         Ok(match format {
+            Format::Xlsx => {
+                let problem = format!("{} files cannot be written", format.title());
+                return Err(io::Error::new(io::ErrorKind::Unsupported, problem));
+            }
             Format::Csv | Format::Tsv => {
                 let delimiter = format.info().delimiter.unwrap_or(b',');
                 let mut buffer = Vec::new();

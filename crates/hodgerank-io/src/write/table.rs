@@ -10,6 +10,8 @@ use arrow_array::{
 };
 use arrow_schema::{Field, Schema};
 use parquet::arrow::ArrowWriter;
+use parquet::file::metadata::KeyValue;
+use parquet::file::properties::WriterProperties;
 
 use super::spreadsheet::LabelStyle;
 
@@ -163,7 +165,10 @@ impl Table {
     /// If writing fails.
     pub fn write_parquet(&self, out: &mut (impl Write + Send)) -> io::Result<()> {
         let batch = self.batch()?;
-        let mut writer = ArrowWriter::try_new(out, batch.schema(), None)?;
+        let entry = |(key, value): &(String, String)| KeyValue::new(key.clone(), value.clone());
+        let metadata = self.metadata.iter().map(entry).collect();
+        let properties = WriterProperties::builder().set_key_value_metadata(Some(metadata)).build();
+        let mut writer = ArrowWriter::try_new(out, batch.schema(), Some(properties))?;
         writer.write(&batch)?;
         writer.close().map(drop).map_err(io::Error::other)
     }

@@ -3,6 +3,7 @@
 use hodgerank::uncertainty::IntervalEngine;
 use hodgerank::{FitOptions, IntervalOptions, Method, OutlierRule};
 use hodgerank_cli::RunFailure;
+use hodgerank_commands::position_bias::CorrectionOptions;
 use hodgerank_commands::{ItemOptions, or_list};
 
 /// Returns the help of --method.
@@ -39,6 +40,17 @@ pub(super) fn check_items(options: ItemOptions) -> Result<(), RunFailure> {
         None => Ok(()),
         Some(votes) => Err(RunFailure::usage(
             format!("--min-votes {votes} needs all votes on one machine"),
+            "leave it out, or run `hodgerank rank` on one machine",
+        )),
+    }
+}
+
+/// Refuses to take out position bias: who is biased is known only from all votes together.
+pub(super) fn check_bias(options: &CorrectionOptions) -> Result<(), RunFailure> {
+    match options.position_bias {
+        None => Ok(()),
+        Some(_) => Err(RunFailure::usage(
+            "--position-bias correct needs all votes on one machine",
             "leave it out, or run `hodgerank rank` on one machine",
         )),
     }

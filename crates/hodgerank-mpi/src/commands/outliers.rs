@@ -87,6 +87,7 @@ fn list_votes(
     mut outputs: Outputs,
 ) -> Result<(), CollectiveError> {
     let world = &session.world;
+    let input_files = job.files.to_vec();
     let folder = match &output.output {
         Some(path) => Some(world.all_ok(PartFolder::create(world, path))?),
         None => None,
@@ -94,7 +95,8 @@ fn list_votes(
     let check_columns =
         |tables: &[TableHead]| Ok(KeptColumns::new(tables, &options.keep).map(drop)?);
     let mut first = session.first_pass(job, check_columns, |_| Ok(()))?;
-    let uncounted = UncountedRows::new(&first.rejected, first.excluded.as_ref());
+    let uncounted = UncountedRows::new(&first.rejected, first.excluded.as_ref())
+        .with_passed_over(first.passed_over);
     let has_part = options.per_group || !first.tables.is_empty();
     let (mut lists, studies): (Vec<Listing<SuspectVote>>, _) = if options.per_group {
         let list = |study| outliers::distinct_votes(study, options.all);
@@ -125,7 +127,8 @@ fn list_votes(
             let mut write = || -> Result<(), RunFailure> {
                 let (rank, extension) = (world.rank(), extension(format));
                 let file = folder.claim_part("--output", rank, extension, &mut outputs)?;
-                part.to_output(file.open()?)?.write(&document)
+                let provenance = session.provenance::<OutliersArgs>(&input_files);
+                part.to_output(file.open()?)?.write(&document, &provenance)
             };
             world.all_ok(if has_part { write() } else { Ok(()) })?;
             world.all_ok(publish([folder]))?;
@@ -154,10 +157,12 @@ impl PartOptions {
                 "lists in this format are written to a folder, one file by each process",
                 "add --output DIR, or leave out --format for a table",
             )),
-            (Some(_), Some(OutputFormat::Table)) => Err(RunFailure::usage(
-                "tables are written to standard output only",
-                "leave out --output, or use --format csv, json or parquet",
-            )),
+            (Some(_), Some(OutputFormat::Table | OutputFormat::Markdown | OutputFormat::Latex)) => {
+                Err(RunFailure::usage(
+                    "tables are written to standard output only",
+                    "leave out --output, or use --format csv, json or parquet",
+                ))
+            }
             (Some(path), format) => {
                 check_folder("--output", path)?;
                 Ok(format.unwrap_or(OutputFormat::Csv))
@@ -172,5 +177,7 @@ fn extension(format: OutputFormat) -> &'static str {
         OutputFormat::Json => "json",
         OutputFormat::Parquet => "parquet",
         OutputFormat::Table => "txt",
+        OutputFormat::Markdown => "md",
+        OutputFormat::Latex => "tex",
     }
 }

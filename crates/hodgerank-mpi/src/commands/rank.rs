@@ -10,7 +10,7 @@ use hodgerank_commands::rank::{
 use hodgerank_commands::{Observer, UncountedRows, annotators};
 use hodgerank_io::write::Outputs;
 
-use super::method::{check_intervals, check_items, fit_options};
+use super::method::{check_bias, check_intervals, check_items, fit_options};
 use crate::checkpoint::{CheckpointOptions, Fingerprint};
 use crate::comm::{CollectiveError, World};
 use crate::input::DistributedStudy;
@@ -44,6 +44,7 @@ pub(super) fn run(
     world.all_ok(args.scale.validate())?;
     world.all_ok(check_intervals(&args.uncertainty))?;
     world.all_ok(check_items(args.kept_items))?;
+    world.all_ok(check_bias(&args.bias))?;
     let earlier = || args.earlier_ranking(&votes);
     let earlier = world.all_ok(world.is_root().then(earlier).transpose())?.flatten();
     let inputs: Vec<String> =
@@ -73,7 +74,8 @@ pub(super) fn run(
         }
     };
     let mut first = session.first_pass(job, |_| Ok(()), check_study)?;
-    let uncounted = UncountedRows::new(&first.rejected, first.excluded.as_ref());
+    let uncounted = UncountedRows::new(&first.rejected, first.excluded.as_ref())
+        .with_passed_over(first.passed_over);
     // Process 0 knows the format.
     let with_annotators = output.as_ref().is_some_and(DocumentOutput::is_json);
     let with_annotators = world.broadcast(world.is_root().then_some(with_annotators));
@@ -90,7 +92,8 @@ pub(super) fn run(
     let write = |output: DocumentOutput| {
         let observer: &dyn Observer = &*session.terminal;
         let document = RankDocument::new(studies, earlier.as_ref(), uncounted, observer)?;
-        output.write(&RankDocument { annotators, ..document })
+        let provenance = session.provenance::<RankArgs>(votes.files());
+        output.write(&RankDocument { annotators, ..document }, &provenance)
     };
     world.all_ok(output.map_or(Ok(()), write))?;
     first.finish();

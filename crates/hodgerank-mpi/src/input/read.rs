@@ -12,7 +12,9 @@ use hodgerank_cli::RunFailure;
 use hodgerank_commands::{Observer, Task};
 use hodgerank_io::read::Progress;
 use hodgerank_io::study::OutcomesSeen;
-use hodgerank_io::{BadRow, Error, ExcludedVotes, Input, ReadOptions, Rejected, Sources};
+use hodgerank_io::{
+    BadRow, Error, ExcludedVotes, Input, PassedOver, ReadOptions, Rejected, Sources,
+};
 use serde::{Deserialize, Serialize};
 
 use super::shard_plan::ShardPlan;
@@ -37,11 +39,13 @@ pub fn read(
     let input = observer.run(work, || sources.read_part(options, &progress));
     let input = input.map_err(RunFailure::from).and_then(|input| Ok(input?));
     let mut input = world.all_ok_or_first(input, |failure| position(plan, failure))?;
-    let ReadReport { any_good, rejected, excluded, outcomes } = ReadReport::gather(world, &input);
+    let ReadReport { any_good, rejected, passed_over, excluded, outcomes } =
+        ReadReport::gather(world, &input);
     input.rejected = in_file_order(plan, rejected);
+    input.passed_over = passed_over;
     input.excluded = excluded;
     input.outcomes = outcomes;
-    let left = || input.rejected.check_left(any_good, input.excluded.as_ref());
+    let left = || input.rejected.check_left(any_good, input.excluded.as_ref(), &input.passed_over);
     world.all_ok(input.outcomes.check().and_then(|()| left()))?;
     Ok((input, sources))
 }
@@ -51,6 +55,7 @@ pub fn read(
 struct ReadReport {
     any_good: bool,
     rejected: Rejected,
+    passed_over: PassedOver,
     excluded: Option<ExcludedVotes>,
     outcomes: OutcomesSeen,
 }
@@ -61,6 +66,7 @@ impl ReadReport {
         let local = Self {
             any_good: !input.studies.is_empty(),
             rejected: input.rejected.clone(),
+            passed_over: input.passed_over,
             excluded: input.excluded.clone(),
             outcomes: input.outcomes.clone(),
         };
@@ -69,6 +75,8 @@ impl ReadReport {
             combined.any_good |= report.any_good;
             combined.rejected.total += report.rejected.total;
             combined.rejected.first.extend(report.rejected.first);
+            combined.rejected.values.extend(report.rejected.values);
+            combined.passed_over.merge(&report.passed_over);
             if let Some(excluded) = &report.excluded {
                 combined.excluded.get_or_insert_default().merge(excluded);
             }
@@ -78,11 +86,14 @@ impl ReadReport {
     }
 }
 
-/// Keeps the rejected rows that one machine would have listed.
+/// Keeps the rejected rows that one machine would have listed. Processes read interleaved parts of a file,
+/// so their rows are sorted before equal faults are joined under the first row that has them.
 fn in_file_order(plan: &ShardPlan, mut rejected: Rejected) -> Rejected {
     rejected.first.sort_by_key(|row| row_position(plan, row));
-    rejected.first.truncate(Rejected::MAX_LISTED);
-    rejected
+    rejected.values.sort_by_key(|value| row_position(plan, &value.first));
+    let mut ordered = Rejected::default();
+    ordered.merge(rejected);
+    ordered
 }
 
 /// Returns where in the input a failure happened: the file's number and the row in it.

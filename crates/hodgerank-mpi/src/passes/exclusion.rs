@@ -38,12 +38,13 @@ fn suspicious(
     plan: &ShardPlan,
     input: &InputOptions,
 ) -> Result<ExcludedAnnotators, CollectiveError> {
-    let Session { world, terminal, threads } = session;
+    let Session { world, terminal, threads, .. } = session;
     // Checkpoints are those of the ranking.
     let communicator: Arc<dyn Communicator> =
         Arc::new(MpiCommunicator::new(Arc::clone(world), None));
     let kept = Kept { annotator_votes: true, sides: false };
-    let options = kept.apply(input.read_options(*threads));
+    let files: Vec<String> = plan.files.iter().map(|file| file.path.clone()).collect();
+    let options = kept.apply(world.all_ok(input.read_options(&files, *threads))?);
     let (read, _) = read::read(world, plan, &options, &**terminal)?;
     world.all_ok(annotators::check(&read.tables))?;
     let columns = KeptColumns::new(kept, &read.tables);

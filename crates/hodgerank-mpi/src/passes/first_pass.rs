@@ -9,7 +9,7 @@ use hodgerank_commands::{
     InputOptions, Kept, Observer, Task, TwoPass, annotators, announce, places,
 };
 use hodgerank_io::read::TableHead;
-use hodgerank_io::{ExcludedVotes, ReadOptions, Rejected, Sources};
+use hodgerank_io::{ExcludedVotes, PassedOver, ReadOptions, Rejected, Sources};
 
 use super::exclusion;
 use super::owner_results::with_local_votes;
@@ -41,6 +41,8 @@ pub(crate) struct FirstPass {
     pub(crate) tables: Vec<TableHead>,
     /// Of all processes.
     pub(crate) rejected: Rejected,
+    /// Of all processes.
+    pub(crate) passed_over: PassedOver,
     /// Of all processes; none if nobody was to be excluded.
     pub(crate) excluded: Option<ExcludedVotes>,
     local: LocalVotes,
@@ -58,12 +60,14 @@ impl Session {
         check_files: impl FnOnce(&[TableHead]) -> Result<(), RunFailure>,
         check_study: impl Fn(&DistributedStudy) -> Result<(), RunFailure>,
     ) -> Result<FirstPass, CollectiveError> {
-        let Self { world, terminal, threads } = self;
+        let Self { world, terminal, threads, .. } = self;
         let terminal: &dyn Observer = &**terminal;
         let checked =
             if world.is_root() { places::check_inputs(job.files, terminal) } else { Ok(()) };
         world.all_ok(checked)?;
-        let plan = ShardPlan::new(world, job.files, job.input.read_options(*threads).format)?;
+        world.all_ok(job.input.check_distributed())?;
+        let options = world.all_ok(job.input.read_options(job.files, *threads))?;
+        let plan = ShardPlan::new(world, job.files, options.format)?;
         let exclusion = exclusion::resolve(self, &plan, job.input)?;
         let excluded = exclusion.as_ref().map(|(_, annotators)| annotators);
         let fingerprint = job.fingerprint.with_plan(&plan, world.size());
@@ -74,12 +78,9 @@ impl Session {
             Arc::new(MpiCommunicator::new(Arc::clone(world), saved_to));
 
         let kept = Kept::needed_by(job.fit);
-        let options = ReadOptions {
-            excluded: excluded.cloned(),
-            ..kept.apply(job.input.read_options(*threads))
-        };
+        let options = ReadOptions { excluded: excluded.cloned(), ..kept.apply(options) };
         let (input, sources) = read::read(world, &plan, &options, terminal)?;
-        terminal.list_rejected(&input.rejected);
+        terminal.list_uncounted(&input);
         if let Some((exclusion, annotators)) = &exclusion {
             world.all_ok(annotators::check(&input.tables))?;
             exclusion.announce(annotators, &input, terminal);
@@ -95,6 +96,7 @@ impl Session {
             world.all_ok(check_study(study))?;
         }
         let (rejected, excluded) = (input.rejected, input.excluded);
+        let passed_over = input.passed_over;
         let mut studies = Vec::with_capacity(distributed.len());
         for (number, study) in distributed.into_iter().enumerate() {
             if let Some(checkpoint) = &checkpoint {
@@ -113,6 +115,7 @@ impl Session {
             studies,
             tables,
             rejected,
+            passed_over,
             excluded,
             local,
             checkpoint,
@@ -157,6 +160,7 @@ impl FirstPass {
             studies,
             tables: std::mem::take(&mut self.tables),
             rejected: std::mem::take(&mut self.rejected),
+            passed_over: self.passed_over,
             excluded: self.excluded.take(),
             excluded_items: None,
             known_reasons: Some(reasons),

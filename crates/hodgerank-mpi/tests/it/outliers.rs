@@ -4,7 +4,7 @@ use crate::support::files::{batch, parquet, separated, votes};
 use crate::support::{Silent, TestFolder};
 use clap::Parser;
 use hodgerank_commands::outliers::{OutliersArgs, OutliersDocument, outliers};
-use hodgerank_commands::{Document as _, VoteSource};
+use hodgerank_commands::{Document as _, Provenance, VoteSource};
 use serde_json::Value;
 
 const LBI: [&str; 2] = ["--method=lbi", "--outliers=10%"];
@@ -24,7 +24,7 @@ fn one_machine(files: &[String], options: &[&str]) -> OutliersDocument {
 
 fn json(found: &OutliersDocument) -> Value {
     let mut bytes = Vec::new();
-    found.write_json(&mut bytes).unwrap();
+    found.write_json(&Provenance::default(), &mut bytes).unwrap();
     serde_json::from_slice(&bytes).unwrap()
 }
 

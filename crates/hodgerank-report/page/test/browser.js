@@ -43,7 +43,7 @@ export async function openBrowser() {
       await browser.close();
       rmSync(folder, { recursive: true });
     },
-    /** Opens a report's page. */
+    /** Opens a report's page, and all of its sections unless `folded` is set. */
     async open(report, options = {}) {
       pages += 1;
       const file = join(folder, `report-${pages}.html`);
@@ -54,7 +54,14 @@ export async function openBrowser() {
   };
 }
 
-async function openFile(browser, file, options) {
+/** Opens everything that is folded, in the page. */
+export function openAll() {
+  for (const part of document.querySelectorAll("details.part, details.results, details.slider")) {
+    part.open = true;
+  }
+}
+
+async function openFile(browser, file, { folded = false, ...options }) {
   const page = await browser.newPage({ viewport: { width: 1200, height: 900 }, ...options });
   const address = pathToFileURL(file).href;
   const faults = [];
@@ -75,8 +82,13 @@ async function openFile(browser, file, options) {
     });
   });
   await page.goto(address);
+  if (!folded) {
+    await page.evaluate(openAll);
+  }
   await page.waitForFunction(() =>
-    Array.from(document.querySelectorAll(".plot")).every((plot) => plot.firstElementChild),
+    Array.from(document.querySelectorAll("[open] .plot, section .plot, .first .plot")).every(
+      (plot) => plot.firstElementChild,
+    ),
   );
   return { page, faults };
 }

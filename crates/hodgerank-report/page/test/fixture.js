@@ -50,7 +50,7 @@ export function sliderOf({ items, suspects, stops, votes, random, pairs }) {
   const start = Array.from({ length: items }, (_, item) => 1.5 - (3 * item) / items);
   const drift = start.map(() => (random() - 0.5) * 0.9);
   const slider = { parameter: "lambda", chosen: Math.floor(stops / 3), at: [], flagged: [] };
-  const lists = ["share", "explained", "unexplained", "set_aside", "ranks", "scores"];
+  const lists = ["share", "agree", "disagree", "ranks", "scores"];
   for (const name of [...lists, "item_flagged"]) {
     slider[name] = [];
   }
@@ -66,14 +66,11 @@ export function sliderOf({ items, suspects, stops, votes, random, pairs }) {
       }
     }
     const scores = start.map((score, item) => score + drift[item] * part);
-    const flaggedEnergy = 0.3 * part;
-    const explained = 0.55 + 0.1 * part;
     slider.at.push(2 ** (-6 * part));
     slider.flagged.push(flagged);
     slider.share.push(flagged / votes);
-    slider.explained.push(explained);
-    slider.set_aside.push(flaggedEnergy);
-    slider.unexplained.push(1 - flaggedEnergy - explained);
+    slider.agree.push(0.7 * (1 - flagged / votes));
+    slider.disagree.push(0.25 * (1 - flagged / votes));
     slider.scores.push(scores);
     slider.ranks.push(ranksOf(scores));
     slider.item_flagged.push(perItem);
@@ -100,48 +97,68 @@ export function studyOf({ names, suspects = 60, stops = 21, seed = 7, by }) {
       { name: "items", value: String(items) },
       { name: "votes", value: votes.toLocaleString("en") },
       { name: "annotators", value: "4" },
-      { name: "votes flagged", value: `${slider.flagged[slider.chosen]}` },
-      { name: "explained", value: "58.3%" },
+      { name: "flagged votes", value: `${slider.flagged[slider.chosen]}` },
     ],
+    headline: {
+      value: "74%",
+      text: "of votes agree with this ranking; careful annotators would reach about 81%.",
+    },
+    overview: { ...drawn.scores, id: "overview", title: "The best items" },
     summary: [
       { text: `${names[0].slice(0, 40)} is first, ahead of ${names[1].slice(0, 40)} by 0.25.` },
       {
         text: `${slider.flagged[slider.chosen]} votes are flagged; without them two items change rank.`,
       },
-      { text: "1 annotator always chooses the same side: taster 1.", section: "annotators" },
     ],
+    more: [{ text: "1 annotator always chooses the same side: taster 1.", section: "annotators" }],
     warnings: ["One annotator chose the left cup in 81.0% of the votes."],
     slider,
     sections: [
       {
         id: "ranking",
         title: "Ranking",
-        text: ["Scores are differences of taste: only their distances mean something."],
+        fold: "never",
+        text: ["Method: tasting."],
+        help: ["Scores are differences of taste: only their distances mean something."],
         charts: [drawn.scores, drawn.bump],
         tables: [tables.ranking],
       },
       {
         id: "path",
         title: "The path",
+        fold: "detail",
         text: ["More votes are flagged from left to right."],
+        help: [],
         charts: [drawn.path],
         tables: [],
       },
       {
         id: "outliers",
         title: "Flagged votes",
+        fold: "screen",
         text: [],
+        help: [],
         charts: [drawn.map, drawn.arrows],
         tables: [tables.suspects],
       },
       {
         id: "consistency",
         title: "Consistency",
+        fold: "detail",
         text: [],
+        help: [],
         charts: [drawn.hodge, drawn.graph, drawn.picture, drawn.strength, drawn.heat],
         tables: [],
       },
-      { id: "annotators", title: "Annotators", text: [], charts: [], tables: [tables.annotators] },
+      {
+        id: "annotators",
+        title: "Annotators",
+        fold: "screen",
+        text: [],
+        help: [],
+        charts: [],
+        tables: [tables.annotators],
+      },
     ],
   };
 }

@@ -51,8 +51,9 @@ for (const width of [1200, 400]) {
     for (const row of await page.locator("#table-ranking tbody tr").all()) {
       assert.ok((await row.boundingBox()).height < 400, "a collapsed row stays low");
     }
-    await page.locator("#table-ranking input").fill("alert(1)");
-    assert.equal((await rowsOf(page, "ranking")).length, 1);
+    await page.locator("#table-suspects input").fill("alert(1)");
+    const found = await rowsOf(page, "suspects");
+    assert.ok(found.length > 0 && found.every((row) => row.join().includes("alert(1)")));
     await page.locator("#chart-scores .plot").focus();
     await page.keyboard.press("Home");
     assert.equal(await page.locator(".tip p").first().textContent(), "<script>alert(1)</script>");

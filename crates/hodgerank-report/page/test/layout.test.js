@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { layoutOf } from "../layout.js";
+import { drawnWidth, layoutOf } from "../layout.js";
 
 const measure = (text) => 7 * text.length;
 const axis = (kind, from, to, labels) => ({ name: "axis", from, to, ticks: { kind, labels } });
@@ -36,6 +36,18 @@ test("a narrow chart stays legible; a chart with a fixed aspect ratio keeps it",
       assert.ok(Math.abs(frame.bottom - frame.top - (frame.right - frame.left)) < 1e-9);
     }
   }
+});
+
+test("the cells of a matrix are never tiny: it is wider than a narrow window", () => {
+  const matrix = (count) => {
+    const side = axis("labels", -0.5, count - 0.5, names(count, 12));
+    return chart(side, side, 1);
+  };
+  assert.equal(drawnWidth(matrix(12), 380), 380);
+  const width = drawnWidth(matrix(60), 380);
+  const frame = layoutOf(matrix(60), width, measure);
+  assert.ok((frame.right - frame.left) / 60 >= 9, `${width}`);
+  assert.equal(drawnWidth(chart(axis("numbers", 0, 1), axis("numbers", 0, 1)), 380), 380);
 });
 
 test("labels below the axis are slanted if they do not fit", () => {

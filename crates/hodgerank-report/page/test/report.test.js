@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { cellText } from "../format.js";
 import { flaggedAt } from "../state.js";
-import { moveSlider, openBrowser, overflow, rowsOf } from "./browser.js";
+import { moveSlider, openAll, openBrowser, overflow, rowsOf } from "./browser.js";
 import { COFFEES, randomFrom } from "./fixture.js";
 import { HOSTILE } from "./hostile.js";
 
@@ -84,9 +84,16 @@ async function checkStops(page, study) {
     const listed = await wholeRows(page, "suspects");
     assert.ok(listed.length === flagged.length || listed.length >= 50);
     const wanted = flagged.slice(0, listed.length);
+    const votes = suspects.columns.find((column) => column.id === "votes");
+    // At other stops than that of the ranking, all votes of a row are flagged.
+    const flags = suspects.columns.map((column) =>
+      column.id === "flagged" && stop !== slider.chosen
+        ? { ...column, values: votes.values }
+        : column,
+    );
     assert.deepEqual(
       listed,
-      wanted.map((row) => texts(suspects.columns, row)),
+      wanted.map((row) => texts(flags, row)),
     );
   }
 }
@@ -123,7 +130,7 @@ test("a report opens, and its slider shows the path", { skip }, async () => {
 
 test("annotators are judged, and the summary links to them", { skip }, async () => {
   const { page, faults } = await opened(COFFEES);
-  const sentence = page.locator(".summary p", { has: page.locator("a") });
+  const sentence = page.locator(".results p", { has: page.locator("a") });
   assert.equal(
     await sentence.textContent(),
     "1 annotator always chooses the same side: taster 4. See Annotators.",
@@ -158,7 +165,9 @@ test("a report by the values of a column has a chooser", { skip }, async () => {
     report.studies.map((study) => study.by),
     ["<i>0</i>", "<i>1</i>"],
   );
+  assert.equal(await page.locator(".chooser label").textContent(), "Study where scene is");
   await page.locator("#chooser").selectOption({ index: 1 });
+  await page.evaluate(openAll);
   await checkStops(page, report.studies[1]);
   assert.ok((await rowsOf(page, "ranking")).length > 0);
   assert.deepEqual(faults, []);
@@ -177,4 +186,35 @@ test("the ranking shows error bars, tiers and ranges, and predictions follow it"
   await page.keyboard.press("Home");
   assert.match(await page.locator(".tip").innerText(), /probability\s+\d+\.\d%\s+95% interval/);
   assert.deepEqual(faults, []);
+});
+
+/** Writes the report of the demo and opens it. */
+async function openedDemo(options) {
+  const file = join(browser.folder, "demo.html");
+  execFileSync(PROGRAM, ["demo", "-o", file], { stdio: "pipe" });
+  return browser.openFile(file, options);
+}
+
+test("the demo's ranking is on the first screen of a window and of a phone", { skip }, async () => {
+  for (const width of [1200, 400]) {
+    const viewport = { width, height: 800 };
+    const { page, faults } = await openedDemo({ viewport, folded: true });
+    const drawing = await page.locator("#chart-overview .plot svg").boundingBox();
+    assert.ok(drawing.y + drawing.height < 800, `${width}: ends at ${drawing.y + drawing.height}`);
+    const headline = await page.locator(".headline").textContent();
+    assert.match(
+      headline,
+      /^\d+% of votes agree with this ranking; careful annotators would reach/,
+    );
+    assert.equal(await page.locator(".summary p").count(), 3);
+    assert.equal(await overflow(page), 0);
+    assert.deepEqual(faults, []);
+  }
+});
+
+test("the demo prints on five pages at most", { skip }, async () => {
+  const { page } = await openedDemo({ folded: true });
+  const pdf = await page.pdf({ preferCSSPageSize: true });
+  const pages = pdf.toString("latin1").match(/\/Type\s*\/Page\b/g).length;
+  assert.ok(pages >= 2 && pages <= 5, `${pages} pages`);
 });

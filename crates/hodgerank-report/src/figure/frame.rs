@@ -1,7 +1,7 @@
 //! Layout of a figure: the size and position of the plotting area and of everything around it.
 //!
 //! From top to bottom: title, plotting area, tick labels, axis title, legend, note. The width is
-//! fixed; the height follows from the chart's `aspect`. Margins and the number of ticks depend on
+//! given; the height follows from the chart's `aspect`. Margins and the number of ticks depend on
 //! each other, so both are computed in a few iterations.
 
 use kuva::render::layout::{AxisLabelOverlap, ComputedLayout, Layout};
@@ -10,9 +10,11 @@ use kuva::render::theme::Theme;
 
 use super::legend::LegendPlan;
 use super::position::Point;
-use super::scale::{Scale, TICK_ANGLE, TickPlan, plan};
+use super::scale::{LINE_HEIGHT, Scale, TICK_ANGLE, TickPlan, plan};
 use super::text::widest;
-use super::{FONTS, LABEL_SIZE, NOTE_SIZE, TEXT_SIZE, TICK_SIZE, TITLE_SIZE, WIDTH};
+use super::{
+    FONTS, FigureOptions, FigureWidth, LABEL_SIZE, NOTE_SIZE, TEXT_SIZE, TICK_SIZE, TITLE_SIZE,
+};
 use crate::chart::{Anchor, Axis, Chart, Colour, Mark, Ticks};
 use crate::palette;
 
@@ -40,10 +42,15 @@ pub(super) struct Frame {
     pub(super) labels: [Option<usize>; 2],
     pub(super) legend: LegendPlan,
     pub(super) note: Vec<String>,
+    /// Width of the figure in pixels.
+    width: f64,
+    /// The title, if it is drawn.
+    title: Option<String>,
 }
 
 impl Frame {
-    pub(super) fn new(chart: &Chart) -> Self {
+    pub(super) fn new(chart: &Chart, options: &FigureOptions) -> Self {
+        let width = options.width.units();
         let (x, y) = (Scale::new(&chart.x), Scale::new(&chart.y));
         let axes = [&chart.x, &chart.y].map(|axis| axis.ticks != Ticks::Hidden);
         let labels = [&chart.x, &chart.y].map(|axis| match &axis.ticks {
@@ -52,7 +59,7 @@ impl Frame {
         });
         let aspect = if chart.aspect.is_finite() { chart.aspect.clamp(0.05, 4.0) } else { 0.6 };
         let note = match &chart.note {
-            Some(note) => wrap_text(note, wrap_at(note, NOTE_SIZE, WIDTH - 4.0 * EDGE)),
+            Some(note) => wrap_text(note, wrap_at(note, NOTE_SIZE, width - 4.0 * EDGE)),
             None => Vec::new(),
         };
         let mut frame = Self {
@@ -62,16 +69,19 @@ impl Frame {
             y,
             axes,
             labels,
-            legend: LegendPlan::new(&chart.legend),
+            legend: LegendPlan::new(&chart.legend, width),
             note,
+            width,
+            title: Some(&chart.title).filter(|title| options.title && !title.is_empty()).cloned(),
         };
-        let mut inside = WIDTH - 80.0;
+        let mut inside = width - 80.0;
         let mut text_overflow = [0.0; 2];
         for _ in 0..LAYOUT_PASSES {
+            let aspect = legible_aspect(chart, aspect, inside);
             let height = aspect * inside;
             let ticks = [
-                plan(&chart.x, x, inside, true, 0.25 * WIDTH),
-                plan(&chart.y, y, height, false, 0.36 * WIDTH),
+                plan(&chart.x, x, inside, true, 0.25 * width),
+                plan(&chart.y, y, height, false, 0.36 * width),
             ];
             frame.arrange(chart, &ticks, text_overflow, inside, aspect);
             inside = frame.computed.plot_width();
@@ -117,7 +127,7 @@ impl Frame {
         let name = if self.axes[0] { TICK_LENGTH + 1.3 * label * lines + 10.0 } else { 2.0 * EDGE };
         computed.margin_left = (computed.margin_left + text_overflow[0]).max(left);
         computed.margin_right = (computed.margin_right + text_overflow[1]).max(right);
-        let max_margin = 0.4 * WIDTH;
+        let max_margin = 0.4 * self.width;
         computed.margin_left = computed.margin_left.min(max_margin);
         computed.margin_right = computed.margin_right.min(max_margin);
         computed.legend_bottom_extra = self.legend.height() + self.note_height();
@@ -138,6 +148,7 @@ impl Frame {
         aspect: f64,
     ) -> Layout {
         let name = |axis: &Axis| (axis.ticks != Ticks::Hidden).then(|| axis.name.clone());
+        let title = self.title.as_deref().unwrap_or_default();
         let ink = palette::hex(palette::colour(Colour::Ink));
         let theme = Theme {
             axis_color: ink.clone(),
@@ -163,14 +174,14 @@ impl Frame {
             .with_y_axis_max(self.y.to)
             .with_x_tick_format(x_ticks.format.clone())
             .with_y_tick_format(y_ticks.format.clone())
-            .with_title_wrap(wrap_at(&chart.title, TITLE_SIZE, WIDTH - 4.0 * EDGE))
+            .with_title_wrap(wrap_at(title, TITLE_SIZE, self.width - 4.0 * EDGE))
             .with_x_label_wrap(wrap_at(&chart.x.name, LABEL_SIZE, width))
             .with_y_label_wrap(wrap_at(&chart.y.name, LABEL_SIZE, (aspect * width).max(60.0)));
         if x_ticks.rotated {
             layout = layout.with_x_tick_rotate(TICK_ANGLE);
         }
-        layout.title = (!chart.title.is_empty()).then(|| chart.title.clone());
-        layout.width = Some(WIDTH);
+        layout.title.clone_from(&self.title);
+        layout.width = Some(self.width);
         (layout.log_x, layout.log_y) = (self.x.log, self.y.log);
         (layout.x_tick_step, layout.y_tick_step) = (x_ticks.step, y_ticks.step);
         if self.x.log {
@@ -197,10 +208,26 @@ impl Frame {
                     Anchor::End => x - width,
                 };
                 out[0] = out[0].max(EDGE - left);
-                out[1] = out[1].max(left + width + EDGE - WIDTH);
+                out[1] = out[1].max(left + width + EDGE - self.width);
             }
         }
         out
+    }
+
+    /// Whether the texts in cells are narrower than the cells.
+    pub(super) fn texts_fit_cells(&self, marks: &[Mark]) -> bool {
+        let cell = marks.iter().find_map(|mark| match mark {
+            Mark::Cells { width, .. } => {
+                let end = |x: f64| self.position(x, 0.0).map(|(x, _)| x);
+                Some((end(*width)? - end(0.0)?).abs())
+            }
+            _ => None,
+        });
+        let texts = marks.iter().filter_map(|mark| match mark {
+            Mark::Texts { text, .. } => Some(text),
+            _ => None,
+        });
+        cell.is_none_or(|cell| texts.flatten().all(|text| widest([text], TEXT_SIZE) <= cell))
     }
 
     pub(super) fn note_height(&self) -> f64 {
@@ -231,6 +258,18 @@ impl Frame {
         let corner = (computed.margin_left, computed.margin_top);
         (corner, (corner.0 + computed.plot_width(), corner.1 + computed.plot_height()))
     }
+}
+
+/// The aspect ratio at which the rows of a narrow chart have room for their labels: charts do not get lower
+/// than they are at the default width, unless both axes have the same unit.
+fn legible_aspect(chart: &Chart, aspect: f64, inside: f64) -> f64 {
+    let Ticks::Labels { labels } = &chart.y.ticks else { return aspect };
+    if matches!(chart.x.ticks, Ticks::Labels { .. }) {
+        return aspect;
+    }
+    let rows = LINE_HEIGHT * labels.len() as f64;
+    let default_height = aspect * (FigureWidth::default().units() - 80.0);
+    aspect.max(rows.min(default_height) / inside.max(1.0))
 }
 
 /// Returns the number of characters per line at which every line of a text fits into `width` pixels.

@@ -6,7 +6,7 @@ use kuva::render::render::{Scene, render_legend_at};
 use kuva::render::theme::Theme;
 
 use super::text::widest;
-use super::{DASHES, TEXT_SIZE, WIDTH};
+use super::{DASHES, TEXT_SIZE};
 use crate::chart::{self, PointShape, Sign, short_label};
 use crate::palette;
 
@@ -18,7 +18,7 @@ const GAP: f64 = 14.0;
 const MARGIN: f64 = 8.0;
 /// Height of a row, as the plotting library draws it.
 const ROW_HEIGHT: f64 = 1.5 * TEXT_SIZE as f64;
-/// Longer names are truncated.
+/// Longer names are truncated, and names that do not fit.
 const MAX_CHARACTERS: usize = 80;
 
 /// The layout of a legend.
@@ -26,19 +26,22 @@ pub(super) struct LegendPlan {
     entries: Vec<LegendEntry>,
     column: f64,
     rows: usize,
+    /// Width of the figure.
+    width: f64,
 }
 
 impl LegendPlan {
-    pub(super) fn new(legend: &[chart::LegendEntry]) -> Self {
-        let entries: Vec<LegendEntry> = legend.iter().map(entry).collect();
+    pub(super) fn new(legend: &[chart::LegendEntry], width: f64) -> Self {
+        let room = width - 2.0 * MARGIN - SYMBOL_WIDTH;
+        let entries: Vec<LegendEntry> = legend.iter().map(|one| entry(one, room)).collect();
         if entries.is_empty() {
-            return Self { entries, column: 0.0, rows: 0 };
+            return Self { entries, column: 0.0, rows: 0, width };
         }
         let names: Vec<&str> = entries.iter().map(|entry| entry.label.as_str()).collect();
         let column = SYMBOL_WIDTH + widest(&names, TEXT_SIZE) + GAP;
-        let columns = (((WIDTH - 2.0 * MARGIN) / column) as usize).clamp(1, entries.len());
+        let columns = (((width - 2.0 * MARGIN) / column) as usize).clamp(1, entries.len());
         let rows = entries.len().div_ceil(columns);
-        Self { entries, column, rows }
+        Self { entries, column, rows, width }
     }
 
     pub(super) fn height(&self) -> f64 {
@@ -51,7 +54,7 @@ impl LegendPlan {
             return;
         }
         let width = self.column * self.entries.len().div_ceil(self.rows) as f64;
-        let left = left.min(WIDTH - MARGIN - width).max(MARGIN);
+        let left = left.min(self.width - MARGIN - width).max(MARGIN);
         for (k, column) in self.entries.chunks(self.rows).enumerate() {
             let x = left + self.column * k as f64;
             let y = top + 6.0;
@@ -60,7 +63,8 @@ impl LegendPlan {
     }
 }
 
-fn entry(entry: &chart::LegendEntry) -> LegendEntry {
+/// An entry whose name fits into `room` pixels.
+fn entry(entry: &chart::LegendEntry, room: f64) -> LegendEntry {
     let (shape, dasharray) = match entry.sign {
         Sign::Point(shape) => (LegendShape::Marker(marker(shape)), None),
         Sign::Line => (LegendShape::Line, None),
@@ -68,7 +72,13 @@ fn entry(entry: &chart::LegendEntry) -> LegendEntry {
         Sign::Bar => (LegendShape::Rect, None),
     };
     let color = palette::hex(palette::colour(entry.colour));
-    LegendEntry { label: short_label(&entry.name, MAX_CHARACTERS), color, shape, dasharray }
+    let mut characters = MAX_CHARACTERS;
+    let mut label = short_label(&entry.name, characters);
+    while characters > 8 && widest([&label], TEXT_SIZE) > room {
+        characters -= 1;
+        label = short_label(&entry.name, characters);
+    }
+    LegendEntry { label, color, shape, dasharray }
 }
 
 fn marker(shape: PointShape) -> MarkerShape {

@@ -15,12 +15,17 @@ use resvg::usvg::{Options, Tree, fontdb::Database};
 
 use super::{DOTS_PER_INCH, FigureError, PIXELS_PER_UNIT};
 
-/// Renders an SVG as a PNG on white, at print resolution.
-pub(super) fn png(svg: &str) -> Result<Vec<u8>, FigureError> {
+/// Parses an SVG, with the fonts that its texts need.
+pub(super) fn parse(svg: &str) -> Result<Tree, FigureError> {
     let fonts = if svg.chars().all(in_dejavu) { bundled_fonts()? } else { all_fonts()? };
     let family = "DejaVu Sans".to_owned();
     let options = Options { fontdb: fonts, font_family: family, ..Options::default() };
-    let tree = Tree::from_str(svg, &options).map_err(FigureError::Svg)?;
+    Tree::from_str(svg, &options).map_err(FigureError::Svg)
+}
+
+/// Renders an SVG as a PNG on white, at print resolution.
+pub(super) fn png(svg: &str) -> Result<Vec<u8>, FigureError> {
+    let tree = parse(svg)?;
     let size = tree.size();
     let pixels = |length: f32| (f64::from(length) * PIXELS_PER_UNIT).round() as u32;
     let (width, height) = (pixels(size.width()), pixels(size.height()));

@@ -88,7 +88,7 @@ pub(super) struct TickPlan {
 pub(super) const TICK_ANGLE: f64 = -40.0;
 
 /// Height of a line of tick labels in pixels.
-const LINE_HEIGHT: f64 = TICK_SIZE as f64 * 1.3;
+pub(super) const LINE_HEIGHT: f64 = TICK_SIZE as f64 * 1.3;
 
 /// Chooses the ticks of an axis that is `length` pixels long. Labels are at most `max_label` pixels
 /// wide.

@@ -7,7 +7,7 @@ use hodgerank::solve::crowd::AnnotatorClass;
 
 use super::annotator_chart;
 use crate::chart::short_label;
-use crate::document::{Section, Sentence};
+use crate::document::{Fold, Section, Sentence};
 use crate::findings::StudyFindings;
 use crate::table::{PageColumn, PageTable, Values};
 use crate::words::{counted, listed, percent, thousands};
@@ -30,16 +30,14 @@ pub(super) fn section(findings: &StudyFindings<'_>, max_listed: usize) -> Option
     if rows.is_empty() {
         return None;
     }
-    let mut text = vec![
-        classes(rows),
-        "Close pairs are hard to judge and tastes differ, so agreement is shown next to what is \
-         expected of a careful annotator on the same pairs. Both refer to the ranking by the method \
-         crowd."
-            .to_owned(),
-    ];
+    let mut text = vec![classes(rows)];
     text.extend(direction(findings));
     text.extend(without_annotator(findings));
+    let help = "Similar items are hard to compare and tastes differ, so agreement is shown next to what is \
+                expected of a careful annotator on the same pairs. Both refer to the ranking by the method \
+                crowd.";
     Some(Section {
+        help: vec![help.to_owned()],
         charts: annotator_chart::chart(rows, max_listed).into_iter().collect(),
         tables: vec![table(rows, max_listed)],
         ..with_text(text)
@@ -47,13 +45,12 @@ pub(super) fn section(findings: &StudyFindings<'_>, max_listed: usize) -> Option
 }
 
 fn with_text(text: Vec<String>) -> Section {
-    let (charts, tables) = (Vec::new(), Vec::new());
-    Section { id: ID.to_owned(), title: "Annotators".to_owned(), text, charts, tables }
+    Section { text, ..Section::new(ID, "Annotators", Fold::Screen) }
 }
 
 fn too_large() -> String {
-    "Annotators are not judged here, because the study is too large for the method crowd. `hodgerank \
-     annotators` judges them, but can take long."
+    "How each annotator votes is not shown here, because the study is too large for the method crowd. \
+     `hodgerank annotators` shows it but can take long."
         .to_owned()
 }
 
@@ -217,8 +214,7 @@ fn table(rows: &[Annotator], max_listed: usize) -> PageTable {
     }
     let note = (listed.len() < rows.len()).then(|| {
         format!(
-            "Only the {} most problematic of {} annotators are listed; `hodgerank annotators` lists \
-             all.",
+            "The {} most problematic of {} annotators are listed; `hodgerank annotators` lists all.",
             thousands(listed.len() as u64),
             thousands(rows.len() as u64)
         )

@@ -7,7 +7,7 @@ use super::item_order::{ItemOrder, label};
 use crate::chart::{
     Anchor, Axis, Chart, Colour, Hover, LegendEntry, Mark, PointShape, Sign, short_label,
 };
-use crate::document::Section;
+use crate::document::{Fold, Section};
 use crate::findings::StudyFindings;
 use crate::table::{PageColumn, PageTable, Values};
 use crate::words::{counted, percent, thousands};
@@ -24,29 +24,41 @@ const MAX_LISTED: usize = 200;
 pub(super) fn section(findings: &StudyFindings<'_>, order: &mut ItemOrder) -> Section {
     let graph = findings.ranked.graph;
     let design = &findings.diagnosis.design;
-    let mut text = vec![format!(
-        "{} of {} possible pairs of items were compared ({}), on average {:.1} times each.",
-        thousands(design.pairs as u64),
-        thousands(design.items as u64 * (design.items as u64).saturating_sub(1) / 2),
-        percent(design.density),
-        design.votes_per_pair.mean,
-    )];
+    let mut section = Section::new("comparisons", "Which items were compared", Fold::Detail);
+    let possible = design.items as u64 * (design.items as u64).saturating_sub(1) / 2;
+    let pairs = match design.pairs as u64 {
+        1 if possible == 1 => "The only pair of items was compared".to_owned(),
+        pairs if pairs == possible => {
+            format!("All {} pairs of items were compared", thousands(pairs))
+        }
+        pairs => format!(
+            "{} of {} possible pairs of items {} compared ({})",
+            thousands(pairs),
+            thousands(possible),
+            if pairs == 1 { "was" } else { "were" },
+            percent(design.density),
+        ),
+    };
+    let mean = design.votes_per_pair.mean;
+    section.text.push(match design.pairs {
+        0 => format!("{pairs}."),
+        _ if mean == 1.0 => format!("{pairs}, once each."),
+        1 => format!("{pairs}, {mean:.0} times."),
+        _ => format!("{pairs}, {mean:.1} times on average."),
+    });
     let components = graph.components().len();
     if components > 1 {
-        text.push(format!(
-            "The graph has {} components, which no vote connects. Each is ranked separately; ranks \
-             and scores of different components cannot be compared.",
+        section.text.push(format!(
+            "The items form {} components that no vote connects. Each is ranked separately; ranks and \
+             scores of different components cannot be compared.",
             thousands(components as u64)
         ));
+        section.tables.push(component_table(findings, order));
     }
-    let charts = if graph.pairs().is_empty() { Vec::new() } else { vec![chart(findings, order)] };
-    Section {
-        id: "comparisons".to_owned(),
-        title: "Comparison graph".to_owned(),
-        text,
-        charts,
-        tables: if components > 1 { vec![component_table(findings, order)] } else { Vec::new() },
+    if !graph.pairs().is_empty() {
+        section.charts.push(chart(findings, order));
     }
+    section
 }
 
 fn component_table(findings: &StudyFindings<'_>, order: &mut ItemOrder) -> PageTable {
@@ -61,7 +73,7 @@ fn component_table(findings: &StudyFindings<'_>, order: &mut ItemOrder) -> PageT
     let whole = |values: Vec<i64>| Values::Whole(values.into_iter().map(Some).collect());
     let note = (listed.len() < rows.len()).then(|| {
         let all = thousands(rows.len() as u64);
-        format!("Only the largest {} of {all} components are listed.", listed.len())
+        format!("The largest {} of {all} components are listed.", listed.len())
     });
     let number =
         |pick: fn(&hodgerank::ComponentSummary) -> i64| whole(listed.iter().map(pick).collect());
@@ -154,14 +166,12 @@ fn chart(findings: &StudyFindings<'_>, order: &ItemOrder) -> Chart {
     let mut notes = Vec::new();
     if drawn < all {
         let all = thousands(all as u64);
-        notes.push(format!(
-            "Only {drawn} of {all} items are shown, sampled evenly over the ranking."
-        ));
+        notes.push(format!("{drawn} of {all} items are shown, sampled evenly over the ranking."));
     }
     if edges.len() < among {
         let (shown, among) = (thousands(edges.len() as u64), thousands(among as u64));
         notes.push(format!(
-            "Of the {among} pairs among them, only the {shown} with the most votes are shown."
+            "Of the {among} pairs among them, the {shown} with the most votes are shown."
         ));
     }
     let legend = if graph.components().len() > 1 {

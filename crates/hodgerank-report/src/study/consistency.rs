@@ -1,4 +1,4 @@
-//! The section about consistency: the Hodge decomposition and the least consistent triangles.
+//! The section about consistency: the Hodge decomposition and cycles of three majorities.
 
 use hodgerank::decompose::{Decomposition, HodgeParts, ItemInconsistency, Triangle};
 
@@ -7,7 +7,7 @@ use super::rounded::rounded;
 use crate::chart::{
     Anchor, Axis, Chart, Colour, Hover, LegendEntry, Mark, PointShape, Sign, short_label,
 };
-use crate::document::Section;
+use crate::document::{Fold, Section};
 use crate::findings::StudyFindings;
 use crate::table::{PageColumn, PageTable, Values};
 use crate::words::{counted, percent, thousands};
@@ -31,48 +31,62 @@ fn in_order(parts: &HodgeParts) -> [f64; 4] {
 }
 
 pub(super) fn section(findings: &StudyFindings<'_>, order: &mut ItemOrder) -> Section {
+    let mut section =
+        Section::new("consistency", "Do the votes contradict each other?", Fold::Detail);
     let all = &findings.all_votes;
-    let mut text = vec![
-        "The energy of the votes (the sum of their squared outcomes) is the sum of four parts: \
-         what one ranking explains, and three kinds of inconsistency that no ranking can explain."
-            .to_owned(),
-    ];
     if all.energy == 0.0 {
-        text = vec!["All votes are ties, so there is nothing to explain.".to_owned()];
+        section.text.push("All votes are ties, so no vote contradicts another.".to_owned());
+        return section;
     }
-    if let Some(rate) = all.transitivity.rate {
-        let sample = if all.transitivity.sampled.is_some() { " in a sample" } else { "" };
-        text.push(format!(
-            "{} of {} triangles with three clear majorities{sample} are cyclic (transitivity \
-             satisfaction rate {rate:.4}).",
-            thousands(all.transitivity.cyclic),
-            thousands(all.transitivity.decided),
-        ));
-    }
-    let mut charts = Vec::new();
-    if all.energy > 0.0 {
-        charts.push(shares(findings));
-    }
-    let worst: Vec<&Triangle> = all.triangles.iter().filter(|t| t.curl > 0.0).collect();
-    let mut tables = Vec::new();
+    section.text.extend(cycles(all));
+    section.help.push(
+        "The energy of the votes is the sum of their squared outcomes. It consists of four parts: what one \
+         ranking explains, votes on the same pair that disagree, cycles of three items and longer cycles. No \
+         ranking can explain the last three."
+            .to_owned(),
+    );
+    section.charts.push(shares(findings));
+    let worst: Vec<&Triangle> = all.triangles.iter().collect();
     if !worst.is_empty() {
-        charts.push(triangles(findings, &worst));
-        tables.push(triangle_table(order, &worst));
+        section.help.push(
+            "In a cycle, most votes prefer the first item to the second, the second to the third, and the \
+             third to the first. Cycles that many votes confirm come first."
+                .to_owned(),
+        );
+        section.charts.push(triangles(findings, &worst));
+        section.tables.push(triangle_table(order, &worst));
     }
-    tables.extend(item_table(findings, order));
-    Section {
-        id: "consistency".to_owned(),
-        title: "Consistency of the votes".to_owned(),
-        text,
-        charts,
-        tables,
+    section.tables.extend(item_table(findings, order));
+    section
+}
+
+/// How many triangles are cycles of majorities.
+fn cycles(votes: &Decomposition) -> Option<String> {
+    let found = &votes.transitivity;
+    let sample = if found.sampled.is_some() { " in a sample" } else { "" };
+    let triangles = |number| counted(number, "triangle", "triangles");
+    match (found.cyclic, found.rate) {
+        (_, None) => None,
+        (0, _) => Some(format!(
+            "No majorities form a cycle: wherever most votes prefer a to b and b to c, they also prefer a to \
+             c ({} of three majorities{sample}).",
+            triangles(found.decided)
+        )),
+        (cyclic, Some(rate)) => Some(format!(
+            "{} of {} of three majorities{sample} {}: a beats b, b beats c, and c beats a. The others are \
+             transitive ({}).",
+            thousands(cyclic),
+            triangles(found.decided),
+            if cyclic == 1 { "is a cycle" } else { "are cycles" },
+            percent(rate),
+        )),
     }
 }
 
 fn shares(findings: &StudyFindings<'_>) -> Chart {
     let mut rows: Vec<(&str, &Decomposition)> = vec![("all votes", &findings.all_votes)];
     if let Some(trusted) = findings.trusted_votes.as_ref().filter(|part| part.energy > 0.0) {
-        rows.push(("without flagged votes", trusted));
+        rows.push(("not flagged", trusted));
     }
     let marks = PARTS.iter().enumerate().map(|(p, &(name, meaning, colour))| {
         let ends = rows.iter().map(|(_, part)| {
@@ -110,7 +124,7 @@ fn shares(findings: &StudyFindings<'_>) -> Chart {
         alt: rows.iter().map(describe).collect::<Vec<_>>().join(" "),
         note: None,
         x: Axis::shares("share of the votes' energy", 1.0),
-        y: Axis::labels_down("votes", rows.iter().map(|(of, _)| (*of).to_owned()).collect()),
+        y: Axis::labels_down("", rows.iter().map(|(of, _)| (*of).to_owned()).collect()),
         aspect: 0.12 + 0.08 * rows.len() as f64,
         marks: marks.collect(),
         legend: PARTS.iter().map(entry).collect(),
@@ -147,29 +161,27 @@ fn triangles(findings: &StudyFindings<'_>, worst: &[&Triangle]) -> Chart {
             name_x.push(x);
             name_y.push(y + if corner == 0 { 0.22 } else { -0.28 });
             names.push(name(item));
-            // Arrows point to the item that wins on average.
+            // Arrows point to the item that the majority prefers.
             let next = (corner + 1) % 3;
             let flow = triangle.flows[corner];
-            let (from, to) =
-                if flow >= 0.0 { (at(next), at(corner)) } else { (at(corner), at(next)) };
+            let (from, to) = (at(next), at(corner));
             let between = |t: f64| (from.0 + t * (to.0 - from.0), from.1 + t * (to.1 - from.1));
             let (tail, head) = (between(0.14), between(0.86));
             x0.push(tail.0);
             y0.push(tail.1);
             x1.push(head.0);
             y1.push(head.1);
-            let (a, b) = (name(item), name(triangle.items[next]));
-            let (winner, loser) = if flow >= 0.0 { (a, b) } else { (b, a) };
             arrow_words.push(format!(
-                "{winner} over {loser} by {:.2} on average ({})",
-                flow.abs(),
+                "{} over {}: mean vote {flow:.2} ({})",
+                name(item),
+                name(triangle.items[next]),
                 counted(triangle.votes[corner], "vote", "votes")
             ));
             let (x, y) = between(0.5);
             let (centre_x, centre_y) = (COLUMN_DISTANCE * column, -ROW_DISTANCE * row);
             flow_x.push(x + 0.75 * (x - centre_x));
             flow_y.push(y + 0.45 * (y - centre_y) - 0.05);
-            flows.push(format!("{:.2}", flow.abs()));
+            flows.push(format!("{flow:.2}"));
         }
     }
     let rows = drawn.len().div_ceil(TRIANGLES_PER_ROW) as f64;
@@ -177,18 +189,18 @@ fn triangles(findings: &StudyFindings<'_>, worst: &[&Triangle]) -> Chart {
     let texts = |colour, x, y, text| Mark::Texts { colour, anchor: Anchor::Middle, x, y, text };
     let example = drawn.first().map_or(String::new(), |t| {
         let [a, b, c] = t.items.map(name);
-        format!(
-            "The least consistent one is {a}, {b}, {c}: its mean votes sum to {:.2} around the \
-             cycle.",
-            t.curl
-        )
+        format!("The clearest is {a} over {b}, {b} over {c}, {c} over {a}.")
     });
+    let shown = match drawn.len() < worst.len() {
+        true => "The clearest cycles of three majorities",
+        false => "Cycles of three majorities",
+    };
     Chart {
         id: "triangles".to_owned(),
-        title: "The least consistent triangles".to_owned(),
+        title: shown.to_owned(),
         alt: format!(
-            "Three items each, with arrows to the item that wins on average and by how much. In a \
-             ranking the three sum to zero around the cycle. {example}"
+            "Three items each, with arrows to the item that the majority prefers. The numbers are the mean \
+             votes. {example}"
         ),
         note: None,
         x: Axis::hidden(-0.5 * COLUMN_DISTANCE, COLUMN_DISTANCE * (columns - 0.5)),
@@ -218,7 +230,7 @@ fn triangles(findings: &StudyFindings<'_>, worst: &[&Triangle]) -> Chart {
             texts(Colour::Muted, flow_x, flow_y, flows),
         ],
         legend: vec![LegendEntry::new(
-            "arrow to the item that wins on average",
+            "arrow to the item that the majority prefers",
             Colour::Kind(1),
             Sign::Line,
         )],
@@ -231,10 +243,15 @@ fn triangle_table(order: &mut ItemOrder, worst: &[&Triangle]) -> PageTable {
     let (first, second, third) = (corner(0), corner(1), corner(2));
     let flow =
         |c: usize| Values::Number(worst.iter().map(|t| Some(rounded(t.flows[c], 1.0))).collect());
-    let votes = |t: &&Triangle| Some(t.votes.iter().sum::<u64>() as i64);
+    let votes =
+        |c: usize| Values::Whole(worst.iter().map(|t| i64::try_from(t.votes[c]).ok()).collect());
+    let number = |pick: fn(&Triangle) -> f64, largest: f64| {
+        Values::Number(worst.iter().map(|t| Some(rounded(pick(t), largest))).collect())
+    };
+    let most = worst.iter().fold(1.0f64, |most, t| most.max(t.energy));
     PageTable {
         id: "triangles".to_owned(),
-        title: "Least consistent triangles".to_owned(),
+        title: "Cycles of three majorities, the clearest first".to_owned(),
         note: None,
         columns: vec![
             PageColumn::new("first", "first", first),
@@ -243,13 +260,14 @@ fn triangle_table(order: &mut ItemOrder, worst: &[&Triangle]) -> PageTable {
             PageColumn::new("first_second", "first over second", flow(0)).with_hint("Mean vote"),
             PageColumn::new("second_third", "second over third", flow(1)).with_hint("Mean vote"),
             PageColumn::new("third_first", "third over first", flow(2)).with_hint("Mean vote"),
-            PageColumn::new(
-                "curl",
-                "sum around the cycle",
-                Values::Number(worst.iter().map(|t| Some(rounded(t.curl, 1.0))).collect()),
-            )
-            .with_hint("Sum of the three mean votes; 0 in any ranking"),
-            PageColumn::new("votes", "votes", Values::Whole(worst.iter().map(votes).collect())),
+            PageColumn::new("votes", "votes", votes(0)).with_hint("Votes on first and second"),
+            PageColumn::new("votes_2", "votes", votes(1)).with_hint("Votes on second and third"),
+            PageColumn::new("votes_3", "votes", votes(2)).with_hint("Votes on third and first"),
+            PageColumn::new("curl", "curl", number(|t| t.curl, 1.0))
+                .with_hint("Sum of the three mean votes"),
+            PageColumn::new("energy", "energy", number(|t| t.energy, most)).with_hint(
+                "Energy of the votes that the cycle alone explains: the order of the table",
+            ),
         ],
     }
 }
@@ -268,7 +286,7 @@ fn item_table(findings: &StudyFindings<'_>, order: &mut ItemOrder) -> Option<Pag
         id: "inconsistent-items".to_owned(),
         title: "Items with the least consistent votes".to_owned(),
         note: (worst.len() < all).then(|| {
-            format!("Only the first {} of {} items are listed.", worst.len(), thousands(all as u64))
+            format!("The first {} of {} items are listed.", worst.len(), thousands(all as u64))
         }),
         columns: vec![
             PageColumn::new(

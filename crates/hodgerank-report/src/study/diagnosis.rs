@@ -1,22 +1,18 @@
 //! The section about whether the data can support the ranking.
 
 use crate::advice::VerdictText;
-use crate::document::Section;
+use crate::document::{Fold, Section};
 use crate::findings::StudyFindings;
 use crate::table::{PageColumn, PageTable, Values};
 use crate::words::{percent, thousands};
 
 pub(super) fn section(findings: &StudyFindings<'_>) -> Section {
     let verdict = VerdictText::new(&findings.diagnosis, findings.ranked.items);
-    let mut text = verdict.findings;
-    text.extend(verdict.advice.iter().map(|advice| format!("Advice: {advice}")));
-    Section {
-        id: "diagnosis".to_owned(),
-        title: "Can the data support this ranking?".to_owned(),
-        text,
-        charts: Vec::new(),
-        tables: vec![table(findings)],
-    }
+    let mut section = Section::new("diagnosis", "Can the data support this ranking?", Fold::Screen);
+    section.text = verdict.findings;
+    section.text.extend(verdict.advice.iter().map(|advice| format!("Advice: {advice}")));
+    section.tables.push(table(findings));
+    section
 }
 
 fn table(findings: &StudyFindings<'_>) -> PageTable {

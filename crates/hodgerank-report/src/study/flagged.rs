@@ -6,7 +6,7 @@ use super::suspects::Suspects;
 use crate::chart::{
     Axis, Chart, Colour, Follows, Hover, LegendEntry, LineCurve, Mark, PointShape, Sign, Ticks,
 };
-use crate::document::{SUSPECTS, Section};
+use crate::document::{Fold, SUSPECTS, Section};
 use crate::findings::StudyFindings;
 use crate::table::{PageColumn, PageTable, Values};
 use crate::words::{counted, percent, thousands};
@@ -21,8 +21,8 @@ const MAX_NAMED: usize = 40;
 const MAX_ARROWS: usize = 40;
 
 const SHAPES: [(PointShape, &str); 3] = [
-    (PointShape::Circle, "flagged by all other robust methods"),
-    (PointShape::Triangle, "flagged by some other robust methods"),
+    (PointShape::Circle, "also flagged by all other robust methods"),
+    (PointShape::Triangle, "also flagged by some other robust methods"),
     (PointShape::Square, "flagged by no other robust method"),
 ];
 
@@ -31,32 +31,41 @@ pub(super) fn section(
     order: &mut ItemOrder,
     suspects: &Suspects,
 ) -> Section {
-    let ranked = findings.ranked;
-    let text = match findings.flagged() {
-        0 => "No vote is flagged in the ranking. The slider shows which votes would be flagged \
-              first."
-            .to_owned(),
+    let mut section = Section::new("flagged", "Flagged votes", Fold::Screen);
+    let flagged = findings.flagged();
+    section.text.push(match flagged {
+        0 => "No vote is flagged.".to_owned(),
         flagged => format!(
-            "{} ({} of all votes) {} flagged because {} the ranking strongly. A flagged vote can \
-             still be an honest one: treat this as a list of votes to review.",
+            "{} {} flagged ({} of all votes, {}). A flagged vote can still be an honest one, so check it \
+             before you discard it.",
             counted(flagged, "vote", "votes"),
-            percent(ranked.study.outliers.fraction),
             if flagged == 1 { "is" } else { "are" },
-            if flagged == 1 { "it contradicts" } else { "they contradict" },
+            percent(findings.ranked.study.outliers.fraction),
+            counted(suspects.in_ranking as u64, "distinct vote", "distinct votes"),
         ),
-    };
-    let charts = if suspects.groups.is_empty() {
-        Vec::new()
-    } else {
-        vec![map(findings, order, suspects), arrows(findings, order, suspects)]
-    };
-    Section {
-        id: "flagged".to_owned(),
-        title: "Flagged votes".to_owned(),
-        text: vec![text],
-        charts,
-        tables: vec![list(findings, order, suspects)],
+    });
+    if suspects.groups.is_empty() {
+        return section;
     }
+    if flagged == 0 {
+        section.text.push(
+            "Move the slider to see which votes would be flagged first if some had to be."
+                .to_owned(),
+        );
+    }
+    section.help.push(
+        "Votes on the same two items with the same outcome are one distinct vote. Where annotators are \
+         known, some of these votes can be flagged and others not, depending on who gave them. Otherwise votes \
+         are flagged that contradict the ranking strongly."
+            .to_owned(),
+    );
+    section.charts.push(map(findings, order, suspects));
+    let shown = suspects.flagged_in_ranking();
+    if !shown.groups.is_empty() {
+        section.charts.push(arrows(findings, order, &shown));
+    }
+    section.tables.push(list(findings, order, suspects));
+    section
 }
 
 /// Returns the preferred item of a distinct vote, then the other one. A tie counts as a preference
@@ -91,7 +100,7 @@ fn list(findings: &StudyFindings<'_>, order: &mut ItemOrder, suspects: &Suspects
     let outcome = |&g: &u32| Some(groups.y[g as usize].abs());
     let mut columns = vec![
         PageColumn::new("order", "order", whole((1..=listed.len() as i64).collect()))
-            .with_hint("Order of suspicion: 1 is the most suspicious vote"),
+            .with_hint("Order of suspicion: 1 is the most suspicious"),
         PageColumn::new(
             "preferred",
             "vote prefers",
@@ -101,24 +110,30 @@ fn list(findings: &StudyFindings<'_>, order: &mut ItemOrder, suspects: &Suspects
         PageColumn::new("outcome", "outcome", Values::Number(listed.iter().map(outcome).collect()))
             .with_hint("How strongly the vote prefers the first item; 0 is a tie"),
         PageColumn::new(
+            "flagged",
+            "flagged",
+            whole(suspects.flagged.iter().map(|&votes| votes as i64).collect()),
+        )
+        .with_hint("How many of these votes are flagged"),
+        PageColumn::new(
             "votes",
             "votes",
             whole(listed.iter().map(|&g| groups.weight[g as usize] as i64).collect()),
         )
-        .with_hint("Number of votes with these items and this outcome"),
+        .with_hint("Votes on these items with this outcome"),
         PageColumn::new(
             "residual",
             "residual",
             Values::Number(listed.iter().map(residual).collect()),
         )
-        .with_hint("Outcome minus the one that the scores predict"),
+        .with_hint("The outcome minus the outcome that the scores predict"),
         PageColumn::new(
             "agreeing",
             "also flagged by",
             whole(suspects.agreeing.iter().map(|&n| i64::from(n)).collect()),
         )
         .with_hint(&format!(
-            "How many of the {} other robust methods also flag it",
+            "How many of the {} other robust methods flag such votes",
             suspects.others
         )),
     ];
@@ -127,13 +142,13 @@ fn list(findings: &StudyFindings<'_>, order: &mut ItemOrder, suspects: &Suspects
         let entered = Values::Number(suspects.entered.iter().map(round).collect());
         columns.push(
             PageColumn::new("entered", "flagged at", entered)
-                .with_hint("λ or time t of the path at which it is first flagged"),
+                .with_hint("λ or time t of the path at which they are first flagged"),
         );
     }
     let note = (suspects.left_out > 0).then(|| {
         format!(
-            "Only the {} most suspicious distinct votes are shown; {} more are flagged on the path. \
-             `hodgerank outliers` lists all.",
+            "Only the {} most suspicious distinct votes are listed; {} more would be flagged at some stop \
+             of the slider. `hodgerank outliers` lists all that are flagged.",
             thousands(listed.len() as u64),
             thousands(suspects.left_out as u64),
         )
@@ -159,15 +174,18 @@ fn map(findings: &StudyFindings<'_>, order: &ItemOrder, suspects: &Suspects) -> 
     for k in 0..suspects.groups.len() {
         bins[band(k) * SHAPES.len() + shape(k)].push(k as u32);
     }
-    let position = |item: u32| f64::from(order.position[item as usize]);
+    // Names are at 0, 1, 2, …; numbers of places start at 1.
+    let first = if all <= MAX_NAMED { 0.0 } else { 1.0 };
+    let (start, end) = (first - 0.5, first + all as f64 - 0.5);
+    let position = |item: u32| first + f64::from(order.position[item as usize]);
     let size = (120.0 / all as f64).clamp(1.6, 6.0);
     let mut marks = vec![Mark::Line {
         colour: Colour::Faint,
         width: 1.0,
         dashed: true,
         curve: LineCurve::Straight,
-        x: vec![-0.5, all as f64 - 0.5],
-        y: vec![-0.5, all as f64 - 0.5],
+        x: vec![start, end],
+        y: vec![start, end],
         hover: String::new(),
     }];
     // The most suspicious votes are drawn last, on top.
@@ -212,11 +230,11 @@ fn map(findings: &StudyFindings<'_>, order: &ItemOrder, suspects: &Suspects) -> 
                 Axis::labels(&name, labels())
             };
         }
-        let (from, to) = (-0.5, all as f64 - 0.5);
-        let (from, to) = if down { (to, from) } else { (from, to) };
-        Axis { name: format!("{name} (position, from 0)"), from, to, ticks: Ticks::Numbers }
+        let (from, to) = if down { (end, start) } else { (start, end) };
+        Axis { name: format!("{name} (place in the ranking)"), from, to, ticks: Ticks::Numbers }
     };
-    let upsets = suspects.groups.iter().filter(|&&g| {
+    let shown = suspects.flagged_in_ranking();
+    let upsets = shown.groups.iter().filter(|&&g| {
         let (first, second) = preferred(findings, g);
         order.position[first as usize] > order.position[second as usize]
     });
@@ -226,14 +244,17 @@ fn map(findings: &StudyFindings<'_>, order: &ItemOrder, suspects: &Suspects) -> 
         alt: format!(
             "Each mark is a distinct vote: its row is the item that the vote prefers, its column \
              the other item, both in the order of the ranking. Marks below the dashed line prefer \
-             the item that ranks lower: {} of {} distinct votes do. Darker marks are more \
-             suspicious.",
+             the item that ranks lower: {} of {} ({}) do. Darker marks are more suspicious.",
             thousands(upsets.count() as u64),
-            thousands(suspects.groups.len() as u64),
+            counted(shown.groups.len() as u64, "distinct vote", "distinct votes"),
+            counted(shown.listed_votes(), "flagged vote", "flagged votes"),
         ),
-        note: (suspects.left_out > 0).then(|| {
-            let listed = thousands(suspects.groups.len() as u64);
-            format!("Only the {listed} most suspicious distinct votes are shown.")
+        note: (shown.left_out > 0).then(|| {
+            let shown = thousands(shown.groups.len() as u64);
+            format!(
+                "{shown} of {} distinct votes are shown.",
+                thousands(suspects.in_ranking as u64)
+            )
         }),
         x: axis("other item", false),
         y: axis("preferred item", true),
@@ -265,9 +286,9 @@ fn arrows(findings: &StudyFindings<'_>, order: &ItemOrder, suspects: &Suspects) 
     let groups = findings.ranked.graph.groups();
     let words = |(k, &(first, second)): (usize, &(u32, u32))| {
         let g = suspects.groups[k] as usize;
-        let votes = counted(groups.weight[g] as u64, "vote", "votes");
+        let votes = counted(suspects.flagged[k] as u64, "flagged vote", "flagged votes");
         let (first, second) = (label(findings, first), label(findings, second));
-        format!("{}. {votes}: {first} over {second} (outcome {})", k + 1, groups.y[g].abs())
+        format!("{}. {votes}: {first} preferred to {second} (outcome {})", k + 1, groups.y[g].abs())
     };
     let hover = || Hover::Words { words: ends.iter().enumerate().map(words).collect() };
     let tails: Vec<f64> = ends.iter().map(|&(_, second)| row(second)).collect();
@@ -295,17 +316,19 @@ fn arrows(findings: &StudyFindings<'_>, order: &ItemOrder, suspects: &Suspects) 
     let down = ends.iter().filter(|&&(first, second)| row(first) > row(second)).count();
     Chart {
         id: "arrows".to_owned(),
-        title: "The most suspicious votes".to_owned(),
+        title: "The most suspicious flagged votes".to_owned(),
         alt: format!(
-            "Arrows for the {drawn} most suspicious distinct votes, pointing to the item that the \
-             vote prefers. Items are in the order of the ranking, best at the top; {down} of the \
-             arrows point down, against the ranking."
+            "Arrows for {}, pointing to the item that the votes prefer. Items are in the order of the \
+             ranking, best at the top; {down} of the arrows {} down, against the ranking.",
+            match drawn {
+                1 => "the most suspicious distinct vote".to_owned(),
+                _ => format!("the {drawn} most suspicious distinct votes"),
+            },
+            if down == 1 { "points" } else { "point" },
         ),
-        note: (drawn < suspects.groups.len()).then(|| {
-            format!(
-                "Only the first {drawn} of {} distinct votes are shown, with their items.",
-                thousands(suspects.groups.len() as u64)
-            )
+        note: (drawn < suspects.in_ranking).then(|| {
+            let all = thousands(suspects.in_ranking as u64);
+            format!("{drawn} of {all} distinct votes are shown, with their items.")
         }),
         x: Axis {
             name: "order of suspicion".to_owned(),

@@ -90,7 +90,7 @@ pub(super) fn label(findings: &StudyFindings<'_>, item: u32) -> String {
 pub(super) fn rows_note(shown: usize, all: usize) -> Option<String> {
     (shown < all).then(|| {
         format!(
-            "Only the best {} and the worst {} of {} items are shown.",
+            "The best {} and the worst {} of {} items are shown.",
             shown.div_ceil(2),
             shown / 2,
             crate::words::thousands(all as u64)

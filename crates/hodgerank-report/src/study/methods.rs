@@ -5,7 +5,7 @@ use hodgerank::{Ranking, kendall};
 use super::item_order::{ItemOrder, label};
 use super::rounded::rounded;
 use crate::chart::{Anchor, Axis, Chart, Colour, Hover, LineCurve, Mark, PointShape, Ticks};
-use crate::document::Section;
+use crate::document::{Fold, Section};
 use crate::findings::StudyFindings;
 use crate::table::{PageColumn, PageTable, Values};
 use crate::words::{counted, listed, thousands};
@@ -14,27 +14,28 @@ use crate::words::{counted, listed, thousands};
 const MAX_DRAWN: usize = 30;
 
 pub(super) fn section(findings: &StudyFindings<'_>, order: &ItemOrder) -> Section {
-    let mut text = vec![format!(
-        "The same votes ranked by {}. Methods that flag votes flag as many as the ranking. \
-         Horizontal lines mean that the methods agree.",
+    let mut section = Section::new("methods", "Do other methods agree?", Fold::Detail);
+    section.text.push(format!(
+        "The same votes ranked by {}. Where lines are horizontal, the methods agree.",
         counted(findings.methods.len() as u64, "method", "methods")
-    )];
+    ));
+    section.help.push(
+        "Robust methods decide how many votes they flag by the same rule as the ranking, as `hodgerank compare` \
+         does."
+            .to_owned(),
+    );
     if !findings.left_out.is_empty() {
         let names: Vec<String> =
             findings.left_out.iter().map(|method| method.as_str().to_owned()).collect();
-        text.push(format!(
-            "Omitted, because the study is too large for them: {}. `hodgerank compare` runs more \
-             methods, but can take long.",
+        section.text.push(format!(
+            "Left out, because the study is too large for them: {}. `hodgerank compare` runs more \
+             methods but can take long.",
             listed(&names)
         ));
     }
-    Section {
-        id: "methods".to_owned(),
-        title: "Do other methods agree?".to_owned(),
-        text,
-        charts: vec![bump(findings, order)],
-        tables: vec![table(findings)],
-    }
+    section.charts.push(bump(findings, order));
+    section.tables.push(table(findings));
+    section
 }
 
 fn table(findings: &StudyFindings<'_>) -> PageTable {
@@ -118,7 +119,7 @@ fn bump(findings: &StudyFindings<'_>, order: &ItemOrder) -> Chart {
             hover: name.clone(),
         });
         let words = |(fit, position): (&hodgerank::fit::Fit, &f64)| {
-            format!("{name}: position {position} by {}", fit.method)
+            format!("{name}: place {position} by {}", fit.method)
         };
         let words = fits.iter().zip(&y).map(words).collect();
         marks.push(Mark::Points {
@@ -146,17 +147,17 @@ fn bump(findings: &StudyFindings<'_>, order: &ItemOrder) -> Chart {
     let moving = (0..drawn).filter(|&k| changes(k)).count();
     Chart {
         id: "bump".to_owned(),
-        title: "Position of the items by method".to_owned(),
+        title: "Place of the items by method".to_owned(),
         alt: format!(
-            "One line per item, at the height of its position by each method. Items that change \
-             position between methods: {moving} of the {drawn} shown."
+            "One line per item, at the height of its place by each method. Items whose place depends on \
+             the method: {moving} of the {drawn} shown."
         ),
         note: (drawn < order.ranking.items.len()).then(|| {
             let all = thousands(order.ranking.items.len() as u64);
-            format!("Only the best {drawn} of {all} items are shown.")
+            format!("The best {drawn} of {all} items are shown.")
         }),
         x: Axis { from: -0.3, to: last + 1.6, ..Axis::labels("method", names) },
-        y: Axis { name: "position".to_owned(), from: bottom, to: 0.5, ticks: Ticks::Numbers },
+        y: Axis { name: "place".to_owned(), from: bottom, to: 0.5, ticks: Ticks::Numbers },
         aspect: (0.12 + 0.028 * bottom).clamp(0.35, 1.4),
         marks,
         legend: Vec::new(),

@@ -6,7 +6,7 @@ use hodgerank::{ComparisonGraph, Labels, Path, Ranking};
 use super::item_order::{ItemOrder, MAX_LABEL, best_and_worst, label, rows_note};
 use super::stops::votes_at_knots;
 use crate::chart::{Anchor, Axis, Chart, Colour, LegendEntry, LineCurve, Mark, Sign, short_label};
-use crate::document::{PATH, Section, Slider};
+use crate::document::{Fold, PATH, Section, Slider};
 use crate::findings::StudyFindings;
 use crate::words::percent;
 
@@ -23,38 +23,43 @@ pub(super) fn section(
 ) -> Section {
     let last = slider.share.last().copied().unwrap_or(0.0);
     let parameter = if slider.parameter == "lambda" { "λ decreases" } else { "time t increases" };
-    let mut text = vec![format!(
-        "The path (method: {method}) starts at the left, where no vote is flagged. As {parameter}, \
-         more votes are flagged, the most suspicious first, up to {} of all votes. Use the slider \
-         above to move along the path. The report's ranking is at {}.",
+    let mut section =
+        Section::new(PATH, "How scores change as more votes are flagged", Fold::Detail);
+    section.text.push(format!(
+        "At the left no vote is flagged. To the right more and more are, the most suspicious first, up to \
+         {} of all votes. The report's ranking is at {}.",
         percent(last),
         percent(slider.share[slider.chosen]),
-    )];
+    ));
+    section.help.push(format!(
+        "This is the path of the method {method}: more votes are flagged as {parameter}. The slider at the top \
+         of the page moves along it."
+    ));
     let own = findings.ranked.fit.method;
     if method != own {
-        text.push(format!(
-            "The report's ranking is by {own}, which has no path of its own. The slider shows that \
-             ranking at the report's position, and the path of {method} everywhere else.",
+        section.help.push(format!(
+            "The method of the report's ranking, {own}, has no path. The slider shows the report's ranking \
+             at its own stop, and the path of {method} at all other stops.",
         ));
     }
-    Section {
-        id: PATH.to_owned(),
-        title: "Path: scores as more votes are flagged".to_owned(),
-        text,
-        charts: vec![chart(findings, order, slider)],
-        tables: Vec::new(),
-    }
+    section.charts.push(chart(findings, order, slider));
+    section
 }
 
 fn chart(findings: &StudyFindings<'_>, order: &ItemOrder, slider: &Slider) -> Chart {
     let mut shown = order.best_and_worst(MAX_DRAWN);
     shown.retain(|&row| row < order.listed);
     let name = |&row: &usize| label(findings, order.ranking.items[row].item);
-    let scores = |&row: &usize| slider.scores.iter().map(|scores| scores[row]).collect();
+    // The ranking of a method without a path is not on the path of another one.
+    let is_own =
+        findings.path.as_ref().is_some_and(|(path, _)| *path == findings.ranked.fit.method);
+    let is_on_path = |stop: &usize| is_own || *stop != slider.chosen;
+    let stops: Vec<usize> = (0..slider.scores.len()).filter(is_on_path).collect();
+    let scores = |&row: &usize| stops.iter().map(|&stop| slider.scores[stop][row]).collect();
     let best = order.ranking.items.first().map_or(String::new(), |row| label(findings, row.item));
     let last = slider.share.last().copied().unwrap_or(0.0);
     ScoreLines {
-        share: slider.share.clone(),
+        share: stops.iter().map(|&stop| slider.share[stop]).collect(),
         names: shown.iter().map(name).collect(),
         scores: shown.iter().map(scores).collect(),
         item_count: order.ranking.items.len(),

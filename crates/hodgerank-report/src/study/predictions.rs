@@ -7,7 +7,7 @@ use hodgerank::{Method, RankedItem};
 use super::item_order::{ItemOrder, label};
 use super::ranking::level;
 use crate::chart::{Anchor, Axis, Chart, Colour, Hover, LegendEntry, Mark, Ramp, Sign};
-use crate::document::Section;
+use crate::document::{Fold, Section};
 use crate::findings::StudyFindings;
 use crate::table::{PageColumn, PageTable, Values};
 use crate::words::{percent, thousands};
@@ -26,22 +26,19 @@ pub(super) fn section(
     order: &ItemOrder,
     max_items: usize,
 ) -> Section {
-    let mut section = Section {
-        id: "predictions".to_owned(),
-        title: "Predictions".to_owned(),
-        text: Vec::new(),
-        charts: Vec::new(),
-        tables: Vec::new(),
-    };
+    let mut section = Section::new("predictions", "Which item would win?", Fold::Screen);
     if let Some(reason) = findings.predictor.no_factor() {
         let why = no_probabilities(findings.ranked.fit.method, reason);
-        section.text.push(format!("There are no predictions: {why}."));
+        section.text.push(format!("There are no probabilities here: {why}."));
         return section;
     }
-    section.text.push(
-        "How probable it is that a careful annotator prefers one item to another. Ties, bad votes, lapses \
-         and the advantage of a side are left out. `hodgerank predict` lists all pairs, and `hodgerank predict --holdout 20%` checks such predictions on votes that the ranking has not \
-         seen."
+    section
+        .text
+        .push("The probability that a careful annotator prefers one item to another.".to_owned());
+    section.help.push(
+        "The probabilities are for annotators who prefer one of the two items: ties, bad votes, lapses and the \
+         advantage of a side are not part of them. `hodgerank predict` lists all pairs, and `hodgerank predict \
+         --holdout 20%` checks such predictions on votes that the ranking has not seen."
             .to_owned(),
     );
     section.charts.extend(matrix(findings, order, max_items));
@@ -140,9 +137,8 @@ fn matrix(findings: &StudyFindings<'_>, order: &ItemOrder, max_items: usize) -> 
             crate::words::counted(shown as u64, "best item", "best items"),
             examples(findings, rows),
         ),
-        note: (shown < all).then(|| {
-            format!("Only the best {shown} of {} items are shown.", thousands(all as u64))
-        }),
+        note: (shown < all)
+            .then(|| format!("The best {shown} of {} items are shown.", thousands(all as u64))),
         x: Axis::labels("other item, best first", labels()),
         y: Axis::labels_down("preferred item, best first", labels()),
         aspect: 1.0,
@@ -162,7 +158,7 @@ fn examples(findings: &StudyFindings<'_>, rows: &[RankedItem]) -> String {
     };
     let told = ends.iter().filter_map(|other| {
         let probability = findings.predictor.predict(first.item, other.item).probability?;
-        Some(format!("to {} with {}", label(findings, other.item), percent(probability)))
+        Some(format!("to {} ({})", label(findings, other.item), percent(probability)))
     });
     let told: Vec<String> = told.collect();
     format!("{} is preferred {}.", label(findings, first.item), crate::words::listed(&told))

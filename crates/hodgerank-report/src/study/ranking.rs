@@ -7,56 +7,58 @@ use super::item_order::ItemOrder;
 use super::ranking_chart::chart;
 use super::rounded::rounded;
 use crate::chart::short_label;
-use crate::document::{RANKING, Section, Slider};
+use crate::document::{Fold, RANKING, Section, Slider};
 use crate::findings::StudyFindings;
 use crate::table::{PageColumn, PageTable, Values};
 use crate::words::{percent, thousands};
 
 /// What the mark of provisional items means.
 pub(super) const PROVISIONAL: &str = "* provisional: too little is known about the item, because it has \
-    few votes, never won or never lost, or could have more than half of the ranks.";
+    few votes, has never won or never lost, or could have more than half of the ranks.";
 
 pub(super) fn section(
     findings: &StudyFindings<'_>,
     order: &ItemOrder,
     slider: Option<&Slider>,
 ) -> Section {
+    let mut section = Section::new("ranking", "Ranking", Fold::Never);
     let method = findings.ranked.fit.method;
-    let text = match findings.flagged() {
-        0 => format!("Method: {method}. No vote is flagged, so every vote counts."),
+    section.text.push(match findings.flagged() {
+        0 => format!("Method: {method}. No vote is flagged, so all votes count."),
         flagged => format!(
-            "Method: {method}; {} of {} votes are flagged. {}",
+            "Method: {method}. {} of {} votes {} flagged and count less or not at all.",
             thousands(flagged),
             thousands(findings.ranked.study.input.comparisons),
-            match findings.ranked.fit.outcome_size {
-                None => {
-                    "The difference of two scores predicts the mean outcome of votes between the two \
-                     items, where 1 means that every vote prefers the first. Plain scores use all \
-                     votes (least squares)."
-                }
-                Some(_) => {
-                    "If the scores of two items differ by 1, about 73 of 100 careful annotators \
-                     prefer the first; by 2, 88; by 3, 95. Plain scores use all votes (least \
-                     squares); they are shown in the same unit."
-                }
-            },
+            if flagged == 1 { "is" } else { "are" },
         ),
+    });
+    section.help.push(scores(findings));
+    section.help.extend(certainty(findings, slider.is_some()));
+    section.charts.push(chart(findings, order, slider));
+    section.tables.push(table(findings, order));
+    section
+}
+
+/// What scores mean, whatever the method.
+fn scores(findings: &StudyFindings<'_>) -> String {
+    let meaning = match findings.ranked.fit.outcome_size {
+        Some(_) => {
+            "If two scores differ by 1, about 73 of 100 careful annotators prefer the item with the \
+             higher score; by 2, 88; by 3, 95 (scores are log-odds)."
+        }
+        None => {
+            "The difference of two scores says how strongly a typical vote that is not flagged prefers \
+             the first item: 0 is no preference, and 1 is a vote for it."
+        }
     };
-    let text = match findings.ranked.fit.outcome_size {
-        Some(_) if findings.flagged() == 0 => format!(
-            "{text} If the scores of two items differ by 1, about 73 of 100 people prefer the first."
-        ),
-        _ => text,
+    let plain = match (findings.flagged(), findings.ranked.fit.outcome_size) {
+        (0, None) => "",
+        (_, None) => " Plain scores are computed from all votes (least squares).",
+        (_, Some(_)) => {
+            " Plain scores are computed from all votes (least squares) and shown in the same unit."
+        }
     };
-    let mut text = vec![text];
-    text.extend(certainty(findings, slider.is_some()));
-    Section {
-        id: "ranking".to_owned(),
-        title: "Ranking".to_owned(),
-        text,
-        charts: vec![chart(findings, order, slider)],
-        tables: vec![table(findings, order)],
-    }
+    format!("Only differences of scores mean something; zero is the average. {meaning}{plain}")
 }
 
 /// How error bars, ranges of ranks and tiers are to be read.
@@ -67,14 +69,15 @@ fn certainty(findings: &StudyFindings<'_>, has_slider: bool) -> Option<String> {
         RankCoverage::Each => "each of them holds",
     };
     let at_stop = match has_slider {
-        true => " At other stops of the slider, none of this is known.",
+        true => " At other stops of the slider they are not known.",
         false => "",
     };
     Some(format!(
-        "Error bars are the {level} intervals of the robust scores. Ranges in parentheses are the ranks that \
-         an item can have; {hold} with a probability of {level}. A tier ends before the first \
-         item that its best item is surely better than. Overlapping error bars do not mean that two items \
-         cannot be told apart: ranges and tiers compare all pairs of items.{at_stop}",
+        "Error bars are the {level} intervals of the scores. Ranges in parentheses are the ranks that \
+         an item can have; {hold} with a probability of {level}. The items of a tier cannot be told from its \
+         best item; the next tier starts with the first item that is certainly worse. Error bars of two items \
+         can overlap although one is certainly better: ranges and tiers compare items in pairs, which is more \
+         exact.{at_stop}",
         level = level(findings),
     ))
 }
@@ -119,8 +122,8 @@ fn table(findings: &StudyFindings<'_>, order: &ItemOrder) -> PageTable {
         PageColumn::new("item", "item", Values::Item((0..rows.len() as u32).collect())),
         PageColumn::new("score", "score", number(&|row| row.score)).with_hint(
             match findings.ranked.fit.outcome_size {
-                None => "The difference of two scores predicts the mean outcome between two items",
-                Some(_) => "Log-odds: at a difference of 1, 73 of 100 people prefer the first item",
+                None => "Only differences mean something: 0 is no preference, 1 a vote for the first item",
+                Some(_) => "At a difference of 1, 73 of 100 careful annotators prefer the first item",
             },
         ),
     ];
@@ -165,7 +168,7 @@ fn table(findings: &StudyFindings<'_>, order: &ItemOrder) -> PageTable {
     let mut notes = Vec::new();
     if order.listed < all {
         notes.push(format!(
-            "Only the best {} of {} items are listed; `hodgerank rank` lists all.",
+            "The best {} of {} items are listed; `hodgerank rank` lists all.",
             thousands(order.listed as u64),
             thousands(all as u64)
         ));

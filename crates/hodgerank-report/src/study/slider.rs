@@ -8,7 +8,7 @@ use super::rounded::rounded;
 use super::stops::Stops;
 use super::suspects::Suspects;
 use crate::document::Slider;
-use crate::findings::StudyFindings;
+use crate::findings::{StudyFindings, agreeing_votes};
 
 /// Computes the data of every stop; `None` without a path. The chosen stop shows the report's own
 /// ranking.
@@ -28,9 +28,8 @@ pub(super) fn slider(
         at: stops.knots.iter().map(|&knot| path.knots[knot]).collect(),
         flagged: Vec::with_capacity(count),
         share: Vec::with_capacity(count),
-        explained: Vec::with_capacity(count),
-        unexplained: Vec::with_capacity(count),
-        flagged_energy: Vec::with_capacity(count),
+        agree: Vec::with_capacity(count),
+        disagree: Vec::with_capacity(count),
         ranks: Vec::with_capacity(count),
         scores: Vec::with_capacity(count),
         item_flagged: Vec::with_capacity(count),
@@ -54,15 +53,10 @@ pub(super) fn slider(
         } else {
             (&at_stop, &flagged, unit)
         };
-        let residual = |y: f64, difference: f64| match is_chosen {
-            true => ranked.fit.residual(y, difference),
-            false => y - difference,
-        };
-        let [explained, unexplained, flagged_energy] =
-            energy_shares(findings, scores, flagged, residual);
-        slider.explained.push(rounded(explained, 1.0));
-        slider.unexplained.push(rounded(unexplained, 1.0));
-        slider.flagged_energy.push(rounded(flagged_energy, 1.0));
+        let trusted = groups.weight.iter().zip(flagged).map(|(w, f)| w - f);
+        let [agree, disagree] = agreeing_votes(graph, scores, trusted);
+        slider.agree.push(rounded(agree / votes, 1.0));
+        slider.disagree.push(rounded(disagree / votes, 1.0));
         let flagged_votes = flagged.iter().sum::<f64>();
         slider.flagged.push(flagged_votes as u64);
         slider.share.push(rounded(flagged_votes / votes, 1.0));
@@ -81,28 +75,4 @@ pub(super) fn slider(
         slider.item_flagged.push(rows().map(|row| row.flagged).collect());
     }
     Some(slider)
-}
-
-/// Returns shares of the energy Σ w y²: explained by the scores, residual of the votes that are not
-/// flagged, and energy of the flagged votes. `residual` takes an outcome and a difference of scores.
-fn energy_shares(
-    findings: &StudyFindings<'_>,
-    scores: &[f64],
-    flagged: &[f64],
-    residual: impl Fn(f64, f64) -> f64,
-) -> [f64; 3] {
-    let groups = findings.ranked.graph.groups();
-    let (mut all, mut unexplained, mut of_flagged) = (0.0, 0.0, 0.0);
-    for (g, &flagged) in flagged.iter().enumerate() {
-        let (y, w) = (groups.y[g], groups.weight[g]);
-        let difference = scores[groups.left[g] as usize] - scores[groups.right[g] as usize];
-        all += w * y * y;
-        unexplained += (w - flagged) * residual(y, difference).powi(2);
-        of_flagged += flagged * y * y;
-    }
-    if all == 0.0 {
-        return [0.0; 3];
-    }
-    let (unexplained, of_flagged) = (unexplained / all, of_flagged / all);
-    [(1.0 - unexplained - of_flagged).max(0.0), unexplained, of_flagged]
 }

@@ -44,6 +44,21 @@ impl Stops {
         Some(Self { knots, chosen })
     }
 
+    /// Changes the turns of a distinct vote so that it is flagged at the stop of the report's ranking if the
+    /// ranking flags it, and as before at all other stops.
+    pub(super) fn set_chosen(&self, turns: &mut Vec<u32>, is_flagged: bool) {
+        let chosen = self.chosen as u32;
+        let is_on = |stop: u32| turns.iter().filter(|&&turn| turn <= stop).count() % 2 == 1;
+        // Nothing is flagged before the first stop, and the last stop has no next one.
+        let before = chosen > 0 && is_on(chosen - 1);
+        let after = (self.chosen + 1 < self.knots.len()).then(|| is_on(chosen + 1));
+        let split = turns.partition_point(|&turn| turn < chosen);
+        let rest: Vec<u32> = turns.drain(split..).filter(|&turn| turn > chosen + 1).collect();
+        turns.extend((before != is_flagged).then_some(chosen));
+        turns.extend((after.is_some_and(|on| on != is_flagged)).then_some(chosen + 1));
+        turns.extend(rest);
+    }
+
     /// For each distinct vote, the stops at which it becomes flagged, not flagged, and so on.
     pub(super) fn turns(&self, path: &Path, groups: usize) -> Vec<Vec<u32>> {
         let mut turns: Vec<Vec<u32>> = vec![Vec::new(); groups];

@@ -61,7 +61,7 @@ fn scatter(page: &StudyPage) -> &Chart {
 }
 
 fn sentence(page: &StudyPage) -> Option<&Sentence> {
-    page.summary.iter().find(|sentence| sentence.section == Some("annotators"))
+    page.more.iter().find(|sentence| sentence.section == Some("annotators"))
 }
 
 /// The texts of a column of the table.
@@ -208,13 +208,15 @@ fn thousands_of_annotators_are_thinned() {
     assert!(note.contains("of 2,430 annotators are drawn"), "{note}");
 }
 
-/// A report whose ranking flags nothing compares it with methods that flag nothing.
+/// The crowd of a report whose ranking flags nothing is the same as that of a report about it.
 #[test]
-fn crowd_flags_as_many_votes_as_the_ranking() {
+fn crowd_flags_votes_whatever_the_method_of_the_ranking() {
     let study = ranked(&votes(CROWD), true, &FitOptions::new().method(Method::L2));
     let findings = StudyFindings::new(ReportInput::new(&study, &[])).unwrap();
     let crowd = findings.methods.iter().find(|fit| fit.method == Method::Crowd).unwrap();
-    assert_eq!(crowd.flagged_votes(), 0.0);
+    let alone = ranked(&votes(CROWD), true, &FitOptions::new().method(Method::Crowd));
+    assert_eq!(crowd.flagged, alone.fit.flagged);
+    assert!(crowd.flagged_votes() > 0.0 && findings.flagged() == 0);
 }
 
 #[test]
@@ -264,17 +266,17 @@ fn unusual_studies_have_pages() {
     assert_eq!(texts(&page_of(&one, true), "verdict"), ["too few votes"]);
 }
 
-/// Scores in log-odds are no outcomes: shares of energy stay shares, and plain scores and those along the
-/// path are shown in the unit of the ranking.
+/// Scores in log-odds are no outcomes: plain scores and those along the path are shown in the unit of the
+/// ranking.
 #[test]
 fn one_unit_for_all_scores_of_a_page() {
     let kinds = [(AnnotatorKind::Careful, 24), (AnnotatorKind::Malicious, 4)];
     let page = page_of(&votes(&kinds), true);
     let slider = page.slider.as_ref().unwrap();
     for s in 0..slider.at.len() {
-        let shares = [slider.explained[s], slider.unexplained[s], slider.flagged_energy[s]];
+        let shares = [slider.agree[s], slider.disagree[s], slider.share[s]];
         assert!(shares.iter().all(|share| (0.0..=1.0).contains(share)), "{shares:?}");
-        assert!((shares.iter().sum::<f64>() - 1.0).abs() < 1e-3, "{shares:?}");
+        assert!(shares.iter().sum::<f64>() < 1.001, "{shares:?}");
     }
     let spread = |scores: &[f64]| scores.iter().fold(0.0_f64, |most, score| most.max(score.abs()));
     let of_ranking = spread(&slider.scores[slider.chosen]);
@@ -282,6 +284,6 @@ fn one_unit_for_all_scores_of_a_page() {
         let ratio = spread(scores) / of_ranking;
         assert!((0.5..2.0).contains(&ratio), "{ratio}");
     }
-    let text = &page.sections.iter().find(|section| section.id == "ranking").unwrap().text[0];
+    let text = &page.sections.iter().find(|section| section.id == "ranking").unwrap().help[0];
     assert!(text.contains("73 of 100 careful annotators"), "{text}");
 }

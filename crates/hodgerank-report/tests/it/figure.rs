@@ -7,7 +7,7 @@ use hodgerank_io::write::Outputs;
 use hodgerank_report::chart::{
     Anchor, Axis, Chart, Colour, Hover, LegendEntry, LineCurve, Mark, PointShape, Ramp, Sign, Ticks,
 };
-use hodgerank_report::figure::{self, FigureError, draw};
+use hodgerank_report::figure::{self, FigureError, FigureOptions, draw};
 use resvg::tiny_skia::Pixmap;
 use resvg::usvg::{Options, Tree};
 
@@ -21,7 +21,7 @@ const SHAPES: [PointShape; 6] = [
 ];
 
 /// Labels that must appear unchanged in every position.
-const HOSTILE: [&str; 8] = [
+pub(crate) const HOSTILE: [&str; 8] = [
     "<script>alert(1)</script>",
     "a & b &amp; c",
     "\"double\" 'single'",
@@ -32,15 +32,15 @@ const HOSTILE: [&str; 8] = [
     "]]> --> <!-- </svg>",
 ];
 
-fn axis(from: f64, to: f64, ticks: Ticks) -> Axis {
+pub(crate) fn axis(from: f64, to: f64, ticks: Ticks) -> Axis {
     Axis { name: "axis".to_owned(), from, to, ticks }
 }
 
-fn labels(texts: &[&str]) -> Ticks {
+pub(crate) fn labels(texts: &[&str]) -> Ticks {
     Ticks::Labels { labels: texts.iter().map(|&text| text.to_owned()).collect() }
 }
 
-fn chart(x: Axis, y: Axis, marks: Vec<Mark>) -> Chart {
+pub(crate) fn chart(x: Axis, y: Axis, marks: Vec<Mark>) -> Chart {
     Chart {
         id: "test".to_owned(),
         title: "Title".to_owned(),
@@ -54,7 +54,7 @@ fn chart(x: Axis, y: Axis, marks: Vec<Mark>) -> Chart {
     }
 }
 
-fn numbers(marks: Vec<Mark>) -> Chart {
+pub(crate) fn numbers(marks: Vec<Mark>) -> Chart {
     chart(axis(0.0, 10.0, Ticks::Numbers), axis(0.0, 10.0, Ticks::Numbers), marks)
 }
 
@@ -114,12 +114,12 @@ fn bands() -> Mark {
     Mark::Bands { y0: vec![1.0], y1: vec![4.0], follows: None }
 }
 
-fn texts(text: &str) -> Mark {
+pub(crate) fn texts(text: &str) -> Mark {
     let text = vec![text.to_owned()];
     Mark::Texts { colour: Colour::Ink, anchor: Anchor::Middle, x: vec![5.0], y: vec![5.0], text }
 }
 
-fn every_mark() -> Vec<Mark> {
+pub(crate) fn every_mark() -> Vec<Mark> {
     let mut marks: Vec<Mark> =
         SHAPES.iter().map(|&shape| points(shape, vec![2.0], vec![3.0])).collect();
     for curve in [LineCurve::Straight, LineCurve::Step, LineCurve::Smooth] {
@@ -152,7 +152,7 @@ fn attribute(element: &str, name: &str) -> f64 {
 }
 
 /// Position and unescaped text of each `<text>` element.
-fn drawn_texts(svg: &str) -> Vec<(f64, f64, String)> {
+pub(crate) fn drawn_texts(svg: &str) -> Vec<(f64, f64, String)> {
     let elements = svg.split("<text ").skip(1);
     elements
         .map(|element| {
@@ -433,13 +433,23 @@ fn files_are_written_in_a_new_folder() {
     let folder = place.path().join("new/figures");
     let mut charts = vec![numbers(every_mark()), numbers(Vec::new())];
     charts[1].id = "second-one".to_owned();
-    let files = figure::write(&charts, &folder, "--figures", &mut Outputs::new(&[])).unwrap();
+    let files = figure::write(
+        &charts,
+        &folder,
+        "--figures",
+        &FigureOptions::default(),
+        &mut Outputs::new(&[]),
+    )
+    .unwrap();
     let names: Vec<_> =
         files.iter().map(|file| file.file_name().unwrap().to_str().unwrap()).collect();
-    assert_eq!(names, ["test.svg", "test.png", "second-one.svg", "second-one.png"]);
+    let expected =
+        ["test.svg", "test.pdf", "test.png", "second-one.svg", "second-one.pdf", "second-one.png"];
+    assert_eq!(names, expected);
     assert_eq!(std::fs::read_to_string(&files[0]).unwrap(), draw(&charts[0]).svg());
-    assert_eq!(std::fs::read(&files[3]).unwrap(), draw(&charts[1]).png().unwrap());
-    assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 4);
+    assert_eq!(std::fs::read(&files[4]).unwrap(), draw(&charts[1]).pdf().unwrap());
+    assert_eq!(std::fs::read(&files[5]).unwrap(), draw(&charts[1]).png().unwrap());
+    assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 6);
 }
 
 #[test]
@@ -449,12 +459,25 @@ fn names_outside_the_folder_are_rejected() {
     for id in ["", "../up", "a/b", "a--b", "con.txt", "a b"] {
         let mut one = numbers(Vec::new());
         one.id = id.to_owned();
-        let error =
-            figure::write([&one], &folder, "--figures", &mut Outputs::new(&[])).unwrap_err();
+        let error = figure::write(
+            [&one],
+            &folder,
+            "--figures",
+            &FigureOptions::default(),
+            &mut Outputs::new(&[]),
+        )
+        .unwrap_err();
         assert!(matches!(error, FigureError::Name { .. }), "{id}: {error}");
     }
     let twice = [numbers(Vec::new()), numbers(Vec::new())];
-    let error = figure::write(&twice, &folder, "--figures", &mut Outputs::new(&[])).unwrap_err();
+    let error = figure::write(
+        &twice,
+        &folder,
+        "--figures",
+        &FigureOptions::default(),
+        &mut Outputs::new(&[]),
+    )
+    .unwrap_err();
     assert!(matches!(error, FigureError::Name { .. }));
     assert!(!folder.exists());
 }

@@ -2,4 +2,6 @@
 
 mod annotators;
 mod figure;
+mod figure_options;
+mod overview;
 mod study;

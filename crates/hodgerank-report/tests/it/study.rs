@@ -9,7 +9,7 @@ use hodgerank_report::findings::{ReportInput, StudyFindings};
 use hodgerank_report::study::{self, Limits};
 use hodgerank_report::table::{PageTable, Values};
 
-struct TestStudy(RankedStudy);
+pub(crate) struct TestStudy(RankedStudy);
 
 impl std::ops::Deref for TestStudy {
     type Target = RankedStudy;
@@ -20,7 +20,7 @@ impl std::ops::Deref for TestStudy {
 }
 
 impl TestStudy {
-    fn new(names: &[&str], groups: Groups, options: FitOptions) -> Self {
+    pub(crate) fn new(names: &[&str], groups: Groups, options: FitOptions) -> Self {
         let votes = groups.votes() as u64;
         let study = Study {
             by: None,
@@ -36,7 +36,7 @@ impl TestStudy {
         Self(ranked.with_uncertainty(&IntervalOptions::default()).unwrap())
     }
 
-    fn simulated(items: usize, votes: u64, options: FitOptions) -> Self {
+    pub(crate) fn simulated(items: usize, votes: u64, options: FitOptions) -> Self {
         let simulation = Simulation::new(&SimulateOptions {
             items,
             votes,
@@ -52,16 +52,16 @@ impl TestStudy {
         Self::new(&names, Groups::merge(items, &votes).unwrap().groups, options)
     }
 
-    fn findings(&self) -> StudyFindings<'_> {
+    pub(crate) fn findings(&self) -> StudyFindings<'_> {
         StudyFindings::new(ReportInput::new(&self.0, &[])).unwrap()
     }
 
-    fn page(&self) -> StudyPage {
+    pub(crate) fn page(&self) -> StudyPage {
         study::page(&self.findings(), &Limits::default())
     }
 }
 
-fn votes(votes: &[(u32, u32, f64, f64)]) -> Groups {
+pub(crate) fn votes(votes: &[(u32, u32, f64, f64)]) -> Groups {
     Groups {
         left: votes.iter().map(|vote| vote.0).collect(),
         right: votes.iter().map(|vote| vote.1).collect(),
@@ -145,7 +145,7 @@ pub(crate) fn check(page: &StudyPage) {
 }
 
 /// A study with a twelfth of the votes flagged.
-fn options(method: Method) -> FitOptions {
+pub(crate) fn options(method: Method) -> FitOptions {
     let outliers = OutlierRule::Share(1.0 / 12.0);
     FitOptions::new().method(method).outliers(outliers)
 }
@@ -185,8 +185,15 @@ fn check_slider(study: &TestStudy) {
         let is_on =
             |turns: &&Vec<u32>| turns.iter().filter(|&&turn| turn as usize <= s).count() % 2;
         assert_eq!(slider.turns.iter().filter(|turns| is_on(turns) == 1).count(), flagged.len());
-        let sum = slider.explained[s] + slider.unexplained[s] + slider.flagged_energy[s];
-        assert!((sum - 1.0).abs() < 1e-4, "stop {s}: {sum}");
+        let (mut agree, mut disagree) = (0.0, 0.0);
+        for (g, flagged) in flags.iter().enumerate() {
+            let ends = [groups.left[g], groups.right[g]].map(|item| scores[item as usize]);
+            let trusted = groups.weight[g] - flagged;
+            agree += if groups.y[g] * (ends[0] - ends[1]) > 0.0 { trusted } else { 0.0 };
+            disagree += if groups.y[g] * (ends[0] - ends[1]) < 0.0 { trusted } else { 0.0 };
+        }
+        assert!((slider.agree[s] - agree / groups.votes()).abs() < 1e-4, "stop {s}");
+        assert!((slider.disagree[s] - disagree / groups.votes()).abs() < 1e-4, "stop {s}");
     }
 }
 
@@ -235,6 +242,10 @@ fn small_and_unusual_studies_have_pages() {
     check(&page);
     assert!(tables(&page).any(|table| table.id == "components"));
     assert!(page.summary.last().unwrap().text.contains("cannot"), "{:?}", page.summary);
+    assert_eq!(
+        page.overview.unwrap().note.as_deref().map(|note| note.contains("component")),
+        Some(true)
+    );
 }
 
 #[test]
@@ -268,7 +279,7 @@ fn figures_show_what_the_ranking_flags() {
 }
 
 /// Returns the chart with this name.
-fn chart<'a>(page: &'a StudyPage, id: &str) -> &'a Chart {
+pub(crate) fn chart<'a>(page: &'a StudyPage, id: &str) -> &'a Chart {
     charts(page).find(|chart| chart.id == id).unwrap()
 }
 

@@ -24,8 +24,8 @@ pub struct Decomposition {
     pub flows: PairFlows,
     /// Number of triangles and how many of them are cyclic.
     pub transitivity: Transitivity,
-    /// The triangles with the largest curl, in descending order. Triangles without curl are not
-    /// listed.
+    /// The triangles whose majorities form a cycle, those with the most energy first
+    /// ([`Triangle::energy`]); empty if there is no cycle.
     pub triangles: Vec<Triangle>,
     /// The strongest loops of the harmonic part.
     pub loops: Vec<HarmonicLoop>,

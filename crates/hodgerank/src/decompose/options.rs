@@ -8,7 +8,7 @@ use crate::solve::{L2Options, check_stopping};
 ///
 /// | name | default | purpose | range |
 /// |---|---|---|---|
-/// | `top_triangles` | 10 | triangles listed, largest curl first | 0 or more |
+/// | `top_triangles` | 10 | cyclic triangles listed, most energy first | 0 or more |
 /// | `top_loops` | 10 | harmonic loops listed, strongest first | 0 or more |
 /// | `max_triangles` | 2000000000 | candidates to check in the search for triangles (in complete graphs: triangles); the default takes up to half a minute | 0 or more |
 /// | `backend` | `auto` | linear solver of the scores | `auto`, `dense`, `sparse`, `cg` |
@@ -17,7 +17,7 @@ use crate::solve::{L2Options, check_stopping};
 /// | `seed` | 0 | random seed of the sample of triangles, if `max_triangles` requires one | any |
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct DecomposeOptions {
-    /// Number of triangles listed, largest curl first.
+    /// Number of cyclic triangles listed, most energy first.
     pub top_triangles: usize,
     /// Number of harmonic loops listed, strongest first.
     pub top_loops: usize,

@@ -11,6 +11,9 @@ pub struct Triangle<I = u32> {
     pub items: [I; 3],
     /// The sum of the flows, zero or more. It is zero in a consistent triangle.
     pub curl: f64,
+    /// How much the votes say for the cycle: curl² / Σ 1/w over its three pairs with w votes. This is the
+    /// energy of the votes that the cycle alone explains, so that a cycle that rests on few votes is weak.
+    pub energy: f64,
     /// Mean votes along the cycle: how much a is preferred to b, b to c, and c to a.
     pub flows: [f64; 3],
     /// Number of votes behind each flow.
@@ -30,21 +33,15 @@ impl<I> Triangle<I> {
     /// Replaces the items, for example by their names.
     #[must_use]
     pub fn map<J>(self, name: impl FnMut(I) -> J) -> Triangle<J> {
-        let Self { items, curl, flows, votes, pairs } = self;
-        Triangle { items: items.map(name), curl, flows, votes, pairs }
+        let Self { items, curl, energy, flows, votes, pairs } = self;
+        Triangle { items: items.map(name), curl, energy, flows, votes, pairs }
     }
 }
 
 impl Triangle {
-    pub(super) fn total_votes(&self) -> f64 {
-        self.votes.iter().map(|&votes| votes as f64).sum()
-    }
-
-    /// Larger curl first, then more votes, then smaller items.
+    /// More energy first, then smaller items.
     pub(super) fn worse_first(&self, other: &Self) -> Ordering {
-        let by_curl = other.curl.total_cmp(&self.curl);
-        let by_votes = || other.total_votes().total_cmp(&self.total_votes());
-        by_curl.then_with(by_votes).then_with(|| self.items.cmp(&other.items))
+        other.energy.total_cmp(&self.energy).then_with(|| self.items.cmp(&other.items))
     }
 }
 

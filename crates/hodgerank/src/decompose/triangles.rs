@@ -1,4 +1,5 @@
-//! Visits every triangle once: counts them, counts cyclic ones, and keeps those with the largest curl.
+//! Visits every triangle once: counts them, counts cyclic ones, and keeps the cyclic ones with the most
+//! energy ([`Triangle::energy`]).
 //!
 //! A triangle w < u < v (ranks of [`Adjacency`]) is found from v: mark the lower neighbours of v,
 //! then check the lower neighbours of each of them. A check of such a candidate w costs about a
@@ -16,14 +17,13 @@ use super::adjacency::Adjacency;
 use super::options::DecomposeOptions;
 use super::triangle::{Transitivity, Triangle};
 use crate::graph::Pairs;
-use crate::numeric::largest_magnitude;
 
 /// Candidates per task.
 const CANDIDATES_PER_TASK: u64 = 1 << 20;
-/// Rounding error of a triangle's curl, relative to the largest flow.
-const RELATIVE_CURL_ERROR: f64 = 1e-12;
+/// Rounding error of a triangle's energy, relative to it: the flows of a cycle have the same sign.
+const RELATIVE_ENERGY_ERROR: f64 = 1e-12;
 
-/// Counts of triangles, and the triangles with the largest curl.
+/// Counts of triangles, and the cyclic triangles with the most energy.
 #[derive(Debug, Default)]
 pub(super) struct TriangleScan {
     pub(super) transitivity: Transitivity,
@@ -68,12 +68,11 @@ pub(super) fn scan(
     let along: Vec<[f64; 2]> = entries
         .map(|(&edge, &end)| {
             let votes = pairs.weight[adjacency.pair[edge as usize] as usize];
-            [adjacency.towards(end, edge, &on_edges), votes]
+            [adjacency.towards(end, edge, &on_edges), votes.recip()]
         })
         .collect();
-    let rounding = RELATIVE_CURL_ERROR * largest_magnitude(flow);
     let kept = kept.as_deref();
-    let scanner = TriangleScanner { adjacency, pairs, flow, kept, along: &along, top, rounding };
+    let scanner = TriangleScanner { adjacency, pairs, flow, kept, along: &along, top };
     let tasks = adjacency.tasks(|v| candidates_from(adjacency, v), CANDIDATES_PER_TASK);
     let no_marks =
         || NeighbourMarks { along: vec![ABSENT; adjacency.len()], edge: vec![0; adjacency.len()] };
@@ -103,11 +102,9 @@ struct TriangleScanner<'a> {
     flow: &'a [f64],
     /// Whether to visit the triangles of each edge; all if none.
     kept: Option<&'a [bool]>,
-    /// The flow along each entry of the adjacency, and the votes behind it.
+    /// The flow along each entry of the adjacency, and the inverse of the votes behind it.
     along: &'a [[f64; 2]],
     top: usize,
-    /// Curls up to this are rounding error.
-    rounding: f64,
 }
 
 impl TriangleScanner<'_> {
@@ -147,25 +144,27 @@ impl TriangleScanner<'_> {
         &self,
         counts: &mut Transitivity,
         threshold: &WorstThreshold,
-        (u, [vu, votes_vu], first): (usize, [f64; 2], u32),
+        (u, [vu, inverse_vu], first): (usize, [f64; 2], u32),
         mark: &[[f64; 2]],
     ) -> bool {
         let row = self.adjacency.lower(u);
         let neighbours = &self.adjacency.neighbours[row.clone()];
         let (mut triangles, mut decided, mut cyclic, mut enters) = (0_u32, 0_u32, 0_u32, false);
-        for (&w, &[uw, votes_uw]) in neighbours.iter().zip(&self.along[row]) {
-            let [vw, votes_vw] = mark[w as usize];
+        for (&w, &[uw, inverse_uw]) in neighbours.iter().zip(&self.along[row]) {
+            let [vw, inverse_vw] = mark[w as usize];
             let present = !vw.is_nan();
             triangles += u32::from(present);
             decided += u32::from(present & (vu != 0.0) & (uw != 0.0) & (vw != 0.0));
             let forth = (vu > 0.0) & (uw > 0.0) & (vw < 0.0);
             let back = (vu < 0.0) & (uw < 0.0) & (vw > 0.0);
-            cyclic += u32::from(forth | back);
-            let curl = (vu + uw - vw).abs();
-            let votes = votes_vu + votes_uw + votes_vw;
+            let is_cyclic = forth | back;
+            cyclic += u32::from(is_cyclic);
+            let square = (vu + uw - vw).powi(2);
+            let inverse = inverse_vu + inverse_uw + inverse_vw;
             let early = self.adjacency.items[w as usize].min(first) <= threshold.item;
-            let wins_tie = (votes > threshold.votes) | ((votes == threshold.votes) & early);
-            enters |= (curl > threshold.above) | ((curl > threshold.tie) & wins_tie);
+            let is_worse = square > threshold.above * inverse;
+            let is_tie = (square > threshold.tie * inverse) & early;
+            enters |= is_cyclic & (is_worse | is_tie);
         }
         counts.triangles += u64::from(triangles);
         counts.decided += u64::from(decided);
@@ -175,16 +174,15 @@ impl TriangleScanner<'_> {
 
     /// Returns what a triangle must exceed to belong to the worst.
     fn threshold(&self, worst: &[Triangle]) -> WorstThreshold {
-        let always =
-            WorstThreshold { above: self.rounding, tie: f64::INFINITY, votes: 0.0, item: 0 };
         match worst.get(self.top.wrapping_sub(1)) {
-            _ if self.top == 0 => WorstThreshold { above: f64::INFINITY, ..always },
-            None => always,
+            _ if self.top == 0 => {
+                WorstThreshold { above: f64::INFINITY, tie: f64::INFINITY, item: 0 }
+            }
+            None => WorstThreshold { above: 0.0, tie: 0.0, item: u32::MAX },
             // `count` adds flows in another order than `triangle`, so near ties are treated as ties.
             Some(last) => WorstThreshold {
-                above: last.curl + self.rounding,
-                tie: (last.curl - self.rounding).max(self.rounding),
-                votes: last.total_votes(),
+                above: last.energy * (1.0 + RELATIVE_ENERGY_ERROR),
+                tie: last.energy * (1.0 - RELATIVE_ENERGY_ERROR),
                 item: last.items[0],
             },
         }
@@ -206,7 +204,7 @@ impl TriangleScanner<'_> {
             }
             let opposite = [(v, graph.edges[k]), (u, mark.edge[w]), (w, vu)];
             let triangle = self.triangle(opposite);
-            if triangle.curl <= self.rounding {
+            if !triangle.is_cyclic() {
                 continue;
             }
             let at = worst.partition_point(|other| other.worse_first(&triangle) == Ordering::Less);
@@ -225,30 +223,38 @@ impl TriangleScanner<'_> {
         corners.sort_unstable();
         let [(a, bc), (b, ac), (c, ab)] = corners;
         let flow = |p: u32| self.flow[p as usize];
-        let curl = flow(ab) + flow(bc) - flow(ac);
-        let (items, pairs, flows) = if curl >= 0.0 {
+        let is_forward = flow(ab) + flow(bc) - flow(ac) >= 0.0;
+        let (items, pairs, flows) = if is_forward {
             ([a, b, c], [ab, bc, ac], [flow(ab), flow(bc), -flow(ac)])
         } else {
             ([a, c, b], [ac, bc, ab], [flow(ac), -flow(bc), -flow(ab)])
         };
-        let votes = pairs.map(|p| self.pairs.weight[p as usize] as u64);
-        Triangle { items, curl: curl.abs(), flows, votes, pairs }
+        let weights = pairs.map(|p| self.pairs.weight[p as usize]);
+        // Sorted, so that the sums do not depend on the numbers of the items.
+        let curl = sorted_sum(flows);
+        let energy = curl * curl / sorted_sum(weights.map(f64::recip));
+        let votes = weights.map(|votes| votes as u64);
+        Triangle { items, curl, energy, flows, votes, pairs }
     }
+}
+
+fn sorted_sum(mut values: [f64; 3]) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values.iter().sum()
 }
 
 /// The last of the worst triangles so far.
 struct WorstThreshold {
-    /// A triangle with a larger curl is inserted.
+    /// A cyclic triangle with more energy is inserted.
     above: f64,
-    /// A curl between this and `above` is a tie, broken by votes and then by the smallest item.
+    /// An energy between this and `above` is a tie, broken by the smallest item.
     tie: f64,
-    votes: f64,
     item: u32,
 }
 
 /// The lower neighbours of the current rank.
 struct NeighbourMarks {
-    /// The flow to each of them, and the votes behind it; [`ABSENT`] for all other ranks.
+    /// The flow to each of them, and the inverse of the votes behind it; [`ABSENT`] for all other ranks.
     along: Vec<[f64; 2]>,
     /// The edge to each of them; arbitrary for all other ranks.
     edge: Vec<u32>,

@@ -22,7 +22,7 @@ use crate::error::{Error, Result};
 pub(super) const MAX_ITEMS: usize = 1 << 15;
 
 /// Columns per block.
-pub(super) const BLOCK_COLUMNS: usize = 128;
+pub(crate) const BLOCK_COLUMNS: usize = 128;
 
 /// The Cholesky factor of one component, in the lower triangle.
 #[derive(Debug)]
@@ -62,7 +62,7 @@ impl DenseCholesky {
 }
 
 /// A = LLᵀ in place, in the lower triangle.
-fn factorise(mut matrix: MatMut<'_, f64>) -> std::result::Result<(), LltError> {
+pub(crate) fn factorise(mut matrix: MatMut<'_, f64>) -> std::result::Result<(), LltError> {
     let (n, width) = (matrix.nrows(), BLOCK_COLUMNS.min(matrix.nrows()));
     let scratch = llt::factor::cholesky_in_place_scratch::<f64>(width, Par::Seq, <_>::default());
     let mut memory = MemBuffer::new(scratch);
@@ -84,7 +84,7 @@ fn factorise(mut matrix: MatMut<'_, f64>) -> std::result::Result<(), LltError> {
 }
 
 /// Adds sign·BBᵀ to the lower triangle, B the panel `below` the block that was factored.
-pub(super) fn add_products(matrix: MatMut<'_, f64>, below: MatRef<'_, f64>, sign: f64) {
+pub(crate) fn add_products(matrix: MatMut<'_, f64>, below: MatRef<'_, f64>, sign: f64) {
     columns_of(matrix).into_par_iter().enumerate().for_each(|(k, column)| {
         let first = k * BLOCK_COLUMNS;
         let (_, column) = column.split_at_row_mut(first);
@@ -105,7 +105,7 @@ fn rows_of(mut matrix: MatMut<'_, f64>) -> Vec<MatMut<'_, f64>> {
     tiles
 }
 
-fn columns_of(matrix: MatMut<'_, f64>) -> Vec<MatMut<'_, f64>> {
+pub(crate) fn columns_of(matrix: MatMut<'_, f64>) -> Vec<MatMut<'_, f64>> {
     rows_of(matrix.transpose_mut()).into_iter().map(MatMut::transpose_mut).collect()
 }
 

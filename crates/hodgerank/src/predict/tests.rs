@@ -34,6 +34,10 @@ fn two_items_have_the_share_of_their_votes() {
         let found = Predictor::new(&bt).unwrap().predict(0, 1);
         assert!((found.probability.unwrap() - share).abs() < 1e-9, "{found:?}, {share}");
         assert_eq!(found.expected_outcome, None);
+        let expected = Predictor::new(&bt).unwrap().expected_agreement();
+        let better = (share != 0.5).then_some(share.max(1.0 - share));
+        assert_eq!(expected.is_some(), better.is_some(), "{expected:?}, {share}");
+        assert!((expected.unwrap_or(0.0) - better.unwrap_or(0.0)).abs() < 1e-9);
         let turned = Predictor::new(&bt).unwrap().predict(1, 0);
         assert!((turned.probability.unwrap() + share - 1.0).abs() < 1e-9);
     }
@@ -62,6 +66,7 @@ fn separable_votes_have_an_expected_outcome_only() {
     let study = ranked(&votes, Method::L2);
     let predictor = Predictor::new(&study).unwrap();
     assert_eq!(predictor.no_factor(), Some(NoFactor::Separable));
+    assert_eq!(predictor.expected_agreement(), None);
     let found = predictor.predict(0, 2);
     assert_eq!(found.probability, None);
     assert!((found.expected_outcome.unwrap() - 4.0 / 3.0).abs() < 1e-12, "{found:?}");

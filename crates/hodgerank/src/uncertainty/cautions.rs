@@ -23,6 +23,8 @@ pub const MIN_AGREEMENT: f64 = 0.72;
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum Caution {
+    /// Nobody knows who voted: bad annotators cannot be found, and votes of one person count as independent.
+    UnknownAnnotators,
     /// The votes are by so few annotators.
     FewAnnotators(usize),
     /// Half of the items have this number of votes or fewer.
@@ -42,9 +44,10 @@ pub(super) fn of_fit(fitted: &FittedVotes<'_>, clusters: Option<usize>) -> Vec<C
     let unjudged = fitted.votes.filter(|_| is_crowd).map(unjudged_share);
     let unjudged = unjudged.filter(|share| *share > MAX_UNJUDGED);
     let agreement = careful_agreement(fitted).filter(|agreement| *agreement < MIN_AGREEMENT);
-    few_annotators
-        .map(Caution::FewAnnotators)
+    let unknown = clusters.is_none().then_some(Caution::UnknownAnnotators);
+    unknown
         .into_iter()
+        .chain(few_annotators.map(Caution::FewAnnotators))
         .chain((median < FEW_VOTES).then_some(Caution::FewVotes(median)))
         .chain(unjudged.map(Caution::UnjudgedAnnotators))
         .chain(agreement.map(Caution::SimilarItems))

@@ -248,6 +248,22 @@ fn methods_without_valid_slopes_have_no_intervals() {
 }
 
 #[test]
+fn unknown_annotators_are_a_caution_of_every_method() {
+    let all = votes(40, 60, 5);
+    let known = AnnotatorVotes::from_comparisons(40, &all, true);
+    let graph = graph_of(&all);
+    for method in [Method::L2, Method::BradleyTerry] {
+        let fit = fit_with_annotators(&graph, None, &FitOptions::new().method(method)).unwrap();
+        let cautions = |votes: Option<&AnnotatorVotes>| {
+            let found = uncertainty(&graph, votes, &fit, &IntervalOptions::default()).unwrap();
+            found.unwrap().cautions
+        };
+        assert_eq!(cautions(None), [Caution::UnknownAnnotators], "{method}");
+        assert_eq!(cautions(Some(&known)), [], "{method}");
+    }
+}
+
+#[test]
 fn quantiles_of_few_annotators_are_those_of_student() {
     use statrs::distribution::{ContinuousCDF, StudentsT};
     for clusters in [5, 10, 30] {

@@ -286,12 +286,18 @@ fn triangles_match_enumeration() {
             (decided.len() as u64, cyclic as u64),
             "{name}"
         );
-        let mut curls: Vec<f64> = signs.map(|s| s.iter().sum::<f64>().abs()).collect();
-        curls.retain(|&c| c > 1e-9);
-        curls.sort_by(|a, b| b.total_cmp(a));
-        curls.truncate(25);
-        let listed: Vec<f64> = found.triangles.iter().map(|t| t.curl).collect();
-        assert!(largest_difference(&listed, &curls) < 1e-12, "{name}");
+        let weight = &graph.pairs().weight;
+        let energy = |([ab, bc, ac], s): ([usize; 3], [f64; 3])| {
+            let inverse: f64 = [ab, bc, ac].iter().map(|&p| weight[p].recip()).sum();
+            s.iter().sum::<f64>().powi(2) / inverse
+        };
+        let cycles = all.iter().map(|(_, pairs)| *pairs).zip(signs).filter(|(_, s)| one_way(s));
+        let mut energies: Vec<f64> = cycles.map(energy).collect();
+        energies.sort_by(|a, b| b.total_cmp(a));
+        energies.truncate(25);
+        let listed: Vec<f64> = found.triangles.iter().map(|t| t.energy).collect();
+        assert!(largest_difference(&listed, &energies) < 1e-12, "{name}");
+        assert!(found.triangles.iter().all(|t| t.is_cyclic()), "{name}");
         for t in &found.triangles {
             let sum: f64 = t.flows.iter().sum();
             assert!((sum - t.curl).abs() < 1e-12 && t.items[0] < t.items[1].min(t.items[2]));
@@ -305,6 +311,28 @@ fn triangles_match_enumeration() {
             }
         }
     }
+}
+
+/// A triangle is listed if its majorities form a cycle, and cycles with few votes are not the worst.
+#[test]
+fn listed_triangles_are_cycles_of_majorities_weighted_by_votes() {
+    let votes = |left: u32, right: u32, wins: usize, losses: usize| {
+        let won = std::iter::repeat_n(Comparison::new(left, right, 1.0), wins);
+        won.chain(std::iter::repeat_n(Comparison::new(right, left, 1.0), losses))
+    };
+    // 0, 1, 2 are transitive with a large curl: 0 beats 1, 1 beats 2, and 0 hardly beats 2.
+    let mut all: Vec<Comparison> = votes(0, 1, 40, 0).chain(votes(1, 2, 40, 0)).collect();
+    all.extend(votes(0, 2, 21, 20));
+    // A cycle of 134, 1 and 1 votes, and a weaker one that rests on many votes.
+    all.extend(votes(3, 4, 134, 0).chain(votes(4, 5, 1, 0)).chain(votes(5, 3, 1, 0)));
+    all.extend(votes(6, 7, 30, 10).chain(votes(7, 8, 30, 10)).chain(votes(8, 6, 30, 10)));
+    let found = decompose(&shapes::graph(9, &all));
+    let items: Vec<[u32; 3]> = found.triangles.iter().map(|t| t.items).collect();
+    assert_eq!(items, [[6, 7, 8], [3, 4, 5]]);
+    let [strong, weak] = [&found.triangles[0], &found.triangles[1]];
+    assert!((strong.curl - 1.5).abs() < 1e-12 && (strong.energy - 30.0).abs() < 1e-9);
+    assert!((weak.curl - 3.0).abs() < 1e-12 && weak.energy < 4.5, "{weak:?}");
+    assert_eq!(found.transitivity.cyclic, 2);
 }
 
 /// Loops follow the flow, and all loops together add up to it.

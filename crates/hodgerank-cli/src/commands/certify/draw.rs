@@ -1,53 +1,43 @@
 //! The certificate of one study in sentences, with lists of votes and annotators.
 
-use std::io::{self, Write};
+use std::io;
 
-use comfy_table::{Cell, CellAlignment};
 use hodgerank_commands::Figures;
 use hodgerank_commands::certify::{
     AnnotatorInSet, RankingCertificate, SetSearch, StudyCertificate, VoteInSet,
 };
 use hodgerank_report::words::{counted, listed};
 
-use crate::output::Style;
-use crate::ranking_table::{visible, write_by};
+use crate::page::Page;
+use crate::ranking_table::visible;
 use crate::terminal::thousands;
+use crate::text_table::{Column, TextTable};
 
-/// Lines of text are not longer than this, however wide the terminal is.
-const MAX_WIDTH: usize = 80;
 /// Results with more items are counted, not listed.
 const MAX_ITEMS: usize = 10;
+/// What a narrow terminal leaves out of a list of votes, in this order.
+const OPTIONAL: &[&str] = &["of", "outcome", "annotator"];
 
-pub(super) fn write(
-    study: &Figures<StudyCertificate>,
-    style: Style,
-    out: &mut dyn Write,
-) -> io::Result<()> {
-    write_by(study.by.as_deref(), out)?;
+pub(super) fn write(study: &Figures<StudyCertificate>, page: &mut Page<'_>) -> io::Result<()> {
+    page.by(study.by.as_deref())?;
     let figures = &study.figures;
     for (k, ranking) in figures.rankings.iter().enumerate() {
         if k > 0 {
-            writeln!(out)?;
+            page.gap()?;
         }
         let pair = figures.pair.as_ref();
-        fill(&heading(ranking, pair), style, out)?;
+        page.paragraph(&heading(ranking, pair))?;
         if !ranking.tied.is_empty() {
             continue;
         }
-        fill(&sentence(&ranking.votes, ranking, pair, "vote", "votes"), style, out)?;
-        write_votes(&ranking.votes.set, style, out)?;
+        page.paragraph(&sentence(&ranking.votes, ranking, pair, "vote", "votes"))?;
+        write_votes(&ranking.votes.set, page)?;
         if let Some(annotators) = &ranking.annotators {
-            fill(&sentence(annotators, ranking, pair, "annotator", "annotators"), style, out)?;
-            write_annotators(&annotators.set, style, out)?;
+            page.paragraph(&sentence(annotators, ranking, pair, "annotator", "annotators"))?;
+            write_annotators(&annotators.set, page)?;
         }
     }
     Ok(())
-}
-
-fn fill(text: &str, style: Style, out: &mut dyn Write) -> io::Result<()> {
-    let options = textwrap::Options::new(usize::from(style.width).clamp(20, MAX_WIDTH))
-        .word_splitter(textwrap::WordSplitter::NoHyphenation);
-    writeln!(out, "{}", textwrap::fill(text, &options))
 }
 
 fn names(items: &[String]) -> String {
@@ -148,66 +138,34 @@ fn share_of(share: f64) -> String {
     }
 }
 
-fn write_votes(votes: &[VoteInSet], style: Style, out: &mut dyn Write) -> io::Result<()> {
+fn write_votes(votes: &[VoteInSet], page: &mut Page<'_>) -> io::Result<()> {
     if votes.is_empty() {
         return Ok(());
     }
-    let has_annotators = votes.iter().any(|vote| vote.annotator.is_some());
-    let mut table = style.table();
-    let mut header = vec!["left", "right", "outcome", "removed", "of"];
-    if has_annotators {
-        header.insert(0, "annotator");
+    let rows = &votes[..page.shown(votes.len())];
+    let mut columns = vec![
+        Column::labels("left", rows, |vote| visible(&vote.left)),
+        Column::labels("right", rows, |vote| visible(&vote.right)),
+        Column::numbers("outcome", rows, |vote| vote.outcome.to_string()),
+        Column::numbers("removed", rows, |vote| thousands(vote.removed)),
+        Column::numbers("of", rows, |vote| thousands(vote.of)),
+    ];
+    if votes.iter().any(|vote| vote.annotator.is_some()) {
+        let name = |vote: &VoteInSet| vote.annotator.as_deref().map(visible).unwrap_or_default();
+        columns.insert(0, Column::labels("annotator", rows, name));
     }
-    table.set_header(header);
-    let right = |text: String| Cell::new(text).set_alignment(CellAlignment::Right);
-    for vote in rows(votes, style) {
-        let mut cells = vec![
-            Cell::new(visible(&vote.left)),
-            Cell::new(visible(&vote.right)),
-            right(vote.outcome.to_string()),
-            right(thousands(vote.removed)),
-            right(thousands(vote.of)),
-        ];
-        if has_annotators {
-            let annotator = vote.annotator.as_deref().map(visible).unwrap_or_default();
-            cells.insert(0, Cell::new(annotator));
-        }
-        table.add_row(cells);
-    }
-    writeln!(out, "{table}")?;
-    write_rest(votes.len(), style, out)
+    page.table(&TextTable::new(columns).leaving_out(OPTIONAL))?;
+    page.more(votes.len(), "rows")
 }
 
-fn write_annotators(
-    annotators: &[AnnotatorInSet],
-    style: Style,
-    out: &mut dyn Write,
-) -> io::Result<()> {
+fn write_annotators(annotators: &[AnnotatorInSet], page: &mut Page<'_>) -> io::Result<()> {
     if annotators.is_empty() {
         return Ok(());
     }
-    let mut table = style.table();
-    table.set_header(vec!["annotator", "votes"]);
-    for gone in rows(annotators, style) {
-        let votes = Cell::new(thousands(gone.votes)).set_alignment(CellAlignment::Right);
-        table.add_row(vec![Cell::new(visible(&gone.annotator)), votes]);
-    }
-    writeln!(out, "{table}")?;
-    write_rest(annotators.len(), style, out)
-}
-
-/// The rows that are shown.
-fn rows<M>(all: &[M], style: Style) -> &[M] {
-    let shown = if style.top > 0 { style.top.min(all.len()) } else { all.len() };
-    &all[..shown]
-}
-
-fn write_rest(all: usize, style: Style, out: &mut dyn Write) -> io::Result<()> {
-    match style.top {
-        top if top > 0 && all > top => {
-            let more = thousands((all - top) as u64);
-            writeln!(out, "… and {more} more rows (--top 0 shows all; --format csv contains all)")
-        }
-        _ => Ok(()),
-    }
+    let rows = &annotators[..page.shown(annotators.len())];
+    page.table(&TextTable::new(vec![
+        Column::labels("annotator", rows, |gone| visible(&gone.annotator)),
+        Column::numbers("votes", rows, |gone| thousands(gone.votes)),
+    ]))?;
+    page.more(annotators.len(), "rows")
 }

@@ -1,47 +1,43 @@
 //! The formatted text of a diagnosis: the verdict, recommendations, then the figures.
 
-use std::io::{self, Write};
+use std::io;
 
-use comfy_table::{Cell, CellAlignment};
 use hodgerank::diagnose::{FirstPlace, Spread};
 use hodgerank::graph::ItemPair;
 use hodgerank::identify::{Accuracy, Conditions};
 use hodgerank_commands::Figures;
 use hodgerank_commands::diagnose::StudyDiagnosis;
 
-use crate::output::Style;
-use crate::ranking_table::{visible, write_by};
+use crate::page::Page;
+use crate::ranking_table::visible;
 use crate::terminal::thousands;
+use crate::text_table::{Column, TextTable};
 
-pub(super) fn write(
-    study: &Figures<StudyDiagnosis>,
-    style: Style,
-    out: &mut dyn Write,
-) -> io::Result<()> {
-    write_by(study.by.as_deref(), out)?;
+pub(super) fn write(study: &Figures<StudyDiagnosis>, page: &mut Page<'_>) -> io::Result<()> {
+    page.by(study.by.as_deref())?;
     let figures = &study.figures;
     let answer = |yes: bool| if yes { "yes" } else { "no" };
-    writeln!(out, "All items can be ranked together: {}", answer(figures.verdict.can_rank))?;
-    writeln!(
-        out,
+    let verdict = &figures.verdict;
+    page.paragraph(&format!("All items can be ranked together: {}", answer(verdict.can_rank)))?;
+    page.paragraph(&format!(
         "Wrong votes can be identified:    {}",
-        answer(figures.verdict.can_find_outliers)
-    )?;
-    writeln!(out, "Settled places: {}", settled_places(figures))?;
-    writeln!(out)?;
-    list(&figures.verdict.findings, style, out)?;
-    if !figures.verdict.advice.is_empty() {
-        writeln!(out, "\nRecommendations:")?;
-        list(&figures.verdict.advice, style, out)?;
+        answer(verdict.can_find_outliers)
+    ))?;
+    page.paragraph(&format!("Settled places: {}", settled_places(figures)))?;
+    page.gap()?;
+    page.list(&verdict.findings)?;
+    if !verdict.advice.is_empty() {
+        page.gap()?;
+        page.paragraph("Recommendations:")?;
+        page.list(&verdict.advice)?;
     }
-    writeln!(out)?;
-    let mut table = style.table();
-    table.set_header(vec!["figure", "value"]);
-    for (name, value) in rows(figures) {
-        let value = Cell::new(value).set_alignment(CellAlignment::Right);
-        table.add_row(vec![Cell::new(name), value]);
-    }
-    writeln!(out, "{table}\n")
+    page.gap()?;
+    let rows = rows(figures);
+    page.table(&TextTable::new(vec![
+        Column::sentences("figure", &rows, |(name, _)| (*name).to_owned()),
+        Column::sentences("value", &rows, |(_, value)| value.clone()),
+    ]))?;
+    page.gap()
 }
 
 fn settled_places(figures: &StudyDiagnosis) -> String {
@@ -54,12 +50,6 @@ fn settled_places(figures: &StudyDiagnosis) -> String {
         }
         None => format!("unknown{mark}"),
     }
-}
-
-fn list(lines: &[String], style: Style, out: &mut dyn Write) -> io::Result<()> {
-    let width = usize::from(style.width).max(20);
-    let options = textwrap::Options::new(width).initial_indent("- ").subsequent_indent("  ");
-    lines.iter().try_for_each(|line| writeln!(out, "{}", textwrap::fill(line, &options)))
 }
 
 fn rows(figures: &StudyDiagnosis) -> Vec<(&'static str, String)> {

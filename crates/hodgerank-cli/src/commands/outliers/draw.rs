@@ -1,128 +1,41 @@
-//! Lists of votes and annotators as formatted tables.
+//! Lists of votes and annotators as tables.
 
-use std::io::{self, Write};
+use std::io;
 
-use comfy_table::{Attribute, Cell, CellAlignment};
-use hodgerank::annotators::JudgedAnnotator;
-use hodgerank_commands::annotators::EvidenceVote;
+use hodgerank_commands::annotators::{AnnotatorRow, EvidenceVote};
 use hodgerank_commands::listing::SuspectVote;
+use hodgerank_commands::position_bias::BiasColumns;
 
-use crate::output::Style;
-use crate::ranking_table::{column_width, visible, write_by};
+use crate::page::Page;
+use crate::ranking_table::visible;
 use crate::terminal::thousands;
+use crate::text_table::{Column, TextTable};
 
-/// A row with columns for a formatted table.
+/// A row of a list.
 pub(crate) trait FormattedRow: Sized {
     /// The text for an empty list.
     const EMPTY: &'static str;
 
-    /// Columns that narrow terminals leave out, in this order.
+    /// What a narrow terminal leaves out, in this order.
     const OPTIONAL: &'static [&'static str];
 
-    /// The columns to show for these rows: heading and value.
-    fn columns(rows: &[Self]) -> Columns<Self>;
+    /// The columns for these rows.
+    fn columns(rows: &[Self]) -> Vec<Column>;
 }
-
-/// How a value is shown: numbers are right-aligned, and long text can be wrapped.
-pub(crate) enum Show<R> {
-    Text(fn(&R) -> String),
-    /// A few words that must not be wrapped.
-    Phrase(fn(&R) -> String),
-    Number(fn(&R) -> String),
-}
-
-impl<R> Show<R> {
-    fn value(&self, row: &R) -> String {
-        match self {
-            Self::Text(value) | Self::Phrase(value) | Self::Number(value) => value(row),
-        }
-    }
-}
-
-pub(crate) type Columns<R> = Vec<(&'static str, Show<R>)>;
 
 /// Writes the list of a study.
 pub(super) fn write<R: FormattedRow>(
     by: Option<&str>,
     rows: &[R],
-    style: Style,
-    out: &mut dyn Write,
+    page: &mut Page<'_>,
 ) -> io::Result<()> {
-    write_by(by, out)?;
-    let shown = match style.top {
-        0 => rows.len(),
-        top => top.min(rows.len()),
-    };
-    if shown == 0 {
-        return writeln!(out, "{}", R::EMPTY);
+    page.by(by)?;
+    let shown = &rows[..page.shown(rows.len())];
+    if shown.is_empty() {
+        return page.paragraph(R::EMPTY);
     }
-    write_rows(&rows[..shown], style, out)?;
-    if shown < rows.len() {
-        let more = thousands((rows.len() - shown) as u64);
-        writeln!(
-            out,
-            "… and {more} more (--top 0 shows all; --format csv, json or parquet contains all)"
-        )?;
-    }
-    Ok(())
-}
-
-/// Writes rows as a table, and names the columns that do not fit.
-pub(crate) fn write_rows<R: FormattedRow>(
-    rows: &[R],
-    style: Style,
-    out: &mut dyn Write,
-) -> io::Result<()> {
-    let (columns, left_out) = fit(R::columns(rows), rows, style.width.into());
-    let mut table = style.table();
-    let cell = |text: String, show: &Show<R>| match show {
-        Show::Text(_) | Show::Phrase(_) => Cell::new(text),
-        Show::Number(_) => Cell::new(text).set_alignment(CellAlignment::Right),
-    };
-    let heading = |(name, show): &(&str, Show<R>)| {
-        cell((*name).to_owned(), show).add_attribute(Attribute::Bold)
-    };
-    table.set_header(columns.iter().map(heading).collect::<Vec<_>>());
-    for row in rows {
-        let cells = columns.iter().map(|(_, show)| cell(show.value(row), show));
-        table.add_row(cells.collect::<Vec<_>>());
-    }
-    writeln!(out, "{table}")?;
-    if !left_out.is_empty() {
-        let names = left_out.join(", ");
-        writeln!(
-            out,
-            "columns left out: {names} (use a wider terminal, or --format csv, json or parquet)"
-        )?;
-    }
-    Ok(())
-}
-
-/// Removes optional columns until the rest fits; returns the names of the removed ones.
-fn fit<R: FormattedRow>(
-    mut columns: Columns<R>,
-    rows: &[R],
-    width: usize,
-) -> (Columns<R>, Vec<&'static str>) {
-    let width_of = |(name, show): &(&'static str, Show<R>)| {
-        let can_wrap = matches!(show, Show::Text(_));
-        let cells: Vec<String> = rows.iter().map(|row| show.value(row)).collect();
-        column_width(std::iter::once(*name).chain(cells.iter().map(String::as_str)), can_wrap)
-    };
-    let mut widths: Vec<usize> = columns.iter().map(width_of).collect();
-    let mut left_out = Vec::new();
-    for name in R::OPTIONAL {
-        // The last column has no margin after it.
-        if widths.iter().sum::<usize>() <= width + 1 {
-            break;
-        }
-        if let Some(place) = columns.iter().position(|(heading, _)| heading == name) {
-            columns.remove(place);
-            widths.remove(place);
-            left_out.push(*name);
-        }
-    }
-    (columns, left_out)
+    page.table(&TextTable::new(R::columns(shown)).leaving_out(R::OPTIONAL))?;
+    page.more(rows.len(), "rows")
 }
 
 impl FormattedRow for SuspectVote {
@@ -130,44 +43,48 @@ impl FormattedRow for SuspectVote {
     const OPTIONAL: &'static [&'static str] =
         &["entry", "residual", "order", "file", "row", "annotator", "kept", "reason"];
 
-    fn columns(rows: &[Self]) -> Columns<Self> {
+    fn columns(rows: &[Self]) -> Vec<Column> {
         let any = |holds: fn(&Self) -> bool| rows.iter().any(holds);
-        let mut columns: Columns<Self> = vec![
-            ("order", Show::Number(|row| thousands(row.order))),
-            ("left", Show::Text(|row| visible(&row.left))),
-            ("right", Show::Text(|row| visible(&row.right))),
-            ("outcome", Show::Number(|row| row.outcome.to_string())),
+        let mut columns = vec![
+            Column::numbers("order", rows, |row| thousands(row.order)),
+            Column::labels("left", rows, |row| visible(&row.left)),
+            Column::labels("right", rows, |row| visible(&row.right)),
+            Column::numbers("outcome", rows, |row| row.outcome.to_string()),
         ];
         if any(|row| row.count != 1) {
-            columns.push(("count", Show::Number(|row| thousands(row.count))));
+            columns.push(Column::numbers("count", rows, |row| thousands(row.count)));
         }
         if any(|row| row.annotator.is_some()) {
-            columns.push((
-                "annotator",
-                Show::Text(|row| visible(row.annotator.as_deref().unwrap_or(""))),
-            ));
+            columns.push(Column::labels("annotator", rows, |row| {
+                visible(row.annotator.as_deref().unwrap_or(""))
+            }));
         }
         if any(|row| row.entry.is_some()) {
-            columns.push(("entry", Show::Number(|row| decimals(row.entry))));
+            columns.push(Column::numbers("entry", rows, |row| decimals(row.entry)));
         }
         if any(|row| row.probability.is_some()) {
-            columns.push(("bad", Show::Number(|row| percent(row.probability))));
+            columns.push(Column::numbers("bad", rows, |row| percent(row.probability)));
         }
-        columns.push(("residual", Show::Number(|row| decimals(Some(row.residual)))));
+        columns.push(Column::numbers("residual", rows, |row| decimals(Some(row.residual))));
         if any(|row| row.flagged != row.count) {
-            columns.push(("flagged", Show::Number(|row| thousands(row.flagged))));
+            columns.push(Column::numbers("flagged", rows, |row| thousands(row.flagged)));
         }
         if any(|row| row.file.is_some()) {
-            columns.push(("file", Show::Text(|row| visible(row.file.as_deref().unwrap_or("")))));
+            columns.push(Column::labels("file", rows, |row| {
+                visible(row.file.as_deref().unwrap_or(""))
+            }));
         }
         if any(|row| row.row.is_some()) {
-            columns.push(("row", Show::Number(|row| row.row.map_or(String::new(), thousands))));
+            columns
+                .push(Column::numbers("row", rows, |row| row.row.map_or(String::new(), thousands)));
         }
         if any(|row| row.columns.is_some()) {
-            columns.push(("kept", Show::Text(kept)));
+            columns.push(Column::labels("kept", rows, kept));
         }
         if any(|row| row.reason.is_some()) {
-            columns.push(("reason", Show::Phrase(|row| row.reason.clone().unwrap_or_default())));
+            columns.push(Column::phrases("reason", rows, |row| {
+                row.reason.clone().unwrap_or_default()
+            }));
         }
         columns
     }
@@ -179,7 +96,7 @@ fn kept(row: &SuspectVote) -> String {
     row.kept().map(text).collect::<Vec<_>>().join(", ")
 }
 
-impl FormattedRow for JudgedAnnotator<String> {
+impl FormattedRow for AnnotatorRow {
     const EMPTY: &'static str = "no vote has an annotator";
     const OPTIONAL: &'static [&'static str] = &[
         "p (left)",
@@ -193,33 +110,47 @@ impl FormattedRow for JudgedAnnotator<String> {
         "sure",
     ];
 
-    fn columns(rows: &[Self]) -> Columns<Self> {
-        let mut columns: Columns<Self> = vec![
-            ("annotator", Show::Text(|row| visible(&row.annotator))),
-            ("verdict", Show::Phrase(|row| row.verdict.clone())),
-            ("sure", Show::Number(|row| whole_percent(row.probability))),
-            ("votes", Show::Number(|row| thousands(row.votes))),
-            ("honest", Show::Number(|row| whole_percent(row.honest))),
-            (
-                "95% interval",
-                Show::Number(|row| match (row.honest_low, row.honest_high) {
+    fn columns(rows: &[Self]) -> Vec<Column> {
+        let mut columns = vec![
+            Column::labels("annotator", rows, |row| visible(&row.judged.annotator)),
+            Column::phrases("verdict", rows, |row| row.judged.verdict.clone()),
+            Column::numbers("sure", rows, |row| whole_percent(row.judged.probability)),
+            Column::numbers("votes", rows, |row| thousands(row.judged.votes)),
+            Column::numbers("honest", rows, |row| whole_percent(row.judged.honest)),
+            Column::numbers("95% interval", rows, |row| {
+                match (row.judged.honest_low, row.judged.honest_high) {
                     (Some(low), Some(high)) => {
                         [low, high].map(|end| whole_percent(Some(end))).join("–")
                     }
                     _ => String::new(),
-                }),
-            ),
-            ("agree", Show::Number(|row| whole_percent(row.agreement))),
-            ("expected", Show::Number(|row| whole_percent(row.expected_agreement))),
-            ("p (agree)", Show::Number(|row| probability(row.agreement_p_adjusted))),
+                }
+            }),
+            Column::numbers("agree", rows, |row| whole_percent(row.judged.agreement)),
+            Column::numbers("expected", rows, |row| whole_percent(row.judged.expected_agreement)),
+            Column::numbers("p (agree)", rows, |row| probability(row.judged.agreement_p_adjusted)),
         ];
-        if rows.iter().any(|row| row.left_share.is_some()) {
-            columns.push(("left", Show::Number(|row| whole_percent(row.left_share))));
-            columns.push((
-                "expected left",
-                Show::Number(|row| whole_percent(row.expected_left_share)),
-            ));
-            columns.push(("p (left)", Show::Number(|row| probability(row.left_p_adjusted))));
+        if rows.iter().any(|row| row.bias.is_some()) {
+            let bias = [
+                Column::numbers("order", rows, |row| {
+                    row.bias.map_or(String::new(), order_of_entry)
+                }),
+                Column::numbers("bias", rows, |row| {
+                    row.bias.map_or(String::new(), bias_with_error)
+                }),
+                Column::phrases("selected", rows, |row| {
+                    row.bias.map_or(String::new(), is_selected)
+                }),
+            ];
+            columns.splice(1..1, bias);
+        }
+        if rows.iter().any(|row| row.judged.left_share.is_some()) {
+            columns.push(Column::numbers("left", rows, |row| whole_percent(row.judged.left_share)));
+            columns.push(Column::numbers("expected left", rows, |row| {
+                whole_percent(row.judged.expected_left_share)
+            }));
+            columns.push(Column::numbers("p (left)", rows, |row| {
+                probability(row.judged.left_p_adjusted)
+            }));
         }
         columns
     }
@@ -229,24 +160,42 @@ impl FormattedRow for EvidenceVote {
     const EMPTY: &'static str = "the annotator has no votes";
     const OPTIONAL: &'static [&'static str] = &["others: tie", "bad", "expected"];
 
-    fn columns(rows: &[Self]) -> Columns<Self> {
-        let mut columns: Columns<Self> = vec![
-            ("left", Show::Text(|row| visible(&row.left))),
-            ("right", Show::Text(|row| visible(&row.right))),
-            ("vote", Show::Text(|row| row.vote.to_owned())),
-            ("others: left", Show::Number(|row| thousands(row.others_left))),
-            ("others: right", Show::Number(|row| thousands(row.others_right))),
+    fn columns(rows: &[Self]) -> Vec<Column> {
+        let mut columns = vec![
+            Column::labels("left", rows, |row| visible(&row.left)),
+            Column::labels("right", rows, |row| visible(&row.right)),
+            Column::phrases("vote", rows, |row| row.vote.to_owned()),
+            Column::numbers("others: left", rows, |row| thousands(row.others_left)),
+            Column::numbers("others: right", rows, |row| thousands(row.others_right)),
         ];
         if rows.iter().any(|row| row.others_tie > 0) {
-            columns.push(("others: tie", Show::Number(|row| thousands(row.others_tie))));
+            columns.push(Column::numbers("others: tie", rows, |row| thousands(row.others_tie)));
         }
         if rows.iter().any(|row| row.count > 1) {
-            columns.insert(3, ("count", Show::Number(|row| thousands(row.count))));
+            columns.insert(3, Column::numbers("count", rows, |row| thousands(row.count)));
         }
-        columns.push(("expected", Show::Number(|row| whole_percent(Some(row.expected_left)))));
-        columns.push(("bad", Show::Number(|row| whole_percent(Some(row.bad_probability)))));
+        columns
+            .push(Column::numbers("expected", rows, |row| whole_percent(Some(row.expected_left))));
+        columns.push(Column::numbers("bad", rows, |row| whole_percent(Some(row.bad_probability))));
         columns
     }
+}
+
+fn order_of_entry(bias: BiasColumns) -> String {
+    bias.position_bias_order.map_or(String::new(), |order| thousands(u64::from(order)))
+}
+
+/// The bias to the left and its standard error.
+fn bias_with_error(bias: BiasColumns) -> String {
+    match (bias.position_bias, bias.position_bias_se) {
+        (Some(bias), Some(se)) => format!("{bias:+.2} ± {se:.2}"),
+        (Some(bias), None) => format!("{bias:+.2}"),
+        (None, _) => String::new(),
+    }
+}
+
+fn is_selected(bias: BiasColumns) -> String {
+    if bias.selected { "yes" } else { "" }.to_owned()
 }
 
 fn whole_percent(share: Option<f64>) -> String {

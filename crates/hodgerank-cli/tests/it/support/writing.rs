@@ -52,7 +52,13 @@ pub(crate) const WRITING_COMMANDS: &[WritingCommand] = &[
     WritingCommand {
         name: "experiment",
         arguments: &["shoes", "--out", "OUT"],
-        outputs: &["shoes.csv", "shoes-claims.csv", "shoes-scores.svg", "shoes-scores.png"],
+        outputs: &[
+            "shoes.csv",
+            "shoes-claims.csv",
+            "shoes-scores.svg",
+            "shoes-scores.pdf",
+            "shoes-scores.png",
+        ],
         reads_votes: false,
     },
     WritingCommand {

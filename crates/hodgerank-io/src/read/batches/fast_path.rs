@@ -20,7 +20,7 @@ use hodgerank::Labels;
 use super::column::{BatchColumn, TextColumn};
 use crate::columns::{Layout, Role};
 use crate::count::{Counter, NO_ANNOTATOR};
-use crate::outcome::OutcomeAs;
+use crate::outcome::{OutcomeAs, Ties};
 use crate::parse::parse_outcome;
 
 /// Rows that are looked up together, column by column: consecutive lookups of the same kind overlap
@@ -35,7 +35,7 @@ const UNKNOWN: u32 = u32::MAX - 1;
 
 /// Known dictionary entries and outcomes, kept for all batches of a chunk.
 #[derive(Default)]
-pub(in super::super) struct FastPathCache {
+pub(crate) struct FastPathCache {
     left: DictionaryCache<u32>,
     right: DictionaryCache<u32>,
     annotator: DictionaryCache<u32>,
@@ -193,13 +193,14 @@ fn look_up_texts<'t, T>(
 }
 
 impl<'c, 'a> FastPath<'c, 'a> {
-    /// `None` if the fast path cannot be used: other column types, nulls, counts, a `by` column.
+    /// `None` if the fast path cannot be used: other column types, nulls, counts, or rows that must be
+    /// parsed one by one.
     pub(super) fn new(
         layout: &Layout,
         columns: &'c [BatchColumn<'a>],
         cache: &'c mut FastPathCache,
     ) -> Option<Self> {
-        if layout.has(Role::Count) || layout.has(Role::By) {
+        if layout.has(Role::Count) || layout.needs_parsing() {
             return None;
         }
         let column = |role: Role| LookupColumn::new(&columns[role as usize]);
@@ -285,7 +286,11 @@ impl<'c, 'a> FastPath<'c, 'a> {
             cache.outcome.known.fill(KnownOutcome::Unknown);
             cache.meanings.fill(KnownOutcome::Unknown);
         }
-        let meaning = |text: &[u8]| outcome_meaning(&layout.outcome_as, text, counter);
+        let meaning = |text: &[u8]| match outcome_meaning(&layout.outcome_as, text, counter) {
+            // Other meanings of ties are left to the parser.
+            KnownOutcome::Fixed(0.0) if layout.ties != Ties::Zero => KnownOutcome::Unknown,
+            known => known,
+        };
         match outcome {
             LookupColumn::Keyed { .. } => outcome.learn(row, &mut cache.outcome, meaning),
             LookupColumn::Plain(texts) => {

@@ -3,6 +3,7 @@
 use std::io::Write as _;
 
 use hodgerank_cli::{OutputOptions, RunFailure};
+use hodgerank_commands::Provenance;
 use hodgerank_commands::listing::{Listings, SuspectVote};
 use hodgerank_commands::outliers::OutliersDocument;
 use hodgerank_io::write::Outputs;
@@ -46,7 +47,8 @@ fn print_list(
     outputs: &mut Outputs,
 ) -> Result<(), RunFailure> {
     let options = OutputOptions { plain: true, ..OutputOptions::default() };
-    options.to_output(outputs.standard()?)?.write(document)?;
+    // A table says nothing about files and options.
+    options.to_output(outputs.standard()?)?.write(document, &Provenance::default())?;
     if more > 0 {
         let mut out = outputs.standard()?;
         let written =
