@@ -14,7 +14,7 @@ use clap::Args;
 use hodgerank::certify::{Certified, Question, Standing, certify as search, plain_options};
 use hodgerank::{ComparisonGraph, FitOptions, Study};
 use hodgerank_io::write::Table;
-use hodgerank_report::words::{counted, thousands};
+use hodgerank_report::words::counted;
 
 use crate::document::{Document, Figures, UncountedRows, write_studies};
 use crate::failure::Failure;
@@ -123,15 +123,15 @@ fn certify_study(
     let by = study.by.as_ref().map_or(String::new(), |by| format!("{}: ", visible(by)));
     let annotators = match study.annotators.len() {
         0 => String::new(),
-        known => format!(" by {} annotators", thousands(known as u64)),
+        known => format!(" by {}", counted(known as u64, "annotator", "annotators")),
     };
     let fits = |found: &Certified| {
         found.votes.fits + found.annotators.as_ref().map_or(0, |result| result.fits)
     };
     observer.note(&format!(
-        "{by}{} items, {} votes{annotators}, method {}; {} tried",
-        thousands(input.items as u64),
-        thousands(input.comparisons),
+        "{by}{}, {}{annotators}, method {}; {} tried",
+        counted(input.items as u64, "item", "items"),
+        counted(input.comparisons, "vote", "votes"),
         robust.method,
         counted((fits(&robust) + plain.as_ref().map_or(0, fits)) as u64, "set", "sets"),
     ));

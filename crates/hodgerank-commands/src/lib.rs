@@ -56,7 +56,7 @@ pub use folders::Folders;
 pub use input::{InputOptions, Kept, ReadsVotes, VoteSource};
 pub use labels::LabelOptions;
 pub use min_votes::ItemOptions;
-pub use observer::{Observer, Task};
+pub use observer::{Observer, Task, rejected_rows};
 pub use provenance::{FileRecord, PROGRAM, Program, Provenance};
 pub use ranked::{MethodSummary, announce, estimate_uncertainty, rank_study, warnings};
 pub use row_options::{Normalise, RowOptions};

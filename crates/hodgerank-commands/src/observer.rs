@@ -84,7 +84,7 @@ impl dyn Observer + '_ {
         if rejected.total == 0 {
             return;
         }
-        self.warn(&format!("{} rows were rejected and not counted", rejected.total));
+        self.warn(&rejected_rows(rejected.total));
         let mut listed = 0;
         for RejectedValue { first, rows } in rejected.values.iter().take(Rejected::MAX_LISTED) {
             listed += rows;
@@ -110,4 +110,11 @@ impl dyn Observer + '_ {
             ));
         }
     }
+}
+
+/// How many rows were rejected, in words.
+#[must_use]
+pub fn rejected_rows(rows: u64) -> String {
+    let were = if rows == 1 { "was" } else { "were" };
+    format!("{} {were} rejected and not counted", counted(rows, "row", "rows"))
 }

@@ -13,7 +13,7 @@ use hodgerank::uncertainty::{Caution, IntervalEngine};
 use hodgerank::{
     FitOptions, IgnoredOption, IntervalOptions, Method, Model, OutlierSummary, RankedStudy, Study,
 };
-use hodgerank_report::words::thousands;
+use hodgerank_report::words::{counted, thousands};
 use serde::Serialize;
 
 use crate::certificate::{confirmation, objection};
@@ -71,20 +71,21 @@ pub fn announce(ranked: &RankedStudy, observer: &dyn Observer) {
     let by = ranked.by.as_ref().map_or(String::new(), |by| format!("{}: ", visible(by)));
     let annotators = match ranked.input.annotators {
         0 => String::new(),
-        annotators => format!(" by {} annotators", thousands(annotators as u64)),
+        annotators => format!(" by {}", counted(annotators as u64, "annotator", "annotators")),
     };
     let flagged = match ranked.outliers {
         OutlierSummary { comparisons: 0, .. } => String::new(),
         OutlierSummary { comparisons, fraction } => {
-            format!(", {} votes flagged ({:.1}%)", thousands(comparisons), 100.0 * fraction)
+            let votes = counted(comparisons, "vote", "votes");
+            format!(", {votes} flagged ({:.1}%)", 100.0 * fraction)
         }
     };
     let lapses = ranked.fit.lapses.map_or(String::new(), |test| lapse_test(&test));
     let checked = confirmation(ranked).map_or(String::new(), |text| format!("; {text}"));
     observer.note(&format!(
-        "{by}{} items, {} votes{annotators} ({} distinct), method {}{lapses}{flagged}{checked}",
-        thousands(ranked.input.items as u64),
-        thousands(ranked.input.comparisons),
+        "{by}{}, {}{annotators} ({} distinct), method {}{lapses}{flagged}{checked}",
+        counted(ranked.input.items as u64, "item", "items"),
+        counted(ranked.input.comparisons, "vote", "votes"),
         thousands(ranked.input.groups as u64),
         ranked.fit.method,
     ));
@@ -399,6 +400,9 @@ impl ModelSummary {
     }
 }
 
+/// Where warnings say that annotators are listed. The report, which lists them itself, names its section instead.
+pub(crate) const ANNOTATORS_COMMAND: &str = "`hodgerank annotators`";
+
 /// What a reader must know about the crowd.
 fn crowd_warnings(ranked: &RankedStudy) -> Vec<String> {
     let Some(crowd) = ranked.fit.crowd() else { return Vec::new() };
@@ -428,7 +432,7 @@ fn crowd_warnings(ranked: &RankedStudy) -> Vec<String> {
         .collect();
     if !kinds.is_empty() {
         warnings.push(format!(
-            "of {} annotators: {}; `hodgerank annotators` lists them",
+            "of {} annotators: {}; {ANNOTATORS_COMMAND} lists them",
             thousands(ranked.input.annotators as u64),
             kinds.join(", ")
         ));
@@ -437,7 +441,7 @@ fn crowd_warnings(ranked: &RankedStudy) -> Vec<String> {
     if tastes > 0 {
         warnings.push(format!(
             "{} of {} annotators have a different taste: the ranking is that of the others; \
-             `hodgerank annotators` lists them",
+             {ANNOTATORS_COMMAND} lists them",
             thousands(tastes),
             thousands(ranked.input.annotators as u64),
         ));

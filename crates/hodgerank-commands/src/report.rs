@@ -16,7 +16,7 @@ use crate::failure::Failure;
 use crate::input::{InputOptions, Kept, ReadPlan, VoteSource};
 use crate::min_votes::{self, ItemOptions};
 use crate::observer::{Observer, Task};
-use crate::ranked::{estimate_uncertainty, rank_study, warnings};
+use crate::ranked::{ANNOTATORS_COMMAND, estimate_uncertainty, rank_study, warnings};
 
 /// Maximum number of studies on one page.
 const MAX_STUDIES: usize = 200;
@@ -190,7 +190,9 @@ pub fn write(
     let mut pages = Vec::with_capacity(studies.len());
     for (k, study) in studies.iter().enumerate() {
         let warnings = [notes.to_vec(), warnings(study)].concat();
-        let warnings: Vec<String> = warnings.iter().map(|text| as_sentence(text)).collect();
+        let on_page = |text: &String| text.replace(ANNOTATORS_COMMAND, "the section Annotators");
+        let warnings: Vec<String> =
+            warnings.iter().map(|text| as_sentence(&on_page(text))).collect();
         let input = ReportInput::new(study, &warnings);
         let findings = observer.run(Task::Step("analysing"), || StudyFindings::new(input))??;
         pages.push(page(&findings, &limits));

@@ -52,7 +52,7 @@ pub enum Error {
         file: Arc<str>,
     },
     /// Every row was rejected.
-    #[error("no vote is left: all {rejected} rows were rejected; the first: {first}")]
+    #[error("no vote is left: every row was rejected ({rejected} in all); the first: {first}")]
     NothingLeft {
         /// Number of rejected rows.
         rejected: u64,

@@ -5,11 +5,11 @@ mod changes;
 use std::io;
 
 use hodgerank_commands::rank::RankDocument;
+use hodgerank_commands::rejected_rows;
 
 use crate::output::FormattedText;
 use crate::page::Page;
 use crate::ranking_table;
-use crate::terminal::thousands;
 
 impl FormattedText for RankDocument {
     fn write_text(&self, page: &mut Page<'_>) -> io::Result<()> {
@@ -26,9 +26,7 @@ impl FormattedText for RankDocument {
         }
         match self.uncounted.rejected.rows {
             0 => Ok(()),
-            rows => {
-                page.paragraph(&format!("{} rows were rejected and not counted", thousands(rows)))
-            }
+            rows => page.paragraph(&rejected_rows(rows)),
         }
     }
 }

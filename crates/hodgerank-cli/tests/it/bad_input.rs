@@ -251,10 +251,10 @@ fn invalid_rows_can_be_skipped() {
             assert!(run.stderr.contains(parts[0]) && !run.stderr.contains(SKIP), "{name}");
         } else if run.code == Some(0) {
             assert_eq!(run.json()["rejected"]["rows"], 1, "{name}");
-            assert!(run.stderr.contains("warning: 1 rows were rejected"), "{name}: {}", run.stderr);
+            assert!(run.stderr.contains("warning: 1 row was rejected"), "{name}: {}", run.stderr);
             assert!(run.stderr.contains(parts[0]), "{name}: {}", run.stderr);
         } else {
-            let nothing = "no vote is left: all 1 rows were rejected; the first: ";
+            let nothing = "no vote is left: every row was rejected (1 in all); the first: ";
             let said = run.stderr.contains(nothing) || run.stderr.contains("not a JSON object");
             assert!(said && run.stderr.contains(parts[0]), "{name}: {}", run.stderr);
         }

@@ -98,7 +98,7 @@ fn no_rows_left() {
     folder.put("b.csv", "left,right,winner\nx,x,left\nx,,left\n");
     for size in [1, 2, 3] {
         let run = fails(&folder, size, 2, &["--on-error=skip", "a.csv", "b.csv"]);
-        let wanted = "all 3 rows were rejected; the first: a.csv, line 2";
+        let wanted = "every row was rejected (3 in all); the first: a.csv, line 2";
         assert!(run.errors()[0].contains(wanted), "{}", run.stderr);
     }
     // It is no failure if all rows of one process are bad but another has good ones.

@@ -1,6 +1,6 @@
 //! The section about annotators who prefer a side: their inverse scale space path.
 //!
-//! Green: no position bias was found. Red: always one side. Blue: mostly one side. As in Xu, Xiong, Cao and Yao
+//! Green: not selected. Red: always one side. Blue: mostly one side. As in Xu, Xiong, Cao and Yao
 //! (ICML 2016).
 
 use hodgerank::position_bias::{
@@ -40,7 +40,7 @@ impl Kind {
 
     fn words(self) -> &'static str {
         match self {
-            Self::Fine => "no position bias found",
+            Self::Fine => "not selected",
             Self::Always => "always one side",
             Self::Mostly => "mostly one side",
         }
@@ -76,6 +76,13 @@ pub(super) fn section(findings: &StudyFindings<'_>) -> Option<Section> {
         if selected == 1 { "is" } else { "are" },
         found.options.fdr,
     ));
+    if selected == 0 {
+        section.text.push(format!(
+            "Nobody is selected at this rate unless at least {} stand out, so annotators who prefer a side \
+             can remain. The section Annotators judges each of them separately.",
+            counted(found.min_selected() as u64, "annotator", "annotators"),
+        ));
+    }
     section.help.push(
         "Each line is the estimated pull of an annotator to the left (above zero) or to the right. Those \
          who leave zero first have the strongest evidence against them."
