@@ -37,9 +37,9 @@ impl MpiRun {
     }
 }
 
-/// Number of further calls of `mpirun` that may start; at most two run at a time. A run spends most of its
-/// time waiting for its processes to start and end. More than two would slow each other down, because
-/// processes wait busily for messages.
+/// Number of further calls of `mpirun` that may start; at most two run at a time. While one waits for its
+/// processes to start or end, the other computes. More would slow each other down, because processes wait
+/// busily for messages.
 static FREE_RUNS: Mutex<usize> = Mutex::new(2);
 static RUN_ENDED: Condvar = Condvar::new();
 
