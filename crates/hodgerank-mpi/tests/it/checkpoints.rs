@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use crate::crowd::{crowd_rows, sided_files};
 use crate::support::files::{separated, votes};
-use crate::support::{TestFolder, assert_same, lock_mpirun};
+use crate::support::{TestFolder, assert_same, wait_for_mpirun};
 
 /// A run long enough to be killed: small time steps on many votes.
 const LONG_RUN: [&str; 4] = ["--method=lbi", "--algorithm=2", "--outliers=30%", "--kappa=100"];
@@ -29,7 +29,7 @@ const SAVE: [&str; 2] = ["--checkpoint=saved", "--every=0.01s"];
 
 /// Kills one process as soon as a checkpoint was saved, and waits for all to end.
 fn kill_one_process<S: AsRef<str>>(folder: &TestFolder, size: usize, words: &[S]) {
-    let _lock = lock_mpirun();
+    let _permit = wait_for_mpirun();
     let mut child = folder.command(size, words).stderr(Stdio::piped()).spawn().unwrap();
     let started = Instant::now();
     while !folder.has("saved/manifest.json") {

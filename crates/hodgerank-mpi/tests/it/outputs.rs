@@ -4,7 +4,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::support::files::{separated, study, votes};
-use crate::support::{TestFolder, lock_mpirun};
+use crate::support::{TestFolder, wait_for_mpirun};
 
 fn names(folder: &TestFolder) -> Vec<String> {
     let entries = std::fs::read_dir(folder.path()).unwrap();
@@ -55,7 +55,7 @@ fn an_interrupted_run_leaves_nothing_behind() {
     let long = ["--method=lbi", "--algorithm=2", "--outliers=30%", "--kappa=1000", "--output=out"];
     let before = names(&folder);
     for (command, signal) in [("clean", "TERM"), ("outliers", "INT")] {
-        let _lock = lock_mpirun();
+        let _permit = wait_for_mpirun();
         let mut arguments = vec![command];
         arguments.extend(long.iter().chain(&files.iter().map(String::as_str).collect::<Vec<_>>()));
         let mut child = folder.command(2, &arguments).stderr(Stdio::null()).spawn().unwrap();

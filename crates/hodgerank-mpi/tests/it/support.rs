@@ -6,7 +6,7 @@ pub(crate) mod files;
 
 use std::path::Path;
 use std::process::Command;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Condvar, Mutex, PoisonError};
 
 use clap::Parser;
 use hodgerank_commands::rank::{RankArgs, rank};
@@ -37,10 +37,28 @@ impl MpiRun {
     }
 }
 
-/// Runs one test's processes at a time: processes wait busily and would slow each other down.
-pub(crate) fn lock_mpirun() -> MutexGuard<'static, ()> {
-    static LOCK: Mutex<()> = Mutex::new(());
-    LOCK.lock().unwrap_or_else(PoisonError::into_inner)
+/// Number of further calls of `mpirun` that may start; at most two run at a time. While one waits for its
+/// processes to start or end, the other computes. More would slow each other down, because processes wait
+/// busily for messages.
+static FREE_RUNS: Mutex<usize> = Mutex::new(2);
+static RUN_ENDED: Condvar = Condvar::new();
+
+/// The right to call `mpirun`, until it is dropped.
+pub(crate) struct RunPermit(());
+
+impl Drop for RunPermit {
+    fn drop(&mut self) {
+        *FREE_RUNS.lock().unwrap_or_else(PoisonError::into_inner) += 1;
+        RUN_ENDED.notify_one();
+    }
+}
+
+/// Waits until `mpirun` may be called.
+pub(crate) fn wait_for_mpirun() -> RunPermit {
+    let free = FREE_RUNS.lock().unwrap_or_else(PoisonError::into_inner);
+    let free = RUN_ENDED.wait_while(free, |free| *free == 0);
+    *free.unwrap_or_else(PoisonError::into_inner) -= 1;
+    RunPermit(())
 }
 
 /// A temporary folder in which the program runs.
@@ -84,7 +102,7 @@ impl TestFolder {
     }
 
     pub(crate) fn run<S: AsRef<str>>(&self, size: usize, arguments: &[S]) -> MpiRun {
-        let _lock = lock_mpirun();
+        let _permit = wait_for_mpirun();
         let output =
             self.command(size, arguments).output().expect("timeout and mpirun are installed");
         let code = output.status.code();
