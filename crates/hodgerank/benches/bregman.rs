@@ -43,7 +43,18 @@ const CASES: &[Case] = &[
         0.01,
         &[PathMethod::InverseScaleSpace],
     ),
-    ("1k items, 300k votes", || votes(1000, 300_000, 0.2, 0.0), 0.2, &[EXACT]),
+    (
+        "1k items, 300k votes",
+        || votes(1000, 300_000, 0.2, 0.0),
+        0.05,
+        &[PathMethod::InverseScaleSpace],
+    ),
+    (
+        "1k items, 300k votes",
+        || votes(1000, 300_000, 0.2, 0.0),
+        0.2,
+        &[PathMethod::InverseScaleSpace, EXACT],
+    ),
     ("1k items, 10M votes", || votes(1000, 10_000_000, 0.2, 0.1), 0.2, &[EXACT]),
     ("image 181x162, 5x5", || Some(image(181, 162)), 0.1, &[EXACT, GRADIENT]),
 ];

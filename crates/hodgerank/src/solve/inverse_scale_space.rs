@@ -27,9 +27,11 @@
 //!
 //! p belongs to a single vote; the weight w affects only the fit.
 //!
-//! Cost: an event usually takes one rank-one update of the inverse of the inlier Laplacian (n², for up
-//! to 4096 items; conjugate gradients for more) and two passes over the groups. See
-//! [`cost_estimate`]: for more than about ten thousand outliers [`super::bregman`] is faster.
+//! Cost: an event usually takes one change of rank one of the inverse of the inlier Laplacian (n²/2
+//! multiply-adds in matrix products, for up to 4096 items; conjugate gradients for more) and a look at
+//! the active set, the few groups that could enter soon. A pass over all groups is needed once for √m
+//! events, m the number of groups. [`super::bregman`] is faster if there are many outliers: its cost
+//! hardly depends on their number.
 //!
 //! Failure modes: the path ends where the trusted votes no longer connect the items of a component
 //! ([`Status::Disconnected`]), for example if an item has only two opposite votes of equal count.
@@ -38,16 +40,18 @@
 //! | paper | here |
 //! |---|---|
 //! | θ, γ | `theta`; γ = r on flagged groups |
-//! | p | `p`, in the state of each chunk of groups |
+//! | p | `Multipliers`: computed from ∫θ dt when it is needed |
 //! | S | `flagged` |
 //! | L_{S^c} | `InlierSystem`: its pseudo-inverse, or conjugate gradients |
 
+mod active_set;
 mod conjugate_gradient;
 mod dense;
 mod inlier_system;
 mod inliers;
+mod multipliers;
 mod outcome_scale;
-mod pass;
+mod scan;
 mod signed_fit;
 
 use crate::error::{Error, Result};
@@ -147,13 +151,12 @@ fn run_events(
 ) -> Path {
     let groups = fit.graph.groups();
     let end = if let StopAt::Value(t) = stop { t } else { f64::INFINITY };
-    let mut t = 0.0;
     let mut events = 0;
     let status = loop {
         if recorder.reached(stop) {
             break Status::Complete;
         }
-        let next = t + fit.time_to_next_event();
+        let next = fit.next_event();
         if next > end || next.is_infinite() {
             if end.is_finite() {
                 recorder.record_knot(end, &fit.theta, [], groups);
@@ -163,17 +166,16 @@ fn run_events(
         if events == options.max_events {
             break Status::IterationLimit;
         }
-        let entering = fit.advance(t, next);
-        t = next;
+        let entering = fit.advance(next);
         events += 1;
         match fit.resolve_event(&entering) {
-            FitOutcome::Fitted => recorder.record_knot(t, &fit.theta, fit.changes(), groups),
+            FitOutcome::Fitted => recorder.record_knot(next, &fit.theta, fit.changes(), groups),
             FitOutcome::Disconnected => {
-                recorder.record_knot(t, &fit.last_theta, [], groups);
+                recorder.record_knot(next, &fit.last_theta, [], groups);
                 break Status::Disconnected;
             }
             FitOutcome::RoundLimit => {
-                recorder.record_knot(t, &fit.last_theta, [], groups);
+                recorder.record_knot(next, &fit.last_theta, [], groups);
                 break Status::IterationLimit;
             }
         }
@@ -184,9 +186,11 @@ fn run_events(
 /// Estimates the multiply-adds that [`compute_path`] needs until this many votes are flagged.
 ///
 /// The number of events is estimated by the number of lightest groups that have so many votes, since
-/// wrong votes are usually few on each pair. An event costs n² and two passes over the groups, or,
-/// without the dense inverse, about twenty products with the Laplacian. For comparison, a step of
-/// [`super::bregman`] costs one pass, and a path takes some hundred steps for any number of outliers.
+/// wrong votes are usually few on each pair. An event counts as n² and two passes over the groups, or,
+/// without the dense inverse, as about twenty products with the Laplacian. This is an upper bound, to
+/// which the choice of default methods is calibrated: most events need no pass, and matrix products are
+/// fast. For comparison, a step of [`super::bregman`] costs one pass, and a path takes some hundred steps
+/// for any number of outliers.
 #[must_use]
 pub fn cost_estimate(graph: &ComparisonGraph, flagged_votes: f64) -> f64 {
     let events = max_entries(&graph.groups().weight, flagged_votes) as f64;

@@ -17,6 +17,7 @@ mod huber_lasso;
 mod huber_lasso_published;
 mod identify;
 mod inverse_scale_space;
+mod inverse_scale_space_reference;
 mod l2;
 mod laplacian;
 mod lasso_l2;

@@ -113,16 +113,17 @@ impl InlierSystem for InlierConjugateGradient<'_> {
         None
     }
 
-    fn solve(&mut self, weights: &[f64], b: &[f64], out: &mut [f64]) {
+    fn solve(&mut self, weights: &[f64], b: &mut [f64], out: &mut [f64]) {
         out.fill(0.0);
         self.r.copy_from_slice(b);
         // Rounding errors leave a constant part in b, outside the range of L, on which the iteration
         // would diverge.
         self.graph.components().centre(&mut self.r);
-        let Self { tolerance, offsets, entries, r, p, q, inverse_diagonal, .. } = self;
+        let Self { tolerance, offsets, entries, r, p, q, inverse_diagonal, .. } = &mut *self;
         let (tolerance, target) = (*tolerance, 0.0);
         let mut system =
             WeightedSystem { offsets, entries, weights, inverse_diagonal, tolerance, target };
         conjugate_gradients(&mut system, ConjugateGradientVectors { x: out, r, p, q }, MAX_STEPS);
+        b.copy_from_slice(&self.r);
     }
 }

@@ -96,8 +96,18 @@ impl<'a> Inliers<'a> {
         !self.may_be_disconnected
     }
 
-    /// out = M b.
-    pub(super) fn solve(&mut self, b: &[f64], out: &mut [f64]) {
+    /// out = M b; leaves in `b` what is known of b − L_c `out`.
+    pub(super) fn solve(&mut self, b: &mut [f64], out: &mut [f64]) {
         self.system.solve(&self.weights, b, out);
+    }
+
+    /// See [`InlierSystem::error_growth`].
+    pub(super) fn error_growth(&self) -> f64 {
+        self.system.error_growth()
+    }
+
+    /// See [`InlierSystem::report_accuracy`].
+    pub(super) fn report_accuracy(&mut self, is_accurate: bool) {
+        self.system.report_accuracy(is_accurate);
     }
 }

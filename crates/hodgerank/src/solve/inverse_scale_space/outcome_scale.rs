@@ -8,6 +8,9 @@ use crate::graph::Groups;
 /// The exponent bits of an `f64` start here, and this many exponents exist.
 const MANTISSA_BITS: u32 = 52;
 const EXPONENTS: usize = 1 << 11;
+/// Numbers below this fraction of the largest of all outcomes are rounding errors. Where only ties are
+/// trusted, no other outcome would tell.
+const ROUNDING_RATIO: f64 = 1e-20;
 
 /// The trusted groups by the binary exponent of |y|.
 pub(super) struct OutcomeScale {
@@ -16,6 +19,8 @@ pub(super) struct OutcomeScale {
     top: usize,
     /// The largest |y|, exact while a group of the first `top` is trusted, else a power of two above it.
     largest: f64,
+    /// `ROUNDING_RATIO` times the largest |y| of all groups.
+    least: f64,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -35,12 +40,12 @@ impl OutcomeScale {
             class.total += w * y.abs();
         }
         let largest = groups.y.iter().fold(0.0_f64, |largest, y| largest.max(y.abs()));
-        Self { classes, top: exponent(largest), largest }
+        Self { classes, top: exponent(largest), largest, least: ROUNDING_RATIO * largest }
     }
 
-    /// The largest |y|, or at most twice as much.
+    /// The largest |y|, or at most twice as much; never less than rounding errors.
     pub(super) fn largest(&self) -> f64 {
-        self.largest
+        self.largest.max(self.least)
     }
 
     /// Σ w|y|.
@@ -96,6 +101,9 @@ mod tests {
         assert_eq!((scale.largest(), scale.total()), (4.0, 5.5));
         assert!(scale.set_flag(&groups, at(2.5), true));
         assert_eq!((scale.largest(), scale.total()), (0.5, 0.5));
+        // A tie is left.
+        assert!(scale.set_flag(&groups, at(0.25), true));
+        assert_eq!((scale.largest(), scale.total()), (1e-8, 0.0));
         assert!(scale.set_flag(&groups, at(1e12), false));
         assert!(scale.largest() >= 1e12 && scale.largest() < 2e12);
     }

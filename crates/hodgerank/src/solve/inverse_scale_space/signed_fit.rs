@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use super::active_set::ActiveSet;
 use super::inliers::Inliers;
+use super::multipliers::Multipliers;
 use super::outcome_scale::OutcomeScale;
-use super::pass::{self, MultiplierState};
-use crate::graph::{Chunks, ComparisonGraph};
+use crate::graph::ComparisonGraph;
 use crate::path::Change;
 
 /// Residuals up to this fraction of the largest trusted outcome count as zero.
@@ -18,6 +19,12 @@ const SIGN_CHANGE_TOLERANCE: f64 = 1e-9;
 /// larger one is refined.
 const MAX_DRIFT_RATIO: f64 = 1e-11;
 const MAX_REFINEMENTS: usize = 3;
+/// Drift is checked at every fit of a small study. A fit may go unchecked for each so many groups, up to
+/// this number of fits: a check is a pass over all groups.
+const GROUPS_PER_UNCHECKED_FIT: usize = 2048;
+const MAX_UNCHECKED_FITS: usize = 128;
+/// It is also checked when rounding errors may have grown by this factor.
+const MAX_ERROR_GROWTH: f64 = 16.0;
 /// Maximum number of rounds of flagging and trusting groups at one event. Each decreases the loss, so
 /// the loop terminates; usually a handful is enough.
 const MAX_ROUNDS: usize = 10_000;
@@ -40,20 +47,28 @@ pub(super) struct SignedFit<'a> {
     /// θ before the last event.
     pub(super) last_theta: Vec<f64>,
     inliers: Inliers<'a>,
-    chunks: Chunks<MultiplierState>,
+    multipliers: Multipliers<'a>,
+    active_set: ActiveSet,
+    /// Trusted groups with |p| = 1.
+    at_bound: Vec<u32>,
     scale: OutcomeScale,
     max_drift_ratio: f64,
     /// Residuals up to this size count as zero.
     zero: f64,
     /// Entries of XᵀWṗ up to this size count as zero.
     max_drift: f64,
+    /// Fits since drift was checked, and how many may pass.
+    unchecked_fits: usize,
+    max_unchecked_fits: usize,
     /// Whether each group that the last event changed was flagged before it.
     was_flagged: BTreeMap<u32, bool>,
-    /// Right-hand side and solution of the linear system for a change of θ.
-    b: Vec<f64>,
+    /// XᵀWṗ at θ as far as it is known, and the solution of the linear system for a change of θ.
+    flow: Vec<f64>,
     change: Vec<f64>,
     /// See [`SignedFit::resolve_event`].
     trial: Vec<f64>,
+    /// XᵀWṗ at the point from which the last unconstrained fit was computed.
+    start_flow: Vec<f64>,
 }
 
 impl<'a> SignedFit<'a> {
@@ -66,18 +81,22 @@ impl<'a> SignedFit<'a> {
             last_theta: theta.clone(),
             theta,
             inliers: Inliers::all(graph, tolerance),
-            chunks: Chunks::new(graph.items(), groups, MultiplierState::new),
+            multipliers: Multipliers::new(graph.items(), groups),
+            active_set: ActiveSet::new(graph),
+            at_bound: Vec::new(),
             scale: OutcomeScale::new(groups),
             max_drift_ratio: MAX_DRIFT_RATIO.max(tolerance / 10.0),
             zero: 0.0,
             max_drift: 0.0,
+            unchecked_fits: 0,
+            max_unchecked_fits: (groups.len() / GROUPS_PER_UNCHECKED_FIT).min(MAX_UNCHECKED_FITS),
             was_flagged: BTreeMap::new(),
-            b: zeros.clone(),
+            flow: zeros.clone(),
             change: zeros.clone(),
-            trial: zeros,
+            trial: zeros.clone(),
+            start_flow: zeros,
         };
         new.set_tolerances();
-        new.evaluate();
         new
     }
 
@@ -90,23 +109,40 @@ impl<'a> SignedFit<'a> {
     fn set_flag(&mut self, g: usize, flagged: bool) {
         if flagged {
             self.inliers.flag(g);
+            self.active_set.watched.push(g as u32);
         } else {
             self.inliers.trust(g);
+            self.at_bound.push(g as u32);
         }
         if self.scale.set_flag(self.graph.groups(), g, flagged) {
             self.set_tolerances();
         }
     }
 
-    pub(super) fn time_to_next_event(&self) -> f64 {
-        self.chunks.0.iter().fold(f64::INFINITY, |next, chunk| chunk.state.time_to_next.min(next))
+    fn residual(&self, g: u32) -> f64 {
+        self.graph.groups().residual(&self.theta, g as usize)
     }
 
-    /// Advances p from time `t` to `next`. Returns the groups that enter there, with their residuals.
-    pub(super) fn advance(&mut self, t: f64, next: f64) -> Vec<(u32, f64)> {
-        let zero = self.zero;
-        self.chunks.each(|chunk| pass::advance(chunk, next - t, EVENT_TIME_TOLERANCE * next, zero));
-        self.collect(|state| &state.entering)
+    /// Returns the time of the next event; infinity if there is none.
+    pub(super) fn next_event(&mut self) -> f64 {
+        let Self { active_set, multipliers, inliers, theta, zero, .. } = self;
+        active_set.find_next_event(multipliers, &inliers.flagged, theta, *zero)
+    }
+
+    /// Advances p to the time `next` of the next event. Returns the groups that enter there, with their
+    /// residuals.
+    pub(super) fn advance(&mut self, next: f64) -> Vec<(u32, f64)> {
+        let (now, zero) = (self.multipliers.now, self.zero);
+        let latest = next - now + EVENT_TIME_TOLERANCE * next;
+        let candidates = self.active_set.candidates.iter().map(|&g| (g, self.residual(g)));
+        let enters =
+            |&(g, r): &(u32, f64)| self.multipliers.time_to_enter(g as usize, r, zero) <= latest;
+        let entering = sorted(candidates.filter(enters).collect());
+        self.multipliers.advance(&self.theta, next);
+        entering.iter().for_each(|&(g, r)| self.multipliers.enter(g as usize, r > 0.0));
+        let multipliers = &self.multipliers;
+        self.active_set.candidates.retain(|&g| multipliers.is_inside(g as usize));
+        entering
     }
 
     /// Computes the fit without the groups `entering`, subject to the sign constraints.
@@ -121,15 +157,17 @@ impl<'a> SignedFit<'a> {
         }
         for _ in 0..MAX_ROUNDS {
             std::mem::swap(&mut self.theta, &mut self.trial);
-            self.evaluate_refined();
-            let violated = self.collect(|state| &state.violated);
+            self.refine();
+            self.active_set.cover(&self.multipliers, &self.inliers.flagged, &self.theta);
+            let violated = self.violated();
             if !violated.is_empty() {
                 self.trust_first_violated(&violated);
                 continue;
             }
-            let outward = self.collect(|state| &state.outward);
+            let outward = self.outward();
             if outward.is_empty() {
                 self.graph.components().centre(&mut self.theta);
+                self.release_inward();
                 return FitOutcome::Fitted;
             }
             if !self.flag_all(&outward) {
@@ -139,18 +177,45 @@ impl<'a> SignedFit<'a> {
         FitOutcome::RoundLimit
     }
 
+    /// Returns the flagged groups that violate γ p ≥ 0, with p.
+    fn violated(&self) -> Vec<(u32, f64)> {
+        let watched = self.active_set.watched.iter().filter(|&&g| self.inliers.flagged[g as usize]);
+        let with_p = watched.map(|&g| (g, self.multipliers.p(g as usize)));
+        sorted(with_p.filter(|&(g, p)| p * self.residual(g) < -self.zero).collect())
+    }
+
+    /// Returns the trusted groups with |p| = 1 and r p > 0, with their residuals.
+    fn outward(&self) -> Vec<(u32, f64)> {
+        let with_r = self.at_bound.iter().map(|&g| (g, self.residual(g)));
+        sorted(with_r.filter(|&(g, r)| self.multipliers.p(g as usize) * r > self.zero).collect())
+    }
+
+    /// Lets the multipliers of trusted groups move inwards from ±1 where their residuals require it.
+    fn release_inward(&mut self) {
+        let at_bound = std::mem::take(&mut self.at_bound);
+        for g in at_bound {
+            if self.multipliers.p(g as usize) * self.residual(g) < -self.zero {
+                self.multipliers.release(g as usize);
+                self.active_set.candidates.push(g);
+            } else {
+                self.at_bound.push(g);
+            }
+        }
+    }
+
     /// Flags groups and computes the fit without them from `theta` into `trial`. Removing them leaves
     /// XᵀWr = −Σ w r x, so θ changes by −M Σ w r x. Returns false if the fit is not unique.
     fn flag_all(&mut self, groups: &[(u32, f64)]) -> bool {
         let columns = self.graph.groups();
-        self.b.fill(0.0);
         for &(g, r) in groups {
             self.was_flagged.entry(g).or_insert(false);
             let g = g as usize;
             self.set_flag(g, true);
-            self.b[columns.left[g] as usize] -= columns.weight[g] * r;
-            self.b[columns.right[g] as usize] += columns.weight[g] * r;
+            self.flow[columns.left[g] as usize] -= columns.weight[g] * r;
+            self.flow[columns.right[g] as usize] += columns.weight[g] * r;
         }
+        let flagged = &self.inliers.flagged;
+        self.at_bound.retain(|&g| !flagged[g as usize]);
         let connected = self.inliers.are_connected();
         if connected {
             self.update_trial();
@@ -163,12 +228,10 @@ impl<'a> SignedFit<'a> {
     /// the new unconstrained fit.
     fn trust_first_violated(&mut self, violated: &[(u32, f64)]) {
         let columns = self.graph.groups();
-        let residual = |theta: &[f64], g: usize| {
-            columns.y[g] - (theta[columns.left[g] as usize] - theta[columns.right[g] as usize])
-        };
         let fraction = |&(g, sign): &(u32, f64)| {
-            let ends = [&self.trial, &self.theta].map(|theta| sign * residual(theta, g as usize));
-            (ends[0] / (ends[0] - ends[1])).clamp(0.0, 1.0)
+            let ends = [&self.trial, &self.theta];
+            let [from, to] = ends.map(|theta| sign * columns.residual(theta, g as usize));
+            (from / (from - to)).clamp(0.0, 1.0)
         };
         let first = violated.iter().map(fraction).fold(1.0, f64::min);
         let trusted: Vec<u32> = violated
@@ -178,60 +241,69 @@ impl<'a> SignedFit<'a> {
             .collect();
         let ends = self.theta.iter_mut().zip(&self.trial);
         ends.for_each(|(to, from)| *to = from + first * (*to - from));
+        // The flow of the trusted groups is linear between the two points.
+        let flows = self.flow.iter_mut().zip(&self.start_flow);
+        flows.for_each(|(to, from)| *to = from + first * (*to - from));
         for g in trusted {
             self.was_flagged.entry(g).or_insert(true);
-            self.set_flag(g as usize, false);
+            let r = self.residual(g);
+            let g = g as usize;
+            self.set_flag(g, false);
+            self.flow[columns.left[g] as usize] += columns.weight[g] * r;
+            self.flow[columns.right[g] as usize] -= columns.weight[g] * r;
         }
-        self.evaluate();
-        self.chunks.add_up(&mut self.b);
         self.update_trial();
     }
 
-    /// trial = θ + M b.
+    /// trial = θ + M·flow. Afterwards `flow` is that at the trial point.
     fn update_trial(&mut self) {
-        self.inliers.solve(&self.b, &mut self.change);
-        let sums = self.theta.iter().zip(&self.change);
-        self.trial
-            .iter_mut()
-            .zip(sums)
-            .for_each(|(trial, (theta, change))| *trial = theta + change);
-    }
-
-    /// Evaluates the groups at θ, after corrections θ ← θ + M XᵀWṗ until drift is negligible.
-    fn evaluate_refined(&mut self) {
+        self.start_flow.copy_from_slice(&self.flow);
+        self.trial.copy_from_slice(&self.theta);
         for _ in 0..MAX_REFINEMENTS {
-            self.evaluate();
-            self.chunks.add_up(&mut self.b);
-            if self.b.iter().all(|b| b.abs() <= self.max_drift) {
+            self.inliers.solve(&mut self.flow, &mut self.change);
+            self.trial.iter_mut().zip(&self.change).for_each(|(trial, change)| *trial += change);
+            if self.flow_is_negligible() {
                 return;
             }
-            self.inliers.solve(&self.b, &mut self.change);
+        }
+    }
+
+    fn flow_is_negligible(&self) -> bool {
+        self.flow.iter().all(|flow| flow.abs() <= self.max_drift)
+    }
+
+    /// From time to time, corrects θ ← θ + M XᵀWṗ until drift is negligible.
+    fn refine(&mut self) {
+        self.unchecked_fits += 1;
+        let is_due = self.unchecked_fits >= self.max_unchecked_fits
+            || self.inliers.error_growth() > MAX_ERROR_GROWTH;
+        if !is_due {
+            return;
+        }
+        self.unchecked_fits = 0;
+        for refinement in 0..MAX_REFINEMENTS {
+            let (groups, flagged) = (self.graph.groups(), &self.inliers.flagged);
+            self.active_set.flow(groups, flagged, &self.theta, &mut self.flow);
+            let is_negligible = self.flow_is_negligible();
+            if refinement == 0 {
+                self.inliers.report_accuracy(is_negligible);
+            }
+            if is_negligible {
+                break;
+            }
+            self.inliers.solve(&mut self.flow, &mut self.change);
             self.theta.iter_mut().zip(&self.change).for_each(|(theta, change)| *theta += change);
         }
-        self.evaluate();
-    }
-
-    fn evaluate(&mut self) {
-        let (groups, flagged) = (self.graph.groups(), &self.inliers.flagged);
-        let (theta, zero) = (&self.theta, self.zero);
-        self.chunks.each(|chunk| pass::evaluate(chunk, groups, flagged, theta, zero));
-    }
-
-    fn collect(&self, list: impl Fn(&MultiplierState) -> &Vec<(u32, f64)>) -> Vec<(u32, f64)> {
-        self.chunks.0.iter().flat_map(|chunk| list(&chunk.state)).copied().collect()
+        self.flow.fill(0.0);
     }
 
     /// Returns the groups that left, then those that entered at the last event, larger residuals first.
     pub(super) fn changes(&self) -> Vec<(u32, Change)> {
-        let groups = self.graph.groups();
         let (mut changes, mut entered) = (Vec::new(), Vec::new());
         for (&group, &was_flagged) in &self.was_flagged {
-            let g = group as usize;
-            let ends = (groups.left[g] as usize, groups.right[g] as usize);
-            let r = groups.y[g] - (self.theta[ends.0] - self.theta[ends.1]);
-            match (was_flagged, self.inliers.flagged[g]) {
+            match (was_flagged, self.inliers.flagged[group as usize]) {
                 (true, false) => changes.push((group, Change::Left)),
-                (false, true) => entered.push((group, r)),
+                (false, true) => entered.push((group, self.residual(group))),
                 _ => {}
             }
         }
@@ -239,4 +311,11 @@ impl<'a> SignedFit<'a> {
         changes.extend(entered.into_iter().map(|(group, r)| (group, Change::Entered(r))));
         changes
     }
+}
+
+/// Groups in ascending order, each once: the order must not depend on when all groups were scanned.
+fn sorted(mut groups: Vec<(u32, f64)>) -> Vec<(u32, f64)> {
+    groups.sort_unstable_by_key(|&(g, _)| g);
+    groups.dedup_by_key(|(g, _)| *g);
+    groups
 }
