@@ -1,6 +1,7 @@
 //! Votes counted while rows are read, one counter per thread.
 
 mod annotated;
+mod queue;
 
 use std::sync::Arc;
 
@@ -8,6 +9,7 @@ use hodgerank::{Labels, SideTally, Study, Tally, natural_order};
 
 use annotated::AnnotatedVotes;
 pub(crate) use annotated::NO_ANNOTATOR;
+use queue::{QueuedVote, VoteQueue};
 
 use crate::columns::{Layout, PossibleCodes, Role};
 use crate::error::{Problem, Result};
@@ -34,6 +36,8 @@ pub(crate) struct Counter {
     counts_sides: bool,
     /// Whose votes are not counted.
     excluded: Option<ExclusionCounter>,
+    /// Votes whose items have not been looked up yet.
+    queue: VoteQueue,
 }
 
 /// The votes of one study that one thread has counted.
@@ -63,12 +67,14 @@ impl Counter {
         Self { keeps_votes, counts_sides, excluded, ..Self::default() }
     }
 
-    /// Counts a row, or returns the role of a bad cell and its problem.
+    /// Counts a row, or returns the role of a bad cell and its problem. If `can_wait`, its items may be
+    /// looked up later, at the latest by [`Counter::flush`].
     #[inline]
     pub(crate) fn count(
         &mut self,
         layout: &Layout,
         cells: &Cells<'_>,
+        can_wait: bool,
     ) -> Result<RowFate, (Role, Problem)> {
         let cell = |role: Role| cells[role as usize];
         if let Some(excluded) = &mut self.excluded
@@ -89,12 +95,36 @@ impl Counter {
             }
         }
         let study = self.study(&row.study);
+        if can_wait
+            && self.studies[study].items.len() >= queue::MIN_ITEMS
+            && !layout.has(Role::Annotator)
+            && let Some(vote) = QueuedVote::new(study, &row, layout.has(Role::Outcome))
+        {
+            if self.queue.push(vote) {
+                self.flush();
+            }
+            return Ok(RowFate::Counted);
+        }
         let left = self.item(study, row.left);
         let right = self.item(study, row.right);
         let annotator = layout.has(Role::Annotator).then_some(row.annotator);
         let has_sides = layout.has(Role::Outcome);
         self.studies[study].add(left, right, row.y, row.count, annotator, has_sides);
         Ok(RowFate::Counted)
+    }
+
+    /// Counts the votes in the queue. Look-ups come first, so that their cache misses overlap.
+    #[inline(never)]
+    pub(crate) fn flush(&mut self) {
+        let mut queue = std::mem::take(&mut self.queue);
+        queue.look_up(|study| &self.studies[study].items);
+        for (vote, [left, right]) in queue.drain() {
+            let study = vote.study as usize;
+            let [left, right] = [(left, &vote.left), (right, &vote.right)]
+                .map(|(id, key)| id.unwrap_or_else(|| self.item(study, &key.to_bytes())));
+            self.studies[study].add(left, right, vote.y, vote.count, None, vote.has_sides);
+        }
+        self.queue = queue;
     }
 
     /// The index of a `by` value's study; the value is empty if there is no `by` column.
@@ -198,11 +228,12 @@ impl Counter {
 
     /// Merges the counts of all threads. The result does not depend on how threads shared the rows.
     pub(crate) fn finish(
-        counters: Vec<Self>,
+        mut counters: Vec<Self>,
         has_by: bool,
         (rejected, passed_over): (Rejected, PassedOver),
         tables: Vec<TableHead>,
     ) -> Input {
+        counters.iter_mut().for_each(Self::flush);
         let mut outcomes = OutcomesSeen::default();
         counters.iter().for_each(|counter| outcomes.merge(&counter.outcomes));
         let is_excluding = counters.iter().any(|counter| counter.excluded.is_some());
@@ -289,22 +320,18 @@ impl StudyCounts {
     }
 
     fn merge(mut parts: Vec<Self>, by: Option<String>, has_sides: bool) -> Study {
-        let items: Labels = parts.iter().flat_map(|part| part.items.iter()).collect();
+        let sets = parts.iter_mut().map(|part| std::mem::take(&mut part.items)).collect();
+        let (items, mut new_ids) = Labels::merge_sorted(sets);
         let mut annotators: Labels = parts.iter().flat_map(|part| part.annotators.iter()).collect();
-        let (items, _) = items.sorted();
-        let ids = |of: fn(&Self) -> &Labels, all: &Labels| -> Vec<Vec<u32>> {
-            let new_id = |name: &str| all.get(name.as_bytes()).expect("collected above");
-            parts.iter().map(|part| of(part).iter().map(new_id).collect()).collect()
-        };
-        let mut new_ids = ids(|part| &part.items, &items);
         let rows = parts.iter().map(|part| part.rows).sum();
         let votes = parts.iter().flat_map(|part| [part.tally.votes(), part.unannotated.votes()]);
         let comparisons = votes.fold(0, u64::saturating_add);
         let mut annotator_votes = None;
         if parts.iter().any(|part| part.votes.as_ref().is_some_and(|votes| !votes.is_empty())) {
             // Votes are in the order of annotators, which must not depend on that of rows.
-            (annotators, _) = annotators.sorted();
-            let mut new_annotators = ids(|part| &part.annotators, &annotators);
+            let sets = parts.iter_mut().map(|part| std::mem::take(&mut part.annotators)).collect();
+            let mut new_annotators;
+            (annotators, new_annotators) = Labels::merge_sorted(sets);
             let mut votes: Vec<AnnotatedVotes> =
                 parts.iter_mut().map(|part| part.votes.take().unwrap_or_default()).collect();
             if parts.iter().any(|part| part.unannotated.votes() > 0) {

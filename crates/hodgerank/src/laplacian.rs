@@ -15,6 +15,7 @@
 //! to zero, so the mean of b determines only the mean of θ (mean θ = mean b / shift); without a shift
 //! the mean of θ is arbitrary and is set to zero.
 
+mod block_solve;
 mod choose;
 mod conjugate_gradient;
 mod dense;
@@ -31,6 +32,7 @@ mod sparse;
 mod system;
 mod whole_votes;
 
+pub(crate) use block_solve::Lanes;
 pub(crate) use dense::{BLOCK_COLUMNS, add_products, columns_of, factorise};
 pub use error_bound::{ErrorBound, FittedVotes, MAX_ERROR, error_bound};
 pub use matrix::{LaplacianBlock, LaplacianMatrix};
@@ -196,6 +198,12 @@ pub trait LaplacianSolver: fmt::Debug + Send + Sync {
         out: &mut [f64],
         rule: &StoppingRule,
     ) -> SolveInfo;
+
+    /// The inverse of the diagonal, if that is the preconditioner: then several right-hand sides can
+    /// be solved at once.
+    fn inverse_diagonal(&self) -> Option<&[f64]> {
+        None
+    }
 
     /// Memory in use between calls, in bytes, without the matrix.
     fn bytes(&self) -> usize;

@@ -105,7 +105,7 @@ pub use few_votes::FewVotesItems;
 pub use fit::{Fit, Model, fit};
 pub use flag_reason::FlagReason;
 pub use graph::{ComparisonGraph, Components, Groups, Merged, Pairs, SideCounts, SideTally, Tally};
-pub use labels::{Labels, natural_order};
+pub use labels::{LabelKey, Labels, natural_order};
 pub use options::{FitOptions, IgnoredOption, Ranker};
 pub use path::Path;
 pub use ranked_study::{ComponentSummary, LocalResults, OutlierSummary, RankedStudy};

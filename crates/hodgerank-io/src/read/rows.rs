@@ -74,9 +74,14 @@ impl RowSink for Counter {
         &mut self,
         layout: &Layout,
         cells: &Cells<'_>,
-        _: RawRow<'_>,
+        raw: RawRow<'_>,
     ) -> Result<RowFate, (Role, Problem)> {
-        self.count(layout, cells)
+        // Rows of a batch are cached by the indices of their items, which must be known at once.
+        self.count(layout, cells, matches!(raw.content, RawContent::Text(_)))
+    }
+
+    fn start_source(&mut self) {
+        self.flush();
     }
 
     fn memory_bytes(&self) -> u64 {

@@ -263,6 +263,13 @@ impl LaplacianSolver for ConjugateGradientSolver {
         SolveInfo { iterations, residual: size / rhs_norm, converged, error_bound: None }
     }
 
+    fn inverse_diagonal(&self) -> Option<&[f64]> {
+        match self {
+            Self::Diagonal(inverse) => Some(inverse),
+            Self::Tree(_) => None,
+        }
+    }
+
     fn bytes(&self) -> usize {
         match self {
             Self::Diagonal(inverse) => 8 * inverse.len(),

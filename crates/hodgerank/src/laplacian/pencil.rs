@@ -16,9 +16,13 @@
 use faer::{Mat, Side};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
+use rayon::prelude::*;
 
 use crate::error::Result;
-use crate::numeric::dot;
+use crate::numeric::{self, sum_tasks};
+
+/// Entries of a vector that one task works on.
+const ENTRIES_PER_TASK: usize = 1 << 14;
 
 /// Minimum squared norm of the new component of a normalised vector that enters the basis.
 const MIN_NEW_COMPONENT: f64 = 1e-14;
@@ -104,9 +108,13 @@ pub fn smallest_eigenvalue(
 }
 
 /// (rᵀA†r/ρ)^½ with r = Ax − ρBx and A†r = x − ρ A†Bx.
-fn accuracy(x: &Imaged, value: f64, inverse: &[f64]) -> f64 {
-    let terms = x.v.iter().zip(inverse).zip(x.a.iter().zip(&x.b));
-    let square: f64 = terms.map(|((x, inv), (a, b))| (x - value * inv) * (a - value * b)).sum();
+fn accuracy<'a>(x: &'a Imaged, value: f64, inverse: &'a [f64]) -> f64 {
+    let chunks = |vector: &'a [f64]| vector.par_chunks(ENTRIES_PER_TASK);
+    let tasks = chunks(&x.v).zip(chunks(inverse)).zip(chunks(&x.a).zip(chunks(&x.b)));
+    let [square] = sum_tasks(tasks, |((x, inverse), (a, b))| {
+        let terms = x.iter().zip(inverse).zip(a.iter().zip(b));
+        [terms.map(|((x, inv), (a, b))| (x - value * inv) * (a - value * b)).sum()]
+    });
     // The square is not known more accurately than ε.
     if value > 0.0 { (square / value).max(f64::EPSILON).sqrt() } else { 0.0 }
 }
@@ -147,16 +155,29 @@ fn best_combination(basis: &[Imaged]) -> Vec<f64> {
 fn combination(basis: &[Imaged], weights: &[f64], n: usize) -> Vec<f64> {
     let mut sum = vec![0.0; n];
     for (vector, weight) in basis.iter().zip(weights) {
-        sum.iter_mut().zip(&vector.v).for_each(|(sum, v)| *sum += weight * v);
+        add_multiple(&mut sum, *weight, &vector.v);
     }
     sum
+}
+
+/// xᵀy, with the same bits for any number of threads.
+fn dot(x: &[f64], y: &[f64]) -> f64 {
+    let tasks = x.par_chunks(ENTRIES_PER_TASK).zip(y.par_chunks(ENTRIES_PER_TASK));
+    let [sum] = sum_tasks(tasks, |(x, y)| [numeric::dot(x, y)]);
+    sum
+}
+
+/// x ← x + factor·y.
+fn add_multiple(x: &mut [f64], factor: f64, y: &[f64]) {
+    let tasks = x.par_chunks_mut(ENTRIES_PER_TASK).zip(y.par_chunks(ENTRIES_PER_TASK));
+    tasks.for_each(|(x, y)| x.iter_mut().zip(y).for_each(|(x, y)| *x += factor * y));
 }
 
 impl Imaged {
     fn add(&mut self, factor: f64, other: &Self) {
         let sides = [(&mut self.v, &other.v), (&mut self.a, &other.a), (&mut self.b, &other.b)];
         for (mine, others) in sides {
-            mine.iter_mut().zip(others).for_each(|(m, o)| *m += factor * o);
+            add_multiple(mine, factor, others);
         }
     }
 
@@ -167,7 +188,8 @@ impl Imaged {
             return false;
         }
         for side in [&mut self.v, &mut self.a, &mut self.b] {
-            side.iter_mut().for_each(|v| *v /= size);
+            let tasks = side.par_chunks_mut(ENTRIES_PER_TASK);
+            tasks.for_each(|side| side.iter_mut().for_each(|v| *v /= size));
         }
         true
     }

@@ -2,12 +2,16 @@
 
 use rayon::prelude::*;
 
+use super::block_solve::{self, Lanes};
 use super::centre;
 use super::choose::{self, WIDE_WEIGHT_RATIO};
 use super::{Backend, BackendChoice, LaplacianMatrix, LaplacianSolver, SolveInfo, StoppingRule};
 use crate::error::{Error, Result};
 use crate::graph::ComparisonGraph;
 use crate::numeric::{largest_magnitude, norm, power_of_two_below};
+
+/// Rows of a block of columns that are worth a task.
+const MIN_ROWS: usize = 2048;
 
 /// L + shift·I of a comparison graph, set up for solving with any right-hand side.
 ///
@@ -117,6 +121,96 @@ impl LaplacianSystem {
             scores[item as usize] = x;
         }
         Ok((scores, combine(&solved)))
+    }
+
+    /// Solves for the right-hand sides in the columns of `rhs`, as [`LaplacianSystem::solve`] does for
+    /// one; returns the scores. Large components are solved for all columns at once.
+    ///
+    /// # Errors
+    /// As [`LaplacianSystem::solve`].
+    ///
+    /// # Panics
+    /// If the length of `rhs` is not the number of items.
+    pub(crate) fn solve_block<const L: usize>(
+        &self,
+        mut rhs: Vec<Lanes<f64, L>>,
+        rule: &StoppingRule,
+    ) -> Result<Vec<Lanes<f64, L>>> {
+        let items = self.matrix.items();
+        assert_eq!(rhs.len(), items.len(), "one number for each item");
+        for (item, lanes) in rhs.iter().enumerate() {
+            if let Some(&value) = lanes.iter().find(|b| !b.is_finite()) {
+                return Err(Error::Overflow { item: item as u32, label: None, value });
+            }
+        }
+        if self.matrix.components() == 1 {
+            return Ok(self.solve_block_of(0, rhs, rule));
+        }
+        let of_component = |c: usize| -> Vec<Lanes<f64, L>> {
+            let b = items[self.matrix.rows(c)].iter().map(|&item| rhs[item as usize]).collect();
+            self.solve_block_of(c, b, rule)
+        };
+        let components = 0..self.matrix.components();
+        let solved: Vec<Lanes<f64, L>> = components.flat_map(of_component).collect();
+        items.iter().zip(solved).for_each(|(&item, x)| rhs[item as usize] = x);
+        Ok(rhs)
+    }
+
+    /// Solves component `c`; both sides are in the order of its rows.
+    fn solve_block_of<const L: usize>(
+        &self,
+        c: usize,
+        mut b: Vec<Lanes<f64, L>>,
+        rule: &StoppingRule,
+    ) -> Vec<Lanes<f64, L>> {
+        let matrix = self.matrix.block(c);
+        let inverse_diagonal = self.solvers.get(c).and_then(|solver| solver.inverse_diagonal());
+        let Some(inverse_diagonal) = inverse_diagonal.filter(|_| matrix.is_complete()) else {
+            (0..L).for_each(|k| self.solve_column(c, &mut b, k, rule));
+            return b;
+        };
+        let n = b.len() as f64;
+        let units: [f64; L] = std::array::from_fn(|k| {
+            let largest = b.iter().fold(0.0_f64, |largest, b| largest.max(b[k].abs()));
+            if largest > 0.0 { power_of_two_below(largest) } else { 1.0 }
+        });
+        let means: [f64; L] =
+            std::array::from_fn(|k| b.iter().map(|b| b[k] / units[k]).sum::<f64>() / n);
+        let each = |b: &mut Lanes<f64, L>| (0..L).for_each(|k| b[k] = b[k] / units[k] - means[k]);
+        b.par_iter_mut().with_min_len(MIN_ROWS).for_each(each);
+        let mut solved = block_solve::solve(matrix, inverse_diagonal, b, rule);
+        for k in 0..L {
+            let tolerance = solved.missing[k];
+            if tolerance >= 1.0 {
+                continue;
+            }
+            let rule = StoppingRule { tolerance, ..*rule };
+            self.solve_column(c, &mut solved.r, k, &rule);
+            solved.x.iter_mut().zip(&solved.r).for_each(|(x, r)| x[k] += r[k]);
+        }
+        let shift = matrix.shift();
+        let offsets: [f64; L] = std::array::from_fn(|k| {
+            let mean = solved.x.iter().map(|x| x[k]).sum::<f64>() / n;
+            if shift > 0.0 { means[k] / shift - mean } else { -mean }
+        });
+        let each =
+            |x: &mut Lanes<f64, L>| (0..L).for_each(|k| x[k] = (x[k] + offsets[k]) * units[k]);
+        solved.x.par_iter_mut().with_min_len(MIN_ROWS).for_each(each);
+        solved.x
+    }
+
+    /// Replaces column `k` by the solution for it.
+    fn solve_column<const L: usize>(
+        &self,
+        c: usize,
+        columns: &mut [Lanes<f64, L>],
+        k: usize,
+        rule: &StoppingRule,
+    ) {
+        let mut b: Vec<f64> = columns.iter().map(|lanes| lanes[k]).collect();
+        let mut x = vec![0.0; b.len()];
+        self.solve_one(c, &mut b, &mut x, rule);
+        columns.iter_mut().zip(x).for_each(|(lanes, x)| lanes[k] = x);
     }
 
     /// Solves each component; returns its info and the norm of its right-hand side.

@@ -1,7 +1,14 @@
 //! A set of outliers, and sums over it.
 
+use rayon::prelude::*;
+
 use crate::graph::{ComparisonGraph, Pairs};
 use crate::identify::accuracy::Accuracy;
+use crate::laplacian::Lanes;
+use crate::numeric::sum_tasks;
+
+/// Pairs with outliers that one task adds up.
+const PAIRS_PER_TASK: usize = 1 << 14;
 
 /// The largest row sums of votes outside and inside S.
 pub(in crate::identify) struct RowSums {
@@ -46,6 +53,18 @@ impl OutlierPairs {
         let ends = pairs.left.iter().zip(&pairs.right).zip(outliers);
         let pairs = ends.filter(|(_, s)| **s > 0.0).map(|((&a, &b), &s)| (a, b, s)).collect();
         Self { pairs }
+    }
+
+    /// Returns the row sums of several vectors v, the numbers of an item next to each other.
+    pub(super) fn row_sums<const L: usize>(&self, v: &[Lanes<f64, L>]) -> [f64; L] {
+        sum_tasks(self.pairs.par_chunks(PAIRS_PER_TASK), |pairs| {
+            let mut sums = [0.0; L];
+            for &(a, b, s) in pairs {
+                let (a, b) = (&v[a as usize], &v[b as usize]);
+                (0..L).for_each(|k| sums[k] += s * (a[k] - b[k]).abs());
+            }
+            sums
+        })
     }
 
     /// Returns Σ_k s_k |v_a − v_b| with v = L_c† xⱼ.
