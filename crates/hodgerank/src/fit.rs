@@ -16,6 +16,8 @@ pub(crate) use default_method::prefers_model;
 
 use std::time::Instant;
 
+use rayon::prelude::*;
+
 use crate::annotator_votes::AnnotatorVotes;
 use crate::certificate::{self, Asked, Certificate, Influence};
 use crate::error::{Error, Result};
@@ -431,32 +433,29 @@ fn bradley_terry(
         OutlierRule::Auto => None,
         _ => Some(target(graph, Some(method), options)?),
     };
-    let groups = graph.groups();
-    let order = by_probability(graph, &found.lapse_probability);
-    let mut flagged = vec![0.0; groups.len()];
+    let weight = &graph.groups().weight;
     let (mut certificate, mut cross_validation) = (Certificate::default(), None);
-    match asked {
+    let flagged = match asked {
         None => {
-            let is_lapse = |&&g: &&u32| found.lapse_probability[g as usize] > 0.5;
-            for &g in order.iter().take_while(is_lapse) {
-                flagged[g as usize] = groups.weight[g as usize];
-            }
+            let of_group = |(p, weight): (&f64, &f64)| if *p > 0.5 { *weight } else { 0.0 };
+            found.lapse_probability.par_iter().zip(weight).map(of_group).collect()
         }
         Some(Found { target, cross_validation: how, .. }) => {
             let votes = votes_of(method, target)? as f64;
-            let mut reached = 0.0;
-            for &g in order.iter() {
+            let (mut flagged, mut reached) = (vec![0.0; weight.len()], 0.0);
+            for g in by_probability(&found.lapse_probability) {
                 if reached >= votes {
                     break;
                 }
-                flagged[g as usize] = groups.weight[g as usize];
-                reached += groups.weight[g as usize];
+                flagged[g as usize] = weight[g as usize];
+                reached += weight[g as usize];
             }
             certificate.asked = Some(Asked::Votes(votes));
             certificate.reached = Some(reached);
             cross_validation = how;
+            flagged
         }
-    }
+    };
     let BradleyTerryEstimates { lapse_rate: rate, lapse_gain: gain, .. } = found.estimates;
     let lapses = options.lapse_rate.is_none().then_some(LapseTest { rate, gain });
     certificate.violation = Some(found.solution.info.residual);
@@ -523,10 +522,10 @@ fn crowd(graph: &ComparisonGraph, votes: &AnnotatorVotes, options: &FitOptions) 
 }
 
 /// Groups in order of suspicion, the most probable lapses first.
-fn by_probability(graph: &ComparisonGraph, probability: &[f64]) -> Vec<u32> {
-    let mut order: Vec<u32> = (0..graph.groups().len() as u32).collect();
+fn by_probability(probability: &[f64]) -> Vec<u32> {
+    let mut order: Vec<u32> = (0..probability.len() as u32).collect();
     let of = |g: &u32| probability[*g as usize];
-    order.sort_by(|a, b| of(b).total_cmp(&of(a)).then(a.cmp(b)));
+    order.par_sort_unstable_by(|a, b| of(b).total_cmp(&of(a)).then(a.cmp(b)));
     order
 }
 

@@ -21,8 +21,8 @@ use crate::solve::{L2Options, l2};
 
 use cross_validation::CrossValidationOptions;
 use lapse::{Lapse, LapseTest, SidedEstimate};
-pub(crate) use likelihood::negligible_gain;
-use likelihood::{MaximumLikelihood, Rate, SidedVotes, maximise};
+use likelihood::{MaximumLikelihood, Rate, maximise};
+pub(crate) use likelihood::{SidedVotes, negligible_gain};
 
 pub use rule::share;
 
@@ -193,21 +193,23 @@ pub(crate) struct ScoresWithLapses {
 
 /// Scores by maximum likelihood with a weak prior and lapses: with this rate of flipped votes, or the
 /// most likely one. Only the sides of the votes count.
-pub(crate) fn scores_with_lapses(graph: &ComparisonGraph, rate: Option<f64>) -> ScoresWithLapses {
-    let mut votes = SidedVotes::new(graph);
+pub(crate) fn scores_with_lapses(
+    votes: &mut SidedVotes<'_>,
+    rate: Option<f64>,
+) -> ScoresWithLapses {
     let found = match rate {
-        None => maximise_both(&mut votes, 1.0)
+        None => maximise_both(votes, 1.0)
             .map(|found| (found.scores, found.lapse.rate, found.lapse.gain)),
         Some(rate) => {
-            let start = likelihood::least_squares(&mut votes);
-            let scale = lapse::estimate_sided(&votes, &start, 1.0).lapse.scale;
+            let start = likelihood::least_squares(votes);
+            let scale = lapse::estimate_sided(votes, &start, 1.0).lapse.scale;
             (scale > 0.0).then(|| {
                 let start = in_units(&start, scale);
-                (maximise(&mut votes, start, rate, Rate::Fixed, negligible_gain).scores, rate, 0.0)
+                (maximise(votes, start, rate, Rate::Fixed, negligible_gain).scores, rate, 0.0)
             })
         }
     };
-    let (scores, rate, gain) = found.unwrap_or_else(|| (vec![0.0; graph.items()], 0.0, 0.0));
+    let (scores, rate, gain) = found.unwrap_or_else(|| (vec![0.0; votes.items()], 0.0, 0.0));
     ScoresWithLapses { scores, rate, gain }
 }
 
@@ -215,8 +217,8 @@ pub(crate) fn scores_with_lapses(graph: &ComparisonGraph, rate: Option<f64>) -> 
 ///
 /// `penalty` is that of a prior on scores in these units: with few votes, scores that were fitted to
 /// them agree with them too well, and the likelihood alone would stretch them without end.
-pub(crate) fn agreement_curve(graph: &ComparisonGraph, scores: &[f64], penalty: f64) -> Lapse {
-    lapse::estimate_with_prior(&SidedVotes::new(graph), scores, penalty)
+pub(crate) fn agreement_curve(votes: &SidedVotes<'_>, scores: &[f64], penalty: f64) -> Lapse {
+    lapse::estimate_with_prior(votes, scores, penalty)
 }
 
 /// The same where distances depend on the side on which an item was shown: `list` has each distance with

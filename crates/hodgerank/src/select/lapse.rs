@@ -223,19 +223,24 @@ fn best_on_grid(bins: &[Bin], penalty: f64) -> Lapse {
     let none = Lapse { rate: 0.0, scale: 0.0, lambda: f64::INFINITY, gain: 0.0 };
     let curve = PsychometricCurve { bins, scales: 0.0..0.0 };
     let (low, high) = (SCALE_RANGE.0.ln(), SCALE_RANGE.1.ln());
+    let rates: Vec<f64> = (0..RATES).map(|r| MAX_RATE * r as f64 / (RATES - 1) as f64).collect();
+    let at_scale = |k: usize| {
+        let scale = (low + (high - low) * k as f64 / (SCALES - 1) as f64).exp();
+        let penalty = 0.5 * penalty / (scale * scale);
+        let values: Vec<f64> =
+            curve.values(&rates, scale).into_iter().map(|value| value - penalty).collect();
+        (scale, values)
+    };
+    let of_scales: Vec<(f64, Vec<f64>)> = (0..SCALES).into_par_iter().map(at_scale).collect();
     let mut best = (f64::NEG_INFINITY, none);
     let mut best_honest = f64::NEG_INFINITY;
-    for k in 0..SCALES {
-        let scale = (low + (high - low) * k as f64 / (SCALES - 1) as f64).exp();
-        for rate in (0..RATES).map(|r| MAX_RATE * r as f64 / (RATES - 1) as f64) {
-            let value = curve.value(rate, scale) - 0.5 * penalty / (scale * scale);
+    for (scale, values) in of_scales {
+        for (&rate, &value) in rates.iter().zip(&values) {
             if value > best.0 {
                 best = (value, Lapse { rate, scale, ..none });
             }
-            if rate == 0.0 {
-                best_honest = best_honest.max(value);
-            }
         }
+        best_honest = best_honest.max(values[0]);
     }
     let gain = if best.1.scale > 0.0 { best.0 - best_honest } else { 0.0 };
     Lapse { gain, ..best.1 }
@@ -321,6 +326,27 @@ mod tests {
         assert!([1.7, 4.7, 4.9, 9.5].into_iter().all(is_close));
         let is_passed = |gain: f64| LapseTest { rate: 0.1, gain }.is_passed();
         assert!(is_passed(4.81) && !is_passed(4.79));
+    }
+
+    #[test]
+    fn the_whole_grid_is_searched() {
+        let bin = |at: f64, agree: f64, against: f64| Bin { at, agree, against };
+        let bins = [bin(0.1, 30.0, 28.0), bin(1.0, 60.0, 25.0), bin(5.0, 90.0, 8.0)];
+        let curve = PsychometricCurve { bins: &bins, scales: 0.0..0.0 };
+        let found = best_on_grid(&bins, 2.0);
+        assert!(found.rate > 0.0 && found.gain > 0.0, "{found:?}");
+        let value = |rate: f64, scale: f64| curve.value(rate, scale) - 1.0 / (scale * scale);
+        let best = value(found.rate, found.scale);
+        let (low, high) = (SCALE_RANGE.0.ln(), SCALE_RANGE.1.ln());
+        let mut honest = f64::NEG_INFINITY;
+        for k in 0..SCALES {
+            let scale = (low + (high - low) * k as f64 / (SCALES - 1) as f64).exp();
+            honest = honest.max(value(0.0, scale));
+            for r in 0..RATES {
+                assert!(value(MAX_RATE * r as f64 / (RATES - 1) as f64, scale) <= best + 1e-9);
+            }
+        }
+        assert!((found.gain - (best - honest)).abs() < 1e-9);
     }
 
     #[test]

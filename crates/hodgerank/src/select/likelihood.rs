@@ -22,7 +22,8 @@
 mod direction;
 mod pass;
 
-pub(super) use pass::{SidedPairs, SidedVotes};
+pub(super) use pass::SidedPairs;
+pub(crate) use pass::SidedVotes;
 
 use direction::RateChange;
 use pass::LikelihoodSlopes;
@@ -40,6 +41,8 @@ const MAX_HALVINGS: usize = 6;
 /// millions of votes lapses raise it by thousands.
 const NEGLIGIBLE_GAIN: f64 = 0.002;
 const NEGLIGIBLE_RELATIVE_GAIN: f64 = 1e-7;
+/// Largest slope at the end of a step, relative to that at its start, for which ℓ need not be computed.
+const MAX_END_SLOPE: f64 = 0.25;
 /// Smallest factor by which a step may reduce the rate: a longer step could end at zero, which may
 /// not be optimal for the new scores.
 const MIN_RATE_FACTOR: f64 = 0.25;
@@ -69,6 +72,9 @@ pub(super) fn least_squares(votes: &mut SidedVotes<'_>) -> Vec<f64> {
 }
 
 /// Maximises ℓ from `scores` and `rate` until the predicted gain of a step is below `tolerance(ℓ)`.
+///
+/// If the slope along a step is small at its end, ℓ is nearly a parabola along it and has increased by about
+/// the mean of both slopes. Only where it is not, and at the end, is ℓ itself computed.
 pub(super) fn maximise(
     votes: &mut SidedVotes<'_>,
     scores: Vec<f64>,
@@ -78,6 +84,7 @@ pub(super) fn maximise(
 ) -> MaximumLikelihood {
     let (mut slopes, value) = evaluate(votes, &scores, rate);
     let mut best = MaximumLikelihood { scores, rate, value, steps: 0 };
+    let mut is_exact = true;
     for steps in 1..=MAX_STEPS {
         let mut step = match which {
             Rate::Fixed => direction::ascent_direction(votes, &slopes, RateChange::Fixed(0.0)),
@@ -91,12 +98,27 @@ pub(super) fn maximise(
         if step.predicted_gain < tolerance(best.value) {
             break;
         }
+        let end = |length: f64| -> (Vec<f64>, f64) {
+            let moved = best.scores.iter().zip(&step.scores);
+            let scores = moved.map(|(score, step)| score + length * step).collect();
+            (scores, best.rate + length * step.rate)
+        };
+        let (scores, rate) = end(1.0);
+        let there = evaluate_slopes(votes, &scores, rate);
+        let (before, after) = (2.0 * step.predicted_gain, there.along(&step));
+        if after.abs() <= MAX_END_SLOPE * before {
+            let value = best.value + 0.5 * (before + after);
+            best = MaximumLikelihood { scores, rate, value, steps };
+            (slopes, is_exact) = (there, false);
+            continue;
+        }
+        if !is_exact {
+            (best.value, is_exact) = (evaluate(votes, &best.scores, best.rate).1, true);
+        }
         let mut length = 1.0;
         let mut has_increased = false;
         for _ in 0..=MAX_HALVINGS {
-            let moved = best.scores.iter().zip(&step.scores);
-            let scores: Vec<f64> = moved.map(|(score, step)| score + length * step).collect();
-            let rate = best.rate + length * step.rate;
+            let (scores, rate) = end(length);
             let (there, value) = evaluate(votes, &scores, rate);
             if value > best.value {
                 best = MaximumLikelihood { scores, rate, value, steps };
@@ -109,19 +131,35 @@ pub(super) fn maximise(
             break;
         }
     }
+    if !is_exact {
+        best.value = evaluate(votes, &best.scores, best.rate).1;
+    }
     best
 }
 
 /// ℓ and its slopes, including the prior.
 fn evaluate(votes: &mut SidedVotes<'_>, scores: &[f64], rate: f64) -> (LikelihoodSlopes, f64) {
     let mut slopes = votes.slopes(scores, rate);
+    let squares = add_prior(&mut slopes, scores);
+    let value = slopes.value - 0.5 * PRIOR * squares;
+    (slopes, value)
+}
+
+/// The slopes of ℓ, including the prior.
+fn evaluate_slopes(votes: &mut SidedVotes<'_>, scores: &[f64], rate: f64) -> LikelihoodSlopes {
+    let mut slopes = votes.slopes_without_value(scores, rate);
+    add_prior(&mut slopes, scores);
+    slopes
+}
+
+/// Adds the slope of the prior; returns ‖θ‖².
+fn add_prior(slopes: &mut LikelihoodSlopes, scores: &[f64]) -> f64 {
     let mut squares = 0.0;
     for (gradient, score) in slopes.gradient.iter_mut().zip(scores) {
         *gradient -= PRIOR * score;
         squares += score * score;
     }
-    let value = slopes.value - 0.5 * PRIOR * squares;
-    (slopes, value)
+    squares
 }
 
 /// Gains of ℓ below this are negligible where ℓ is `value`.

@@ -66,10 +66,10 @@ use super::{Info, Solution, Status};
 use crate::error::{Error, Result};
 use crate::graph::{ComparisonGraph, SideCounts};
 use crate::laplacian::{BackendChoice, StepSystem};
-use crate::select;
 use crate::select::lapse::Lapse;
+use crate::select::{self, SidedVotes};
 use newton::{Newton, NewtonRun};
-use pair_counts::Outcomes;
+use pair_counts::{HonestVotes, Outcomes};
 use side_search::MIN_SIDE_GAIN;
 use sided_counts::{SidedCounts, VoteModel};
 
@@ -193,10 +193,12 @@ pub(crate) fn solve_with_sides(
         log_likelihood: 0.0,
     };
     let mut found = Found { newton, run, estimates };
-    let sided = sides.and_then(|sides| SidedCounts::new(graph, &counts, sides));
-    let sided = match sided {
-        Some(sided) if found.newton.side_gain(&sided, tie_odds, prior)? > MIN_SIDE_GAIN => {
-            Some(sided)
+    let known = sides.map(|sides| sides.of_pairs(graph.pairs()));
+    let sided = match known {
+        Some(known)
+            if found.newton.side_gain(&counts, &known, tie_odds, prior)? > MIN_SIDE_GAIN =>
+        {
+            Some(SidedCounts::new(&counts, &known))
         }
         _ => None,
     };
@@ -240,28 +242,24 @@ impl Found<'_> {
         options: &BradleyTerryOptions,
     ) -> Result<()> {
         let Self { newton, run, estimates } = self;
-        let (graph, prior) = (newton.graph, estimates.prior);
+        let prior = estimates.prior;
+        if options.lapse_rate == Some(0.0) {
+            return Ok(());
+        }
+        let mut votes = SidedVotes::new(newton.graph);
         let found = match options.lapse_rate {
-            Some(0.0) => None,
-            Some(rate) => Some((select::scores_with_lapses(graph, Some(0.5 * rate)), true)),
-            None => {
-                let found = match newton.is_large {
-                    true => newton.scores_with_lapses(prior),
-                    false => select::scores_with_lapses(graph, None),
-                };
-                let is_supported = found.gain > select::lapse::MIN_GAIN;
-                Some((found, is_supported))
-            }
+            Some(rate) => select::scores_with_lapses(&mut votes, Some(0.5 * rate)),
+            None if newton.is_large => newton.scores_with_lapses(&votes, prior),
+            None => select::scores_with_lapses(&mut votes, None),
         };
-        estimates.lapse_gain = found.as_ref().map_or(0.0, |(found, _)| found.gain.max(0.0));
-        if let Some((found, true)) = found
-            && found.rate > 0.0
-        {
+        estimates.lapse_gain = found.gain.max(0.0);
+        let is_supported = options.lapse_rate.is_some() || found.gain > select::lapse::MIN_GAIN;
+        if is_supported && found.rate > 0.0 {
             let honest =
                 counts.honest_probabilities(&found.scores, estimates.tie_odds, 2.0 * found.rate);
             let honest_counts = counts.weighted(&honest);
             *run = newton.maximise(&honest_counts, &mut estimates.tie_odds, prior)?;
-            let curve = select::agreement_curve(graph, &newton.scores, newton.penalty(prior));
+            let curve = select::agreement_curve(&votes, &newton.scores, newton.penalty(prior));
             estimates.apply(&curve, newton, options);
         }
         Ok(())
@@ -316,10 +314,10 @@ impl Found<'_> {
         let Self { newton, estimates, .. } = self;
         let Newton { graph, prior, system, scores, .. } = newton;
         let pairs = graph.pairs();
-        let at = scores.clone();
+        let scores_before = scores.clone();
+        let at = HonestVotes::new(&scores_before, estimates.tie_odds);
         let curvature = |p: usize| {
-            let d = at[pairs.left[p] as usize] - at[pairs.right[p] as usize];
-            let vote = HonestVote::new(d, estimates.tie_odds);
+            let vote = at.vote(pairs.left[p], pairs.right[p]);
             let information = honest.votes[p].total() * vote.variance();
             PairCurvature { information, skewness: vote.skewness() }
         };

@@ -103,12 +103,18 @@ impl PsychometricCurve<'_> {
 
     /// ℓ(ε, s).
     pub(super) fn value(&self, rate: f64, scale: f64) -> f64 {
-        let of_bin = |bin: &Bin| {
-            let (f, g) = sides(bin.at / scale);
-            let (p, q) = (rate + (1.0 - 2.0 * rate) * f, rate + (1.0 - 2.0 * rate) * g);
-            weighted_log(bin.agree, p) + weighted_log(bin.against, q)
-        };
+        let of_bin = |bin: &Bin| bin.log_probability(rate, sides(bin.at / scale));
         self.bins.iter().map(of_bin).sum()
+    }
+
+    /// ℓ(ε, s) for several ε.
+    pub(super) fn values(&self, rates: &[f64], scale: f64) -> Vec<f64> {
+        let sides: Vec<(f64, f64)> = self.bins.iter().map(|bin| sides(bin.at / scale)).collect();
+        let of_rate = |&rate: &f64| {
+            let parts = self.bins.iter().zip(&sides);
+            parts.map(|(bin, &sides)| bin.log_probability(rate, sides)).sum()
+        };
+        rates.iter().map(of_rate).collect()
     }
 
     fn slopes(&self, rate: f64, log_scale: f64) -> CurveSlopes {
@@ -126,6 +132,14 @@ impl PsychometricCurve<'_> {
             sums.rate += (g - f) * pull;
         }
         sums
+    }
+}
+
+impl Bin {
+    /// The log-likelihood of its votes, given F and 1 − F.
+    fn log_probability(&self, rate: f64, (f, g): (f64, f64)) -> f64 {
+        let (p, q) = (rate + (1.0 - 2.0 * rate) * f, rate + (1.0 - 2.0 * rate) * g);
+        weighted_log(self.agree, p) + weighted_log(self.against, q)
     }
 }
 

@@ -56,8 +56,16 @@ pub(super) fn ascent_direction(
     conjugate_gradients(&mut system, vectors, MAX_ITERATIONS);
     let rate = x.pop().unwrap_or(0.0);
     let rate = if let RateChange::Fixed(rate) = change { rate } else { rate };
-    let along = dot(&slopes.gradient, &x) + slopes.rate_gradient * rate;
-    Direction { scores: x, rate, predicted_gain: 0.5 * along }
+    let mut found = Direction { scores: x, rate, predicted_gain: 0.0 };
+    found.predicted_gain = 0.5 * slopes.along(&found);
+    found
+}
+
+impl LikelihoodSlopes {
+    /// The slope of ℓ along a direction.
+    pub(super) fn along(&self, direction: &Direction) -> f64 {
+        dot(&self.gradient, &direction.scores) + self.rate_gradient * direction.rate
+    }
 }
 
 /// The bordered system with the diagonal as preconditioner.

@@ -78,10 +78,17 @@ fn slopes_agree_with_the_reference() {
         let graph = study(9, votes, 0.1);
         let mut x: Vec<f64> = (0..9).map(|i| stretch * (0.3 * f64::from(i) - 1.0)).collect();
         x.push(0.07);
-        let (value, gradient, _) = reference(&graph, &x);
-        let (slopes, found) = evaluate(&mut SidedVotes::new(&graph), &x[..9], x[9]);
+        let (expected, gradient, _) = reference(&graph, &x);
+        let mut sided = SidedVotes::new(&graph);
+        let (slopes, found) = evaluate(&mut sided, &x[..9], x[9]);
+        let without_value = evaluate_slopes(&mut sided, &x[..9], x[9]);
+        let value = slopes.value;
+        assert_eq!(
+            format!("{:?}", LikelihoodSlopes { value, ..without_value }),
+            format!("{slopes:?}")
+        );
         let close = |a: f64, b: f64| (a - b).abs() <= 1e-9 * (1.0 + a.abs());
-        assert!(close(value, found), "{votes} votes: {value}, {found}");
+        assert!(close(expected, found), "{votes} votes: {expected}, {found}");
         assert!(close(gradient[9], slopes.rate_gradient), "{gradient:?}, {slopes:?}");
         assert!(gradient.iter().zip(&slopes.gradient).all(|(a, b)| close(*a, *b)));
     }
@@ -95,6 +102,7 @@ fn maxima_agree_with_newtons_method() {
         let start = least_squares(&mut sided);
         for (rate, which) in [(0.0, Rate::Fixed), (0.1, Rate::Free)] {
             let found = maximise(&mut sided, start.clone(), rate, which, negligible_gain);
+            assert_eq!(found.value, evaluate(&mut sided, &found.scores, found.rate).1);
             let mut x = found.scores.clone();
             x.push(found.rate);
             for _ in 0..20 {

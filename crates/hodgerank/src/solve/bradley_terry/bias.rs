@@ -17,6 +17,8 @@
 //!
 //! Cost: a pass over the pairs and one Laplacian solve.
 
+use rayon::prelude::*;
+
 use super::newton::MIN_WEIGHT;
 use super::prior::{GraphPrior, sum_all_ends};
 use crate::error::Result;
@@ -44,10 +46,11 @@ pub(crate) fn reduce_bias(
     prior: &GraphPrior,
     lambda: f64,
     scores: &mut [f64],
-    curvature: impl Fn(usize) -> PairCurvature + Sync,
+    curvature: impl Fn(usize) -> PairCurvature + Send + Sync,
 ) -> Result<()> {
     let (pairs, components) = (graph.pairs(), graph.components());
-    let weight = |p: usize| (curvature(p).information + lambda * prior.weights[p]).max(MIN_WEIGHT);
+    let curvature: Vec<PairCurvature> = (0..pairs.len()).into_par_iter().map(curvature).collect();
+    let weight = |p: usize| (curvature[p].information + lambda * prior.weights[p]).max(MIN_WEIGHT);
     let [mut information] = sum_all_ends(graph.items(), pairs, |p| [(weight(p), weight(p))]);
     graph.communicator().sum(&mut information);
     let determined = |item: usize| {
@@ -56,7 +59,7 @@ pub(crate) fn reduce_bias(
     };
     let [mut correction] = sum_all_ends(graph.items(), pairs, |p| {
         let (i, j) = (pairs.left[p] as usize, pairs.right[p] as usize);
-        let PairCurvature { information: own, skewness } = curvature(p);
+        let PairCurvature { information: own, skewness } = curvature[p];
         let leverage = determined(i) * own * (1.0 / information[i] + 1.0 / information[j]);
         let difference = scores[i] - scores[j];
         let pull = lambda * prior.weights[p] * difference + 0.5 * leverage * skewness;

@@ -135,10 +135,6 @@ impl<'a> PairCounts<'a> {
         2.0 * share / (1.0 - share)
     }
 
-    fn difference(&self, scores: &[f64], pair: usize) -> f64 {
-        scores[self.pairs.left[pair] as usize] - scores[self.pairs.right[pair] as usize]
-    }
-
     /// For each outcome of each pair, the probability that such a vote is honest.
     pub(super) fn honest_probabilities(
         &self,
@@ -147,8 +143,9 @@ impl<'a> PairCounts<'a> {
         lapse_rate: f64,
     ) -> Vec<Outcomes> {
         let lapse = self.lapse(lapse_rate);
+        let at = HonestVotes::new(scores, tie_odds);
         let of_pair = |pair: usize| {
-            let honest = HonestVote::new(self.difference(scores, pair), tie_odds);
+            let honest = at.vote(self.pairs.left[pair], self.pairs.right[pair]);
             let share = |honest: f64, lapse: f64| {
                 let honest = (1.0 - lapse_rate) * honest;
                 if lapse > 0.0 { honest / (honest + lapse) } else { 1.0 }
@@ -175,11 +172,12 @@ impl<'a> PairCounts<'a> {
             true => votes * ((1.0 - lapse_rate) * honest + lapse).ln(),
             false => 0.0,
         };
+        let at = HonestVotes::new(scores, tie_odds);
         let tasks = self.votes.par_chunks(PAIRS_PER_TASK).enumerate();
         let [sum] = sum_tasks(tasks, |(task, votes)| {
             let of_pair = |(k, votes): (usize, &Outcomes)| {
-                let d = self.difference(scores, task * PAIRS_PER_TASK + k);
-                let honest = HonestVote::new(d, tie_odds);
+                let pair = task * PAIRS_PER_TASK + k;
+                let honest = at.vote(self.pairs.left[pair], self.pairs.right[pair]);
                 log(votes.win, honest.win, lapse.win)
                     + log(votes.loss, honest.loss, lapse.loss)
                     + log(votes.tie, honest.tie, lapse.tie)
@@ -193,21 +191,72 @@ impl<'a> PairCounts<'a> {
     pub(super) fn by_group(
         &self,
         graph: &ComparisonGraph,
-        value: impl Fn(f64) -> f64,
+        value: impl Fn(f64) -> f64 + Sync,
         outcomes: &[Outcomes],
     ) -> Vec<f64> {
-        let groups = graph.groups();
+        let (groups, first_group) = (graph.groups(), &self.pairs.first_group);
         let mut values = vec![0.0; groups.len()];
-        for (range, outcomes) in self.pairs.first_group.windows(2).zip(outcomes) {
-            let range = range[0] as usize..range[1] as usize;
-            for (out, &y) in values[range.clone()].iter_mut().zip(&groups.y[range]) {
-                *out = value(match y {
-                    y if y > 0.0 => outcomes.win,
-                    y if y < 0.0 => outcomes.loss,
-                    _ => outcomes.tie,
-                });
-            }
+        let mut rest = &mut values[..];
+        let mut tasks = Vec::with_capacity(outcomes.len().div_ceil(PAIRS_PER_TASK));
+        for start in (0..outcomes.len()).step_by(PAIRS_PER_TASK) {
+            let end = outcomes.len().min(start + PAIRS_PER_TASK);
+            let (own, after) = rest.split_at_mut((first_group[end] - first_group[start]) as usize);
+            tasks.push((start..end, own));
+            rest = after;
         }
+        tasks.into_par_iter().for_each(|(pairs, values)| {
+            let first = first_group[pairs.start] as usize;
+            for p in pairs {
+                for g in first_group[p] as usize..first_group[p + 1] as usize {
+                    values[g - first] = value(match groups.y[g] {
+                        y if y > 0.0 => outcomes[p].win,
+                        y if y < 0.0 => outcomes[p].loss,
+                        _ => outcomes[p].tie,
+                    });
+                }
+            }
+        });
         values
+    }
+}
+
+/// For |score| up to this, products of four square roots of odds are finite.
+const MAX_EXP_SCORE: f64 = 300.0;
+
+/// Honest votes at given scores. Exponentials are those of the items, so that a pair takes none.
+#[derive(Debug)]
+pub(super) struct HonestVotes<'a> {
+    scores: &'a [f64],
+    tie_odds: f64,
+    /// √e^θ; empty if products of these could overflow.
+    half_odds: Vec<f64>,
+}
+
+impl<'a> HonestVotes<'a> {
+    pub(super) fn new(scores: &'a [f64], tie_odds: f64) -> Self {
+        let is_finite = scores.iter().all(|score| score.abs() < MAX_EXP_SCORE);
+        let half_odds = match is_finite {
+            true => scores.iter().map(|score| (0.5 * score).exp()).collect(),
+            false => Vec::new(),
+        };
+        Self { scores, tie_odds, half_odds }
+    }
+
+    /// √e^θ of each item; none if products of these could overflow.
+    pub(super) fn half_odds(&self) -> Option<&[f64]> {
+        (self.half_odds.len() == self.scores.len()).then_some(&self.half_odds)
+    }
+
+    /// A vote on these items.
+    #[inline]
+    pub(super) fn vote(&self, left: u32, right: u32) -> HonestVote {
+        let (i, j) = (left as usize, right as usize);
+        match self.half_odds() {
+            Some(half_odds) => {
+                let half_sum = 0.5 * (self.scores[i] + self.scores[j]);
+                HonestVote::from_half_odds(half_odds[i], half_odds[j], half_sum, self.tie_odds)
+            }
+            None => HonestVote::new(self.scores[i] - self.scores[j], self.tie_odds),
+        }
     }
 }

@@ -5,11 +5,8 @@
 
 use rayon::prelude::*;
 
-use super::pair_counts::{HonestVote, PairCounts};
+use super::pair_counts::{HonestVote, HonestVotes, PairCounts};
 use super::prior::{EndSums, GraphPrior, pair_parts};
-
-/// For |score| up to this, products of four square roots of odds are finite.
-const MAX_EXP_SCORE: f64 = 300.0;
 
 /// What a pass returns about the pairs of this process, with all votes as honest.
 #[derive(Debug, Clone, Default)]
@@ -28,6 +25,8 @@ pub(crate) struct PairPass {
     pub(crate) squares: f64,
     pub(crate) ties: f64,
     pub(crate) expected_ties: f64,
+    /// Σ votes · P(tie) (1 − P(tie)).
+    pub(crate) tie_information: f64,
 }
 
 /// Whether a pass computes the log-likelihood: logarithms take half of its time.
@@ -46,20 +45,20 @@ impl PairCounts<'_> {
         tie_odds: f64,
         needs_value: NeedsValue,
     ) -> PairPass {
-        let is_finite = scores.iter().all(|score| score.abs() < MAX_EXP_SCORE);
-        let half_odds: Vec<f64> = match is_finite {
-            true => scores.iter().map(|score| (0.5 * score).exp()).collect(),
-            false => Vec::new(),
-        };
-        match (is_finite, needs_value) {
-            (true, NeedsValue::Yes) => self.pass_with::<true>(prior, scores, tie_odds, |i, j| {
-                let half_sum = 0.5 * (scores[i] + scores[j]);
-                HonestVote::from_half_odds(half_odds[i], half_odds[j], half_sum, tie_odds)
-            }),
-            (true, NeedsValue::No) => self.pass_with::<false>(prior, scores, tie_odds, |i, j| {
-                HonestVote::from_half_odds(half_odds[i], half_odds[j], 0.0, tie_odds)
-            }),
-            (false, _) => self.pass_with::<true>(prior, scores, tie_odds, |i, j| {
+        let at = HonestVotes::new(scores, tie_odds);
+        match (at.half_odds(), needs_value) {
+            (Some(half_odds), NeedsValue::No) => {
+                self.pass_with::<false>(prior, scores, tie_odds, |i, j| {
+                    HonestVote::from_half_odds(half_odds[i], half_odds[j], 0.0, tie_odds)
+                })
+            }
+            (Some(half_odds), NeedsValue::Yes) => {
+                self.pass_with::<true>(prior, scores, tie_odds, |i, j| {
+                    let half_sum = 0.5 * (scores[i] + scores[j]);
+                    HonestVote::from_half_odds(half_odds[i], half_odds[j], half_sum, tie_odds)
+                })
+            }
+            (None, _) => self.pass_with::<true>(prior, scores, tie_odds, |i, j| {
                 HonestVote::new(scores[i] - scores[j], tie_odds)
             }),
         }
@@ -86,31 +85,44 @@ impl PairCounts<'_> {
         }
         let run = |(range, information): (std::ops::Range<usize>, &mut [f32])| {
             let mut ends = EndSums::<3>::new(items, pairs, range.clone());
-            let mut sums = [0.0; 4];
-            for (p, information) in range.zip(information) {
+            let mut sums = [0.0; 5];
+            // Sums of the left item, which is the same for a run of pairs, and never a right item meanwhile.
+            let mut left = pairs.left.get(range.start).map_or(0, |&left| left as usize);
+            let mut own_sums = [0.0; 3];
+            for (p, information) in range.zip(&mut *information) {
                 let (i, j) = (pairs.left[p] as usize, pairs.right[p] as usize);
+                if i != left {
+                    ends.replace(left, own_sums);
+                    (left, own_sums) = (i, ends.of(i));
+                }
                 let (votes, honest) = (self.votes[p], honest_vote(i, j));
                 let (d, total) = (scores[i] - scores[j], votes.total());
                 let gradient = votes.win + 0.5 * votes.tie - total * honest.expected();
                 let own = total * honest.variance();
                 let pull = prior.weights[p] * d;
                 *information = own as f32;
-                ends.add(i, j, [(gradient, -gradient), (pull, -pull), (own, own)]);
+                own_sums = [own_sums[0] + gradient, own_sums[1] + pull, own_sums[2] + own];
+                ends.add_one(j, [-gradient, -pull, own]);
                 if HAS_VALUE {
                     sums[0] += 0.5 * d * (votes.win - votes.loss) + votes.tie * log_tie_odds
                         - total * honest.log_total;
                 }
                 sums[1] += pull * d;
                 sums[2] += votes.tie;
-                sums[3] += total * honest.tie;
+                let ties = total * honest.tie;
+                sums[3] += ties;
+                sums[4] += ties * (1.0 - honest.tie);
+            }
+            if !information.is_empty() {
+                ends.replace(left, own_sums);
             }
             (ends, sums)
         };
         let parts: Vec<_> = tasks.into_par_iter().with_max_len(1).map(run).collect();
-        let (ends, sums): (Vec<_>, Vec<[f64; 4]>) = parts.into_iter().unzip();
+        let (ends, sums): (Vec<_>, Vec<[f64; 5]>) = parts.into_iter().unzip();
         let [gradient, pull, information] = EndSums::total(items, &ends);
-        let [log_likelihood, squares, ties, expected_ties] =
-            sums.iter().fold([0.0; 4], |a, b| std::array::from_fn(|k| a[k] + b[k]));
+        let [log_likelihood, squares, ties, expected_ties, tie_information] =
+            sums.iter().fold([0.0; 5], |a, b| std::array::from_fn(|k| a[k] + b[k]));
         PairPass {
             gradient,
             pull,
@@ -120,6 +132,7 @@ impl PairCounts<'_> {
             squares,
             ties,
             expected_ties,
+            tie_information,
         }
     }
 }

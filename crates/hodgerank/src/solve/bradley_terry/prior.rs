@@ -140,6 +140,25 @@ impl<const K: usize> EndSums<K> {
         (0..K).for_each(|k| sums[k] += values[k].1);
     }
 
+    /// Adds values for one item.
+    #[inline]
+    pub(crate) fn add_one(&mut self, item: usize, values: [f64; K]) {
+        let sums = &mut self.sums[item - self.first];
+        (0..K).for_each(|k| sums[k] += values[k]);
+    }
+
+    /// The sums of one item so far.
+    #[inline]
+    pub(crate) fn of(&self, item: usize) -> [f64; K] {
+        self.sums[item - self.first]
+    }
+
+    /// Replaces the sums of one item.
+    #[inline]
+    pub(crate) fn replace(&mut self, item: usize, sums: [f64; K]) {
+        self.sums[item - self.first] = sums;
+    }
+
     /// The sums of all parts, added up in their order.
     pub(crate) fn total(items: usize, parts: &[Self]) -> [Vec<f64>; K] {
         let mut total = vec![[0.0; K]; items];

@@ -9,14 +9,18 @@
 //! Whether b is in the model is decided by its score statistic where b = 0: the gain g² / (2 I), g the
 //! slope along b and I its Schur complement, the information about b that the scores leave.
 
+use rayon::prelude::*;
+
 use super::newton::{
     LARGE_TOLERANCE, MAX_CHANGE, MAX_HALVINGS, MAX_STEPS, MIN_WEIGHT, Newton, NewtonRun, ROUNDING,
     SOLVE_TOLERANCE, TOLERANCE,
 };
-use super::sided_counts::{SidedCounts, SidedSlope, SidedSums, VoteModel};
+use super::pair_counts::{HonestVotes, Outcomes, PAIRS_PER_TASK, PairCounts};
+use super::sided_counts::{SidedCounts, SidedSlope, SidedSums, VoteModel, split};
 use super::{MAX_LAPSE_RATE, select};
 use crate::error::Result;
-use crate::numeric::{dot, largest_magnitude};
+use crate::graph::PairSides;
+use crate::numeric::{dot, largest_magnitude, sum_tasks};
 use crate::select::lapse::Lapse;
 
 /// Gain of the log-likelihood for which b enters the model: a test at a level of about 0.002.
@@ -75,19 +79,49 @@ struct BorderedSystem {
 
 impl Newton<'_> {
     /// The gain of the log-likelihood by an advantage of the left side, at the scores of maximum
-    /// likelihood without one: an estimate without a search.
+    /// likelihood without one: an estimate without a search. 0 if sides say nothing: every vote prefers the
+    /// item on the same side, as in a file that lists winners first. Collective.
     pub(super) fn side_gain(
         &mut self,
-        counts: &SidedCounts<'_>,
+        counts: &PairCounts<'_>,
+        known: &[PairSides],
         tie_odds: f64,
         prior: f64,
     ) -> Result<f64> {
-        let model = VoteModel { advantage: 0.0, tie_odds, lapse_rate: 0.0 };
-        let mut slopes = Vec::new();
-        let (sums, _) = self.sided_sums(counts, &model, prior, &mut slopes);
-        let found = self.bordered(&slopes, &sums, &model, prior, Rate::Fixed)?;
-        let (slope, information) = (found.slopes[0], found.information[0]);
-        let is_identified = information > MIN_IDENTIFIED * sums.side_information;
+        let (pairs, at) = (self.graph.pairs(), HonestVotes::new(&self.scores, tie_odds));
+        // The information of each pair, and that of votes with its first item on the left less that of others.
+        let mut of_pairs = vec![[0.0; 2]; known.len()];
+        let tasks = of_pairs.par_chunks_mut(PAIRS_PER_TASK).enumerate();
+        let mut sums = sum_tasks(tasks, |(task, of_pairs)| {
+            let [mut preferred, mut other, mut gradient, mut information] = [0.0; 4];
+            for (k, of_pair) in of_pairs.iter_mut().enumerate() {
+                let p = task * PAIRS_PER_TASK + k;
+                let [first, second] = split((&counts.votes[p], &known[p]));
+                let vote = at.vote(pairs.left[p], pairs.right[p]);
+                let (mean, variance) = (vote.expected(), vote.variance());
+                let slope = |votes: &Outcomes| votes.win + 0.5 * votes.tie - votes.total() * mean;
+                let (own, others) = (first.total() * variance, second.total() * variance);
+                *of_pair = [own + others, own - others];
+                preferred += first.win + second.loss;
+                other += first.loss + second.win;
+                gradient += slope(&first) - slope(&second);
+                information += own + others;
+            }
+            [preferred, other, gradient, information]
+        });
+        self.communicator().sum(&mut sums);
+        let [preferred, other, slope, all] = sums;
+        if preferred == 0.0 || other == 0.0 {
+            return Ok(0.0);
+        }
+        let mut column = self.sum_pairs(|p| (of_pairs[p][1], -of_pairs[p][1]));
+        self.communicator().sum(&mut column);
+        let omega = &self.prior.weights;
+        let weight = |p: usize| (of_pairs[p][0] + prior * omega[p]).max(MIN_WEIGHT);
+        // At these scores the slopes along all scores are zero.
+        let solution = self.system.solve(weight, &column, SOLVE_TOLERANCE, true)?;
+        let information = all + prior - dot(&column, &solution);
+        let is_identified = information > MIN_IDENTIFIED * all;
         Ok(if is_identified { slope * slope / (2.0 * information) } else { 0.0 })
     }
 

@@ -169,7 +169,7 @@ fn slopes_are_those_of_finite_differences() {
     let votes = votes(400, 0.4, 0.5, 0.1, 4);
     let graph = sided_graph(&votes);
     let counts = PairCounts::new(&graph);
-    let sided = SidedCounts::new(&graph, &counts, graph.sides().unwrap()).unwrap();
+    let sided = SidedCounts::new(&counts, &graph.sides().unwrap().of_pairs(graph.pairs()));
     let start: Vec<f64> = (0..ITEMS as u32).map(|item| 0.7 * truth(item) + 0.1).collect();
     for lapse_rate in [0.0, 0.2] {
         let model = VoteModel { advantage: 0.3, tie_odds: 0.6, lapse_rate };

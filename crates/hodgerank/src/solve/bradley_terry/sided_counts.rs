@@ -12,7 +12,7 @@
 use rayon::prelude::*;
 
 use super::pair_counts::{HonestVote, Outcomes, PAIRS_PER_TASK, PairCounts};
-use crate::graph::{ComparisonGraph, PairSides, Pairs, SideCounts};
+use crate::graph::{PairSides, Pairs};
 use crate::numeric::sum_tasks;
 
 /// The sign of the advantage of a pair's first item: on the left, and on the right.
@@ -177,32 +177,21 @@ impl VoteModel {
     }
 }
 
+/// The votes of a pair with its first item on the left, and with its second one there.
+pub(super) fn split((all, known): (&Outcomes, &PairSides)) -> [Outcomes; 2] {
+    // Never negative, even if the sides are those of other votes.
+    let win = known.won_left.min(all.win);
+    let loss = (all.loss - known.lost_right).max(0.0);
+    let tie = known.tied_left.min(all.tie);
+    let second = Outcomes { win: all.win - win, loss: all.loss - loss, tie: all.tie - tie };
+    [Outcomes { win, loss, tie }, second]
+}
+
 impl<'a> SidedCounts<'a> {
-    /// The votes of a graph by side; none if sides say nothing: every vote prefers the item on the same
-    /// side, as in a file that lists winners first. Collective.
-    pub(super) fn new(
-        graph: &'a ComparisonGraph,
-        counts: &PairCounts<'a>,
-        sides: &SideCounts,
-    ) -> Option<Self> {
-        let split = |(all, known): (&Outcomes, PairSides)| {
-            // Never negative, even if the sides are those of other votes.
-            let win = known.won_left.min(all.win);
-            let loss = (all.loss - known.lost_right).max(0.0);
-            let tie = known.tied_left.min(all.tie);
-            let second = Outcomes { win: all.win - win, loss: all.loss - loss, tie: all.tie - tie };
-            [Outcomes { win, loss, tie }, second]
-        };
-        let known = sides.of_pairs(counts.pairs);
-        let votes: Vec<[Outcomes; 2]> = counts.votes.par_iter().zip(known).map(split).collect();
-        let mut by_side = sum_tasks(votes.par_chunks(PAIRS_PER_TASK), |votes| {
-            votes.iter().fold([0.0; 2], |sum, [first, second]| {
-                [sum[0] + first.win + second.loss, sum[1] + first.loss + second.win]
-            })
-        });
-        graph.communicator().sum(&mut by_side);
-        let found = Self { pairs: counts.pairs, votes, tie_share: counts.tie_share };
-        (by_side[0] > 0.0 && by_side[1] > 0.0).then_some(found)
+    /// The votes of each pair by side.
+    pub(super) fn new(counts: &PairCounts<'a>, known: &[PairSides]) -> Self {
+        let votes = counts.votes.par_iter().zip(known).map(split).collect();
+        Self { pairs: counts.pairs, votes, tie_share: counts.tie_share }
     }
 
     /// The same pairs with each number of votes multiplied by a weight.

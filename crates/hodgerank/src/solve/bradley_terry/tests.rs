@@ -53,6 +53,26 @@ fn without_prior_and_lapses_it_is_the_maximum_likelihood() {
 }
 
 #[test]
+fn ties_are_as_many_as_expected() {
+    let (mut votes, _) = simulated(4000, 0.0, 3);
+    votes.iter_mut().step_by(4).for_each(|vote| vote.y = 0.0);
+    let graph = graph_of(20, &votes);
+    let found = solve(&graph, &plain()).unwrap();
+    assert_eq!(found.solution.status, Status::Solved);
+    // At the maximum as many ties are expected as there are.
+    let counts = PairCounts::new(&graph);
+    let (scores, tie_odds) = (&found.solution.scores, found.estimates.tie_odds);
+    let pass = counts.pass(&GraphPrior::new(&graph), scores, tie_odds, NeedsValue::No);
+    assert!((pass.ties - pass.expected_ties).abs() < 1e-6 * pass.ties, "{pass:?}");
+    let at = |tie_odds: f64| {
+        counts.pass(&GraphPrior::new(&graph), scores, tie_odds, NeedsValue::No).expected_ties
+    };
+    let h = 1e-5;
+    let slope = (at(tie_odds * f64::exp(h)) - at(tie_odds * f64::exp(-h))) / (2.0 * h);
+    assert!((pass.tie_information - slope).abs() < 1e-6 * slope, "{slope} {pass:?}");
+}
+
+#[test]
 fn slopes_are_those_of_finite_differences() {
     let votes = [
         Comparison::new(0, 1, 1.0).with_count(5),

@@ -81,8 +81,8 @@ impl PairBlock {
         of_side(self.wins[k], self.p[k]) + of_side(self.losses[k], self.q[k])
     }
 
-    /// Computes the columns of the block and adds its sums to `totals`.
-    pub(super) fn evaluate(&mut self, rate: f64, totals: &mut LaneTotals) {
+    /// Computes the columns of the block and adds its sums to `totals`; log P only if `HAS_VALUE`.
+    pub(super) fn evaluate<const HAS_VALUE: bool>(&mut self, rate: f64, totals: &mut LaneTotals) {
         let (min_t, max_t) = ((-MAX_DISTANCE).exp(), MAX_DISTANCE.exp());
         let share = 1.0 - 2.0 * rate;
         let Self { t, wins, losses, gradient, cross, degree, p, q } = self;
@@ -104,11 +104,13 @@ impl PairBlock {
                 degree[k] = information * slope * slope;
                 totals.rate_gradient[lane] += tilt * pull;
                 totals.rate_information[lane] += information * tilt * tilt;
-                totals.product[lane] *= power(p_k, wins) * power(q_k, losses);
-                (p[k], q[k]) = (p_k, q_k);
+                if HAS_VALUE {
+                    totals.product[lane] *= power(p_k, wins) * power(q_k, losses);
+                    (p[k], q[k]) = (p_k, q_k);
+                }
             }
         }
-        if totals.product.iter().any(|&product| product < MIN_PRODUCT) {
+        if HAS_VALUE && totals.product.iter().any(|&product| product < MIN_PRODUCT) {
             totals.take_logarithms();
         }
     }
