@@ -11,8 +11,7 @@
 //! those of [`super::conjugate_gradient`]. Sums over items are in double precision and in an order
 //! that does not depend on the number of threads.
 //!
-//! Cost: 32 bytes for each item and column. On a million items with ten million pairs an iteration of
-//! 16 columns takes about as long as three of one column.
+//! Cost: 32 bytes for each item and column; an iteration reads the matrix once for all columns.
 //!
 //! Failure modes: as those of conjugate gradients. A column whose residual is not halved by a
 //! restart, because single precision is too coarse for the matrix, is solved by itself.
