@@ -10,7 +10,7 @@ mod sums;
 mod vectors;
 
 pub(crate) use conjugate_gradients::{
-    ConjugateGradientSystem, ConjugateGradientVectors, conjugate_gradients,
+    ConjugateGradientRun, ConjugateGradientSystem, ConjugateGradientVectors, conjugate_gradients,
 };
 pub(crate) use disjoint_sets::DisjointSets;
 pub(crate) use double_double::DoubleDouble;

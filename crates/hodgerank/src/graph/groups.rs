@@ -57,8 +57,8 @@ impl Groups {
                 keyed.push(((left, right, order_bits(y)), vote, count));
             }
         }
-        keyed.sort_unstable();
-        let mut groups = Self::default();
+        let keyed = sorted(items, keyed);
+        let mut groups = Self::with_capacity(keyed.len());
         let mut group_of = vec![None; votes.len()];
         let mut last = None;
         for (key, vote, count) in keyed {
@@ -200,6 +200,49 @@ impl Groups {
             y: Vec::with_capacity(groups),
             weight: Vec::with_capacity(groups),
         }
+    }
+}
+
+/// A vote: its key, index and count.
+type KeyedVote = (GroupKey, usize, u64);
+
+/// Sorts votes by key, then by index. They come by ascending index.
+///
+/// Two stable counting sorts by item, whose cost is proportional to votes and items; what remains is to
+/// sort the few votes on each pair.
+fn sorted(items: usize, mut votes: Vec<KeyedVote>) -> Vec<KeyedVote> {
+    if items > MAX_ITEMS_PER_VOTE * votes.len() {
+        votes.sort_unstable();
+        return votes;
+    }
+    let mut other = votes.clone();
+    counting_sort(items, &votes, &mut other, |&((_, right, _), ..)| right as usize);
+    counting_sort(items, &other, &mut votes, |&((left, ..), ..)| left as usize);
+    for pair in votes.chunk_by_mut(|a, b| (a.0.0, a.0.1) == (b.0.0, b.0.1)) {
+        pair.sort_by_key(|&((.., bits), ..)| bits);
+    }
+    votes
+}
+
+/// Items per vote above which counting sorts are not worth their tables.
+const MAX_ITEMS_PER_VOTE: usize = 4;
+
+/// Writes `votes` to `out`, sorted by item; votes with the same item keep their order.
+fn counting_sort(
+    items: usize,
+    votes: &[KeyedVote],
+    out: &mut [KeyedVote],
+    item: impl Fn(&KeyedVote) -> usize,
+) {
+    let mut next = vec![0; items + 1];
+    votes.iter().for_each(|vote| next[item(vote) + 1] += 1);
+    for i in 0..items {
+        next[i + 1] += next[i];
+    }
+    for vote in votes {
+        let at: &mut usize = &mut next[item(vote)];
+        out[*at] = *vote;
+        *at += 1;
     }
 }
 

@@ -12,7 +12,7 @@
 //!
 //! | knots | algorithm | cost |
 //! |---|---|---|
-//! | [`Knots::Grid`] | damped semismooth Newton at each λ, warm-started from the previous λ | a few passes over the groups per λ |
+//! | [`Knots::Grid`] | damped semismooth Newton at each λ, started from where earlier λ predict the solution | one look at each group for several λ, and a few dozen passes over the inliers per λ |
 //! | [`Knots::Exact`] | homotopy from knot to knot | groups + n² per knot, 8n² bytes |
 //!
 //! The path starts at λ_max = max|r| of the least-squares scores, above which there are no outliers.
@@ -38,12 +38,14 @@
 //! | XᵀWψ(r) | `negative_gradient`, the negative gradient of F |
 
 mod grid;
+mod history;
 mod homotopy;
 mod inlier_inverse;
 mod newton;
 mod newton_system;
 mod options;
 mod pass;
+mod pass_chunk;
 mod sampled_factor;
 
 pub use options::{HuberLassoOptions, Knots};
@@ -76,7 +78,8 @@ pub fn compute_path(
     stop: StopAt,
 ) -> Result<Path> {
     options.validate()?;
-    let theta = least_squares(graph, options.backend)?;
+    let newton = newton_at_least_squares(graph, options.backend)?;
+    let theta = newton.theta.clone();
     let lambda_max = largest_residual(graph, &theta);
     let recorder =
         Recorder::for_graph(graph, Parameter::Lambda, Interpolation::Linear, lambda_max, &theta);
@@ -95,7 +98,7 @@ pub fn compute_path(
                 StopAt::End | StopAt::FlaggedOrEnd(_) => None,
             };
             let lambdas = lambdas.chain(beyond.into_iter().flatten());
-            grid::compute_path(graph, &theta, lambda_max, lambdas, recorder, stop, options)
+            grid::compute_path(graph, newton, lambda_max, lambdas, recorder, stop, options)
         }
         Knots::Exact { max_knots } => {
             homotopy::compute_path(graph, &theta, lambda_max, max_knots, recorder, stop)
@@ -159,14 +162,13 @@ pub fn solve_at(
         let (value, expected) = (lambda.to_string(), "a finite number above 0");
         return Err(Error::BadOption { option: "lambda", value, expected });
     }
-    let start = match warm {
+    let mut newton = match warm {
         Some(scores) => {
             assert_eq!(scores.len(), graph.items(), "one score for each item");
-            scores.to_vec()
+            Newton::new(graph, scores, options.backend)
         }
-        None => least_squares(graph, options.backend)?,
+        None => newton_at_least_squares(graph, options.backend)?,
     };
-    let mut newton = Newton::new(graph, &start, options.backend);
     let result =
         newton.minimise_with_continuation(lambda, options.tolerance, options.max_iterations);
     let status = if result.converged { Status::Solved } else { Status::IterationLimit };
@@ -200,6 +202,19 @@ pub fn outliers(graph: &ComparisonGraph, scores: &[f64], lambda: f64) -> Vec<f64
 pub fn objective(graph: &ComparisonGraph, scores: &[f64], lambda: f64) -> f64 {
     assert_eq!(scores.len(), graph.items(), "one score for each item");
     graph.communicator().sum_scalar(pass::objective(graph.groups(), scores, lambda))
+}
+
+/// Newton's method at the least-squares scores.
+///
+/// On well-connected graphs Newton's own linear solver finds them in a few steps. Otherwise they come
+/// from [`l2`], which bounds errors, not only residuals.
+fn newton_at_least_squares(graph: &ComparisonGraph, backend: BackendChoice) -> Result<Newton<'_>> {
+    let mut newton = Newton::new(graph, &vec![0.0; graph.items()], backend);
+    let own = backend == BackendChoice::Auto && graph.communicator().is_single_process();
+    if !(own && newton.solve_least_squares()) {
+        newton.theta = least_squares(graph, backend)?;
+    }
+    Ok(newton)
 }
 
 fn least_squares(graph: &ComparisonGraph, backend: BackendChoice) -> Result<Vec<f64>> {

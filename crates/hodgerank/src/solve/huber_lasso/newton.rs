@@ -39,6 +39,14 @@ const CONTINUATION_TOLERANCE: f64 = 1e-3;
 /// entry that is accepted in the end.
 const SOLVE_TARGET_RATIO: f64 = 0.3;
 
+/// λ of the least-squares problem relative to the largest |y|, and largest accepted gradient entry
+/// relative to that times the largest degree.
+const LEAST_SQUARES_LAMBDA: f64 = 16.0;
+const LEAST_SQUARES_TOLERANCE: f64 = 2e-15;
+/// Relative residual of one linear system of the least-squares problem, and maximum number of systems.
+const LEAST_SQUARES_FORCING: f64 = 1e-8;
+const MAX_LEAST_SQUARES_STEPS: usize = 4;
+
 /// Newton steps that do not halve the smallest gradient after which rounding errors are the reason.
 const MAX_STALLED_STEPS: usize = 40;
 
@@ -102,6 +110,40 @@ impl<'a> Newton<'a> {
 
     pub(super) fn backend(&self) -> Backend {
         self.system.backend()
+    }
+
+    /// Moves θ to the least-squares scores. Returns false, with an arbitrary θ, if the system is not so
+    /// well conditioned that small residuals guarantee small errors, or if sums overflow.
+    pub(super) fn solve_least_squares(&mut self) -> bool {
+        // All votes are inliers at any θ that the iteration visits.
+        let lambda = LEAST_SQUARES_LAMBDA * self.max_abs_y;
+        let goal = LEAST_SQUARES_TOLERANCE * self.max_degree * self.max_abs_y;
+        if !lambda.is_finite() {
+            return false;
+        }
+        self.theta.fill(0.0);
+        self.evaluate(lambda);
+        let mut violation = largest_magnitude(&self.negative_gradient);
+        for _ in 0..MAX_LEAST_SQUARES_STEPS {
+            if violation <= goal || !violation.is_finite() {
+                break;
+            }
+            let target = (LEAST_SQUARES_FORCING * violation).max(SOLVE_TARGET_RATIO * goal);
+            let Self { pass, system, negative_gradient, delta, .. } = self;
+            system.solve(pass, MIN_DAMPING, negative_gradient, target, delta);
+            self.theta.iter_mut().zip(&self.delta).for_each(|(theta, delta)| *theta += delta);
+            self.evaluate(lambda);
+            violation = largest_magnitude(&self.negative_gradient);
+        }
+        self.graph.components().centre(&mut self.theta);
+        violation <= goal
+            && self.system.is_well_conditioned()
+            && self.pass.count_inliers() == self.graph.groups().len()
+    }
+
+    /// Makes later results independent of the evaluations so far, to the last bit.
+    pub(super) fn forget_evaluations(&mut self) {
+        self.pass.restart();
     }
 
     /// Moves θ to a minimiser of F for this λ.

@@ -10,8 +10,9 @@
 //! | conjugate gradients with diagonal preconditioner | otherwise | inliers × iterations |
 //! | conjugate gradients with [`SampledFactor`] | if the former needs too many iterations | the same, with twice the cost per iteration |
 //!
-//! The last one is needed for meshes and for small λ, when little more than a spanning tree of inliers
-//! is left. A factor is reused for later λ as long as few iterations suffice. If several processes
+//! The last one is needed for meshes, and for sparse graphs of inliers with long chains. A factor takes as
+//! long as a hundred or two hundred iterations with the diagonal, so it is computed only after as many
+//! iterations in excess of a good number, and reused for later λ in the same way. If several processes
 //! share the votes, none has all inliers, and only the diagonal preconditioner is available.
 
 use super::pass::Pass;
@@ -20,7 +21,8 @@ use crate::communicator::{StateReader, StateWriter};
 use crate::error::Result;
 use crate::laplacian::Backend;
 use crate::numeric::{
-    ConjugateGradientSystem, ConjugateGradientVectors, conjugate_gradients, dot, largest_magnitude,
+    ConjugateGradientRun, ConjugateGradientSystem, ConjugateGradientVectors, conjugate_gradients,
+    dot, largest_magnitude,
 };
 
 /// Maximum number of items for dense Cholesky. For more items the implementation in a library would be
@@ -33,10 +35,15 @@ const MAX_INLIER_CHANGE: f64 = 0.03;
 const MIN_DIAGONAL_RATIO: f64 = 1e-3;
 /// Conjugate-gradient steps after which a direction is used as it is.
 const MAX_STEPS: usize = 300;
-/// Steps with the diagonal preconditioner after which a factor is computed.
-const MAX_DIAGONAL_STEPS: usize = 20;
-/// Steps with the factor of an earlier system after which a new factor is computed.
-const MAX_REUSED_FACTOR_STEPS: usize = 15;
+/// Steps that a system may take with the diagonal preconditioner and with a factor, whose steps take
+/// three times as long. Further steps are excess steps.
+const GOOD_DIAGONAL_STEPS: usize = 40;
+const GOOD_FACTOR_STEPS: usize = 12;
+/// Excess steps, added up over systems, after which a factor is computed: with the diagonal
+/// preconditioner, and with the factor of an earlier system. A factor takes about as long as a hundred
+/// or two hundred steps with the diagonal.
+const MAX_DIAGONAL_EXCESS: usize = 150;
+const MAX_FACTOR_EXCESS: usize = 50;
 /// Relative growth of the number of inliers after which the diagonal preconditioner is tried again.
 const DIAGONAL_RETRY_GROWTH: f64 = 1.2;
 
@@ -50,7 +57,11 @@ pub(super) struct NewtonSystem {
 
 #[derive(Debug)]
 enum NewtonSolver {
-    Dense { factor: Vec<f64> },
+    /// With the version of the inliers and the damping of the factor.
+    Dense {
+        factor: Vec<f64>,
+        of: Option<(u64, f64)>,
+    },
     ConjugateGradient(Box<InlierCg>),
 }
 
@@ -64,6 +75,8 @@ struct InlierCg {
     factor: SampledFactor,
     /// Number of inliers when the factor was computed; `None` if the diagonal is in use.
     factor_inliers: Option<usize>,
+    /// Excess steps with the current preconditioner.
+    excess_steps: usize,
     r: Vec<f64>,
     z: Vec<f64>,
     p: Vec<f64>,
@@ -75,7 +88,7 @@ impl NewtonSystem {
     pub(super) fn new(degrees: Vec<f64>, dense: Option<bool>) -> Self {
         let n = degrees.len();
         let solver = if dense.unwrap_or(n <= MAX_DENSE_ITEMS) {
-            NewtonSolver::Dense { factor: vec![0.0; n * n] }
+            NewtonSolver::Dense { factor: vec![0.0; n * n], of: None }
         } else {
             NewtonSolver::ConjugateGradient(Box::new(InlierCg::new(n)))
         };
@@ -86,6 +99,16 @@ impl NewtonSystem {
         match self.solver {
             NewtonSolver::Dense { .. } => Backend::Dense,
             NewtonSolver::ConjugateGradient(_) => Backend::ConjugateGradient,
+        }
+    }
+
+    /// Whether the diagonal preconditioner or a dense factor has been enough so far.
+    pub(super) fn is_well_conditioned(&self) -> bool {
+        match &self.solver {
+            NewtonSolver::Dense { .. } => true,
+            NewtonSolver::ConjugateGradient(cg) => {
+                cg.factor_inliers.is_none() && cg.excess_steps == 0
+            }
         }
     }
 
@@ -116,9 +139,14 @@ impl NewtonSystem {
         delta: &mut [f64],
     ) {
         match &mut self.solver {
-            NewtonSolver::Dense { factor } => {
-                assemble(factor, pass, &self.degrees, damping);
-                cholesky(factor, b.len());
+            NewtonSolver::Dense { factor, of } => {
+                // All processes have to agree whether a factor can be reused.
+                let key = Some((pass.version(), damping));
+                if *of != key || !pass.communicator().is_single_process() {
+                    assemble(factor, pass, &self.degrees, damping);
+                    cholesky(factor, b.len());
+                    *of = key;
+                }
                 delta.copy_from_slice(b);
                 solve_cholesky(factor, delta);
             }
@@ -137,6 +165,7 @@ impl InlierCg {
             diagonal_inliers: usize::MAX,
             factor: SampledFactor::default(),
             factor_inliers: None,
+            excess_steps: 0,
             r: zeros(),
             z: zeros(),
             p: zeros(),
@@ -157,23 +186,32 @@ impl InlierCg {
     ) {
         let inliers = pass.count_inliers();
         let has_grown = |&before: &usize| inliers as f64 > DIAGONAL_RETRY_GROWTH * before as f64;
-        self.factor_inliers = self.factor_inliers.filter(|before| !has_grown(before));
+        if self.factor_inliers.as_ref().is_some_and(has_grown) {
+            self.factor_inliers = None;
+            self.excess_steps = 0;
+        }
         delta.fill(0.0);
         self.r.copy_from_slice(b);
-        let steps = match self.factor_inliers {
-            None => {
-                self.update_diagonal(pass, degrees, inliers);
-                if pass.communicator().is_single_process() { MAX_DIAGONAL_STEPS } else { MAX_STEPS }
-            }
-            Some(_) => MAX_REUSED_FACTOR_STEPS,
+        if self.factor_inliers.is_none() {
+            self.update_diagonal(pass, degrees, inliers);
+        }
+        if !pass.communicator().is_single_process() {
+            self.iterate(pass, damping, degrees, target, MAX_STEPS, delta);
+            return;
+        }
+        let (good_steps, max_excess) = match self.factor_inliers {
+            None => (GOOD_DIAGONAL_STEPS, MAX_DIAGONAL_EXCESS),
+            Some(_) => (GOOD_FACTOR_STEPS, MAX_FACTOR_EXCESS),
         };
-        if self.iterate(pass, damping, degrees, target, steps, delta)
-            || !pass.communicator().is_single_process()
-        {
+        let steps = good_steps + max_excess - self.excess_steps;
+        let run = self.iterate(pass, damping, degrees, target, steps, delta);
+        if run.is_finished {
+            self.excess_steps += run.iterations.saturating_sub(good_steps);
             return;
         }
         self.factor.refactor(pass, degrees, damping);
         self.factor_inliers = Some(inliers);
+        self.excess_steps = 0;
         self.iterate(pass, damping, degrees, target, MAX_STEPS, delta);
     }
 
@@ -190,8 +228,7 @@ impl InlierCg {
         }
     }
 
-    /// Preconditioned conjugate gradients from δ and its residual r. Returns false if `max_steps` is
-    /// reached.
+    /// Preconditioned conjugate gradients from δ and its residual r.
     fn iterate(
         &mut self,
         pass: &mut Pass<'_>,
@@ -200,13 +237,13 @@ impl InlierCg {
         target: f64,
         max_steps: usize,
         delta: &mut [f64],
-    ) -> bool {
+    ) -> ConjugateGradientRun {
         let Self { inverse_diagonal, factor, factor_inliers, r, z, p, q, .. } = self;
         let factor = factor_inliers.map(|_| factor);
         let mut system =
             DampedSystem { pass, damping, degrees, target, inverse_diagonal, factor, z };
         let vectors = ConjugateGradientVectors { x: delta, r, p, q };
-        conjugate_gradients(&mut system, vectors, max_steps).is_finished
+        conjugate_gradients(&mut system, vectors, max_steps)
     }
 }
 

@@ -1,57 +1,67 @@
-//! Passes over the groups: the Huber objective and its derivatives at θ.
+//! The votes at θ and λ: which groups are inliers, and the gradient of the Huber objective.
+//!
+//! Most evaluations do not look at every group. Consider a line θ(λ) that the path is expected to follow
+//! for a while. A full look computes for each group its slack: the smallest distance between |r| and λ
+//! along this line. At another θ a group with slack s is on the same side of ±λ as on the line if
+//! max(θ − θ(λ)) − min(θ − θ(λ)) < s, so only groups with a small slack are looked at until this bound
+//! fails or λ leaves the line.
+//!
+//! The gradient needs the inliers, which are listed by left item, and s = XᵀW_O sign(r) of the outliers,
+//! which changes only with the groups that cross:
+//!
+//!   XᵀWψ(r) = XᵀW_I r + λs.
 //!
 //! Groups are divided into chunks that depend on the graph only, each with its own sums, and the sums
-//! are added in the order of the chunks: results do not depend on the number of threads. Groups are
-//! sorted by their left item, so in a run of groups with the same left item its sum stays in a
-//! register and only right items are written to memory. If several processes share the votes, the
-//! sums of a pass are added up over all of them.
+//! are added in the order of the chunks: results do not depend on the number of threads. If several
+//! processes share the votes, the sums are added up over all of them.
 
 use rayon::prelude::*;
 
+use super::pass_chunk::PassChunk;
 use crate::communicator::Communicator;
 use crate::graph::{ComparisonGraph, Groups};
-use crate::numeric::{add_parts, residual};
+use crate::numeric::add_parts;
 
 /// Minimum number of groups per chunk, and maximum number of chunks.
 const MIN_GROUPS_PER_CHUNK: usize = 1 << 14;
 const MAX_CHUNKS: usize = 16;
-
-/// Fraction of λ by which |r| of an inlier may exceed λ. With equal weights many residuals are ±λ up
-/// to rounding, and often only these groups connect an item to the others (see [`super`]).
-const INLIER_TOLERANCE: f64 = 1e-7;
-
-/// An entry of L_I. Newton's direction need not be exact, so seven digits are enough.
-#[derive(Debug, Clone, Copy, Default)]
-struct Inlier {
-    right: u32,
-    weight: f32,
-}
+/// Length of the line of a full look, as a fraction of λ: about four steps of the default grid.
+const LINE_LENGTH: f64 = 0.17;
+/// Slack below which a group is looked at in every evaluation, as a fraction of the length of the line:
+/// at first, and its limits.
+const FIRST_SLACK_RATIO: f64 = 0.25;
+const MIN_SLACK_RATIO: f64 = 0.02;
+const MAX_SLACK_RATIO: f64 = 2.0;
+/// Relative allowance for rounding errors in comparisons of slacks.
+const SLACK_MARGIN: f64 = 1e-6;
 
 /// The groups, and the inliers among them at the θ and λ of the last evaluation.
 #[derive(Debug)]
 pub(super) struct Pass<'a> {
     groups: &'a Groups,
     chunks: Vec<PassChunk>,
+    /// XᵀW_O sign(r) of this process.
+    outlier_signs: Vec<f64>,
+    /// The expected dθ/dλ.
+    slope: Vec<f64>,
+    line: Option<Line>,
+    /// θ at both ends of the line.
+    ends: Vec<[f64; 2]>,
+    slack_ratio: f64,
+    /// Number of evaluations that changed the inliers.
+    version: u64,
     communicator: &'a dyn Communicator,
 }
 
-#[derive(Debug)]
-struct PassChunk {
-    first: usize,
-    runs: Vec<LeftRun>,
-    /// As long as the chunk; the inliers come first, the rest is unused.
-    inliers: Vec<Inlier>,
-    /// The contribution of the chunk to a vector over the items.
-    sums: Vec<f64>,
-}
-
-/// Groups with the same left item.
+/// The line of the last full look.
 #[derive(Debug, Clone, Copy)]
-struct LeftRun {
-    left: u32,
-    /// End of its groups and of its inliers, relative to the start of the chunk.
-    end: u32,
-    inliers_end: u32,
+struct Line {
+    /// λ at both ends.
+    lambdas: [f64; 2],
+    /// Groups with at most this slack are looked at in every evaluation.
+    max_slack: f64,
+    /// The largest deviation from the line so far.
+    deviation: f64,
 }
 
 impl<'a> Pass<'a> {
@@ -61,53 +71,127 @@ impl<'a> Pass<'a> {
         // The sums of all chunks together are at most as long as the groups.
         let chunks = (m / MIN_GROUPS_PER_CHUNK).min(m / items.max(1)).clamp(1, MAX_CHUNKS);
         let boundary = |c: usize| m * c / chunks;
-        let chunk = |c: usize| PassChunk {
-            first: boundary(c),
-            runs: LeftRun::find_all(&groups.left[boundary(c)..boundary(c + 1)]),
-            inliers: vec![Inlier::default(); boundary(c + 1) - boundary(c)],
-            sums: vec![0.0; if chunks > 1 { items } else { 0 }],
+        let sums = if chunks > 1 { items } else { 0 };
+        let chunk = |c: usize| PassChunk::new(groups, boundary(c)..boundary(c + 1), sums);
+        let chunks = if chunks > 1 {
+            (0..chunks).into_par_iter().map(chunk).collect()
+        } else {
+            vec![chunk(0)]
         };
         Self {
             groups,
-            chunks: (0..chunks).map(chunk).collect(),
+            chunks,
+            outlier_signs: vec![0.0; items],
+            slope: vec![0.0; items],
+            line: None,
+            ends: vec![[0.0; 2]; items],
+            slack_ratio: FIRST_SLACK_RATIO,
+            version: 0,
             communicator: graph.communicator(),
         }
     }
 
+    /// Forgets all evaluations: later results depend on θ and λ alone, to the last bit.
+    pub(super) fn restart(&mut self) {
+        self.slope.fill(0.0);
+        self.line = None;
+        self.slack_ratio = FIRST_SLACK_RATIO;
+        self.outlier_signs.fill(0.0);
+        self.chunks.iter_mut().for_each(PassChunk::restart);
+    }
+
     /// Writes XᵀWψ(y − Xθ), the negative gradient of F, to `out`, and determines the inliers.
     pub(super) fn negative_gradient(&mut self, theta: &[f64], lambda: f64, out: &mut [f64]) {
-        let groups = self.groups;
-        self.sum(out, |chunk, sums| chunk.negative_gradient(groups, theta, lambda, sums));
+        self.look(theta, lambda);
+        self.sum_local(out, |chunk, sums| chunk.inlier_flows(theta, sums));
+        out.iter_mut().zip(&self.outlier_signs).for_each(|(out, sign)| *out += lambda * sign);
+        self.communicator.sum(out);
+    }
+
+    /// Tells that the path is expected to go from one point (λ, θ) to another.
+    pub(super) fn expect(&mut self, from: (f64, &[f64]), to: (f64, &[f64])) {
+        let change = to.0 - from.0;
+        for (slope, (from, to)) in self.slope.iter_mut().zip(from.1.iter().zip(to.1)) {
+            *slope = if change == 0.0 { 0.0 } else { (to - from) / change };
+        }
+    }
+
+    /// Looks at the groups that may have crossed ±λ, and updates inliers and outliers.
+    fn look(&mut self, theta: &[f64], lambda: f64) {
+        if self.is_near_line(theta, lambda) {
+            let groups = self.groups;
+            self.each_chunk(|chunk| chunk.look_again(groups, theta, lambda));
+        } else {
+            self.look_at_all(theta, lambda);
+        }
+        let mut changed = false;
+        for chunk in &mut self.chunks {
+            changed |= chunk.add_sign_changes(self.groups, &mut self.outlier_signs);
+        }
+        self.version += u64::from(changed);
+    }
+
+    /// Whether the last full look is valid at θ and λ.
+    fn is_near_line(&mut self, theta: &[f64], lambda: f64) -> bool {
+        let Some(line) = &mut self.line else { return false };
+        let [start, end] = line.lambdas;
+        if !(lambda <= start && lambda >= end) {
+            return false;
+        }
+        let fraction = if start > end { (start - lambda) / (start - end) } else { 0.0 };
+        let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
+        for (theta, [first, last]) in theta.iter().zip(&self.ends) {
+            let deviation = theta - (first + fraction * (last - first));
+            (low, high) = (low.min(deviation), high.max(deviation));
+        }
+        line.deviation = line.deviation.max(high - low);
+        line.deviation <= line.max_slack * (1.0 - SLACK_MARGIN)
+    }
+
+    /// A full look, from which a new line starts.
+    fn look_at_all(&mut self, theta: &[f64], lambda: f64) {
+        if let Some(Line { max_slack, deviation, .. }) = self.line {
+            // A short list is good, but only if full looks are rare.
+            let factor = match deviation / max_slack {
+                ratio if ratio > 1.0 => 2.0,
+                ratio if ratio < 0.25 => 0.5,
+                _ => 1.0,
+            };
+            self.slack_ratio = (factor * self.slack_ratio).clamp(MIN_SLACK_RATIO, MAX_SLACK_RATIO);
+        }
+        let length = LINE_LENGTH * lambda;
+        for (ends, (theta, slope)) in self.ends.iter_mut().zip(theta.iter().zip(&self.slope)) {
+            *ends = [*theta, theta - length * slope];
+        }
+        let max_slack = self.slack_ratio * length;
+        let lambdas = [lambda, lambda - length];
+        self.line = Some(Line { lambdas, max_slack, deviation: 0.0 });
+        let (groups, ends) = (self.groups, std::mem::take(&mut self.ends));
+        self.each_chunk(|chunk| chunk.look_at_all(groups, &ends, lambdas, max_slack));
+        self.ends = ends;
+    }
+
+    fn each_chunk(&mut self, work: impl Fn(&mut PassChunk) + Send + Sync) {
+        if let [chunk] = &mut self.chunks[..] {
+            work(chunk);
+        } else {
+            self.chunks.par_iter_mut().for_each(work);
+        }
+    }
+
+    /// A number that changes whenever the inliers of this process do.
+    pub(super) fn version(&self) -> u64 {
+        self.version
     }
 
     /// Writes L_I p to `out`.
     pub(super) fn inlier_laplacian(&mut self, p: &[f64], out: &mut [f64]) {
-        self.sum(out, |chunk, sums| {
-            chunk.for_each_inlier_run(|left, inliers| {
-                let (p_left, mut sum) = (p[left], 0.0);
-                for inlier in inliers {
-                    let right = inlier.right as usize;
-                    let flow = f64::from(inlier.weight) * (p_left - p[right]);
-                    sum += flow;
-                    sums[right] -= flow;
-                }
-                sums[left] += sum;
-            });
-        });
+        self.sum(out, |chunk, sums| chunk.inlier_laplacian(p, sums));
     }
 
     /// Writes the diagonal of L_I to `out`.
     pub(super) fn inlier_degrees(&mut self, out: &mut [f64]) {
-        self.sum(out, |chunk, sums| {
-            chunk.for_each_inlier_run(|left, inliers| {
-                let mut sum = 0.0;
-                for inlier in inliers {
-                    sum += f64::from(inlier.weight);
-                    sums[inlier.right as usize] += f64::from(inlier.weight);
-                }
-                sums[left] += sum;
-            });
-        });
+        self.sum(out, PassChunk::inlier_degrees);
     }
 
     pub(super) fn communicator(&self) -> &'a dyn Communicator {
@@ -116,29 +200,30 @@ impl<'a> Pass<'a> {
 
     /// Calls `visit` with left item, right item and weight of each inlier of this process.
     pub(super) fn for_each_inlier(&self, mut visit: impl FnMut(usize, usize, f64)) {
-        for chunk in &self.chunks {
-            chunk.for_each_inlier_run(|left, inliers| {
-                inliers.iter().for_each(|i| visit(left, i.right as usize, f64::from(i.weight)));
-            });
-        }
+        self.chunks.iter().for_each(|chunk| chunk.for_each_inlier(&mut visit));
     }
 
     /// Returns the number of inliers of all processes.
     pub(super) fn count_inliers(&self) -> usize {
-        let last = |chunk: &PassChunk| chunk.runs.last().map_or(0, |run| run.inliers_end as usize);
-        let local: usize = self.chunks.iter().map(last).sum();
+        let local: usize = self.chunks.iter().map(PassChunk::count_inliers).sum();
         self.communicator.sum_scalar(local as f64) as usize
     }
 
     /// Returns the groups of this process for which |r| > `limit` differs from `flagged`, each with its
-    /// residual, in ascending order.
-    pub(super) fn changes(&self, theta: &[f64], limit: f64, flagged: &[bool]) -> Vec<(u32, f64)> {
-        let in_chunk = |chunk: &PassChunk| chunk.changes(self.groups, theta, limit, flagged);
-        if let [chunk] = &self.chunks[..] {
-            return in_chunk(chunk);
+    /// residual, in no particular order and some of them twice. `limit` is above λ by at most the tolerance of inliers, and
+    /// `flagged` was updated after the last call.
+    pub(super) fn changes(
+        &mut self,
+        theta: &[f64],
+        limit: f64,
+        flagged: &[bool],
+    ) -> Vec<(u32, f64)> {
+        let groups = self.groups;
+        let mut found = Vec::new();
+        for chunk in &mut self.chunks {
+            chunk.changes(groups, theta, limit, flagged, &mut found);
         }
-        let found: Vec<Vec<_>> = self.chunks.par_iter().map(in_chunk).collect();
-        found.concat()
+        found
     }
 
     /// Adds up what `write` adds to the sums of each chunk, in order and over all processes.
@@ -162,73 +247,6 @@ impl<'a> Pass<'a> {
     }
 }
 
-impl PassChunk {
-    fn negative_gradient(&mut self, groups: &Groups, theta: &[f64], lambda: f64, sums: &mut [f64]) {
-        let max_inlier = lambda * (1.0 + INLIER_TOLERANCE);
-        let (mut start, mut count) = (self.first, 0);
-        for run in &mut self.runs {
-            let (left, end) = (run.left as usize, self.first + run.end as usize);
-            let (theta_left, mut sum) = (theta[left], 0.0);
-            let votes = groups.right[start..end].iter().zip(&groups.y[start..end]);
-            for ((&right, &y), &weight) in votes.zip(&groups.weight[start..end]) {
-                let r = residual(y, theta_left, theta[right as usize]);
-                let flow = weight * r.clamp(-lambda, lambda);
-                sum += flow;
-                sums[right as usize] -= flow;
-                // Branch-free: always written, counted only if it is an inlier. A branch would mispredict.
-                self.inliers[count] = Inlier { right, weight: weight as f32 };
-                count += usize::from(r.abs() <= max_inlier);
-            }
-            sums[left] += sum;
-            run.inliers_end = count as u32;
-            start = end;
-        }
-    }
-
-    fn changes(
-        &self,
-        groups: &Groups,
-        theta: &[f64],
-        limit: f64,
-        flagged: &[bool],
-    ) -> Vec<(u32, f64)> {
-        let mut changed = Vec::new();
-        let mut start = self.first;
-        for run in &self.runs {
-            let (theta_left, end) = (theta[run.left as usize], self.first + run.end as usize);
-            let votes = groups.right[start..end].iter().zip(&groups.y[start..end]);
-            for (k, ((&right, &y), &flagged)) in votes.zip(&flagged[start..end]).enumerate() {
-                let r = residual(y, theta_left, theta[right as usize]);
-                if (r.abs() > limit) != flagged {
-                    changed.push(((start + k) as u32, r));
-                }
-            }
-            start = end;
-        }
-        changed
-    }
-
-    fn for_each_inlier_run(&self, mut visit: impl FnMut(usize, &[Inlier])) {
-        let mut start = 0;
-        for run in &self.runs {
-            let end = run.inliers_end as usize;
-            visit(run.left as usize, &self.inliers[start..end]);
-            start = end;
-        }
-    }
-}
-
-impl LeftRun {
-    fn find_all(left: &[u32]) -> Vec<Self> {
-        let mut end = 0;
-        let run = |run: &[u32]| {
-            end += run.len() as u32;
-            Self { left: run[0], end, inliers_end: 0 }
-        };
-        left.chunk_by(|a, b| a == b).map(run).collect()
-    }
-}
-
 /// F(θ) = Σ w ρ_λ(y − Xθ).
 pub(super) fn objective(groups: &Groups, theta: &[f64], lambda: f64) -> f64 {
     (0..groups.len()).map(|g| groups.weight[g] * rho(groups.residual(theta, g), lambda)).sum()
@@ -238,4 +256,70 @@ pub(super) fn objective(groups: &Groups, theta: &[f64], lambda: f64) -> f64 {
 fn rho(r: f64, lambda: f64) -> f64 {
     let size = r.abs();
     if size <= lambda { 0.5 * r * r } else { lambda * (size - 0.5 * lambda) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Comparison;
+    use rand::{RngExt, SeedableRng};
+    use rand_chacha::ChaCha8Rng;
+
+    /// XᵀWψ(r) and the inliers from all groups.
+    fn reference(graph: &ComparisonGraph, theta: &[f64], lambda: f64) -> (Vec<f64>, usize) {
+        let r: Vec<f64> = graph.groups().residuals(theta).collect();
+        let psi: Vec<f64> = r.iter().map(|r| r.clamp(-lambda, lambda)).collect();
+        let inliers = r.iter().filter(|r| r.abs() <= lambda * (1.0 + 1e-7)).count();
+        (graph.divergence(&psi), inliers)
+    }
+
+    #[test]
+    fn partial_looks_find_what_full_looks_find() {
+        let mut rng = ChaCha8Rng::seed_from_u64(5);
+        let items = 30_u32;
+        let vote = |_: u32| {
+            let i = rng.random_range(0..items);
+            let j = (i + rng.random_range(1..items)) % items;
+            let y = f64::from(rng.random_range(-3..=3));
+            Comparison::new(i, j, y).with_count(rng.random_range(1..4))
+        };
+        let votes: Vec<_> = (0..40_000).map(vote).collect();
+        let groups = Groups::keep_apart(items as usize, &votes).unwrap().groups;
+        let graph = ComparisonGraph::new(items as usize, groups).unwrap();
+        let mut pass = Pass::new(&graph);
+        assert!(pass.chunks.len() > 1);
+        let mut theta: Vec<f64> = (0..items).map(|i| f64::from(i) / 20.0).collect();
+        let mut flagged = vec![false; graph.groups().len()];
+        let mut found = vec![0.0; items as usize];
+        let (mut lambda, mut partial) = (4.0_f64, 0);
+        for step in 0..120 {
+            // Steps along a line and beside it, small and large, and some back to larger λ.
+            let before = (lambda, theta.clone());
+            lambda *= if step % 17 == 16 { 1.2 } else { 0.97 };
+            let size = if step % 13 == 12 { 0.3 } else { 1e-3 };
+            for (i, theta) in theta.iter_mut().enumerate() {
+                *theta += 0.01 * lambda * (i as f64).sin() + size * (rng.random::<f64>() - 0.5);
+            }
+            pass.expect((before.0, &before.1), (lambda, &theta));
+            if step == 60 {
+                pass.restart();
+            }
+            partial += usize::from(pass.is_near_line(&theta, lambda));
+            pass.negative_gradient(&theta, lambda, &mut found);
+            let (gradient, inliers) = reference(&graph, &theta, lambda);
+            assert_eq!(pass.count_inliers(), inliers, "step {step}");
+            for (found, expected) in found.iter().zip(&gradient) {
+                assert!((found - expected).abs() < 1e-8, "step {step}: {found} {expected}");
+            }
+            for (g, _) in pass.changes(&theta, lambda, &flagged.clone()) {
+                flagged[g as usize] = graph.groups().residual(&theta, g as usize).abs() > lambda;
+            }
+            let r = graph.groups().residuals(&theta);
+            assert!(r.zip(&flagged).all(|(r, &flagged)| (r.abs() > lambda) == flagged));
+            let mut visited = 0;
+            pass.for_each_inlier(|_, _, _| visited += 1);
+            assert_eq!(visited, inliers);
+        }
+        assert!(partial > 30, "{partial} partial looks");
+    }
 }
