@@ -26,7 +26,7 @@ import evalica
 import pandas
 
 import hodgerank
-from ingest import DATA, TARGET, median_seconds, peak, run_child, spread, verdict
+from ingest import DATA, TARGET, median_seconds, peak, run_child, simulate, spread, verdict
 from timing import in_turns
 
 # The targets: crowd from CSV in at most so many times the time of l2, and so much memory; evalica takes at
@@ -55,11 +55,15 @@ def main():
     parser.add_argument("--votes", type=int, default=1_000_000)
     parser.add_argument("--items", type=int, default=1000)
     parser.add_argument("--annotators", type=int, default=2000)
-    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--csv-votes", type=int, default=10_000_000, help="0 leaves this part out")
     parser.add_argument("--crowd-kit-votes", type=int, default=20_000)
     parser.add_argument("--crowd-kit-iterations", type=int, default=100, help="its default is 100")
+    parser.add_argument("--quick", action="store_true", help="a million votes from CSV, and fewer rounds")
     given = parser.parse_args()
+    if given.quick:
+        given.csv_votes, given.rounds = min(given.csv_votes, 1_000_000), 2
+        given.crowd_kit_iterations = 20
     warnings.simplefilter("ignore", hodgerank.HodgerankWarning)
 
     # First, because the peak memory of a child process includes that of its parent when it starts.
@@ -126,11 +130,12 @@ def main():
 def from_csv(votes, rounds):
     """Prints time and memory of the command line with and without a model of the annotators."""
     program, file = TARGET / "release" / "hodgerank", DATA / f"crowd-{votes}.csv"
-    DATA.mkdir(exist_ok=True)
     if not file.exists():
         people = "careful=8000,careless=700,malicious=600,always-left=700"
-        simulate = [program, "simulate", "--items", "1000", "--votes", str(votes), "--annotators", people]
-        run_child([*simulate, "--noise", "bradley-terry", "--seed", "1", "-o", file])
+        simulate(
+            program, file, "--items", 1000, "--votes", votes, "--annotators", people,
+            "--noise", "bradley-terry", "--seed", 1,
+        )  # fmt: skip
     runs = {"l2": [], "crowd": []}
     for _ in range(rounds):
         for method, own in runs.items():

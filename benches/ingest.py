@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Compares `hodgerank rank` with DuckDB, and times a cold build.
+"""Compares `hodgerank rank` with DuckDB.
 
 Both programs read the same file with two threads, alternately, in several rounds. hodgerank reads and
 merges the votes and ranks the items; the wall time of the whole process is measured. DuckDB counts
@@ -19,10 +19,12 @@ import os
 import pathlib
 import platform
 import shutil
+import signal
 import statistics
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -35,13 +37,16 @@ MAX_RATIO = 1.0
 GOAL_RATIO = 0.5
 MAX_MEMORY_MB = {MILLION: 300, 10 * MILLION: 300, 100 * MILLION: 500}
 MAX_SLOWDOWN = 1.2  # time per row at 100 million rows divided by that at 1 million
-MAX_BUILD_SECONDS = 480
 # The CSV file has about 25 bytes per row and the Parquet file about 3; the rest is a margin.
 BYTES_PER_ROW = 40
 
 
 class Failure(Exception):
     """A failure that ends the run, with a message for the user."""
+
+
+class TooSlow(Failure):
+    """A command took longer than its limit."""
 
 
 @dataclasses.dataclass
@@ -87,11 +92,10 @@ def main() -> int:
 def parse_options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument(
-        "--quick", action="store_true", help="1 million rows only, and no cold build"
+        "--quick", action="store_true", help="1 million rows only"
     )
-    parser.add_argument("--no-build", action="store_true", help="do not time a cold build")
     parser.add_argument("--fresh", action="store_true", help="generate the data again")
-    parser.add_argument("--rounds", type=int, default=5, help="rounds for each file (default: 5)")
+    parser.add_argument("--rounds", type=int, default=3, help="rounds for each file (default: 3)")
     parser.add_argument(
         "--program",
         type=pathlib.Path,
@@ -118,11 +122,9 @@ def bench(options: argparse.Namespace) -> None:
             log(str(error))
             notes.append(str(error))
             continue
-        # The largest files take long, and their times vary less.
-        rounds = min(options.rounds, 3) if rows > 10 * MILLION else options.rounds
+        # The smallest files take no time; the largest take long, and their times vary less.
+        rounds = {MILLION: 2 * options.rounds, 100 * MILLION: min(options.rounds, 2)}.get(rows, options.rounds)
         results += [measure(options.program, file, rows, rounds) for file in files]
-    if not (options.quick or options.no_build):
-        notes.append(cold_build())
     text = report(results, notes)
     (DATA / "results.md").write_text(text)
     print(text)
@@ -147,14 +149,21 @@ def make_data(program: pathlib.Path, rows: int, fresh: bool) -> list[pathlib.Pat
             f" but only {free / 1e9:.1f} GB are free"
         )
     for file in missing:
-        log(f"generating {file.name}")
-        part = file.with_name(f"part-{file.name}")
-        run_child([
-            program, "simulate", "--items", "1000", "--votes", str(rows), "--flips", "10%",
-            "--ties", "10%", "--noise", "bradley-terry", "--seed", "1", "-o", part,
-        ])  # fmt: skip
-        part.replace(file)
+        simulate(
+            program, file, "--items", 1000, "--votes", rows, "--flips", "10%", "--ties", "10%",
+            "--noise", "bradley-terry", "--seed", 1,
+        )  # fmt: skip
     return files
+
+
+def simulate(program: pathlib.Path, file: pathlib.Path, *arguments) -> pathlib.Path:
+    """Generates a file with `hodgerank simulate`; it appears whole or not at all."""
+    log(f"generating {file.name}")
+    DATA.mkdir(exist_ok=True)
+    part = file.with_name(f"part-{file.name}")
+    run_child([program, "simulate", *arguments, "-o", part])
+    part.replace(file)
+    return file
 
 
 # Measuring
@@ -217,13 +226,34 @@ def duckdb_child(file: str) -> int:
     return 0
 
 
-def run_child(command: list) -> tuple[Run, bytes]:
-    """Returns wall time, peak resident memory and standard output of a command."""
+def run_child(command: list, limit: float | None = None, **more) -> tuple[Run, bytes]:
+    """Returns wall time, peak resident memory and standard output of a command.
+
+    After `limit` seconds the command and its children are killed, and TooSlow is raised.
+    """
     with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as messages:
         start = time.perf_counter()
-        child = subprocess.Popen(command, stdout=output, stderr=messages)
-        _, status, usage = os.wait4(child.pid, 0)
+        child = subprocess.Popen(
+            [str(word) for word in command],
+            stdout=output,
+            stderr=messages,
+            start_new_session=limit is not None,
+            **more,
+        )
+        timer = threading.Timer(limit or 0.0, os.killpg, [child.pid, signal.SIGKILL])
+        if limit is not None:
+            timer.start()
+        try:
+            _, status, usage = os.wait4(child.pid, 0)
+        except BaseException:
+            if limit is not None:
+                os.killpg(child.pid, signal.SIGKILL)
+            raise
+        finally:
+            timer.cancel()
         seconds = time.perf_counter() - start
+        if limit is not None and seconds >= limit:
+            raise TooSlow(f"longer than {limit:.0f} s")
         child.returncode = os.waitstatus_to_exitcode(status)
         if child.returncode != 0:
             messages.seek(0)
@@ -234,22 +264,6 @@ def run_child(command: list) -> tuple[Run, bytes]:
         # The unit is KiB on Linux and bytes on macOS.
         unit = 1 if sys.platform == "darwin" else 1024
         return Run(seconds, usage.ru_maxrss * unit / 1e6), output.read()
-
-
-def cold_build() -> str:
-    """Times a build of everything, without downloads, and returns a line for the report."""
-    log("timing a cold `cargo build --release`; this takes several minutes")
-    with tempfile.TemporaryDirectory() as empty:
-        environment = {**os.environ, "CARGO_TARGET_DIR": empty}
-        fetched = subprocess.run(["cargo", "fetch", "--quiet"], cwd=ROOT)
-        start = time.perf_counter()
-        build = ["cargo", "build", "--release", "--quiet"]
-        built = subprocess.run(build, cwd=ROOT, env=environment)
-        seconds = time.perf_counter() - start
-    if fetched.returncode != 0 or built.returncode != 0:
-        return "cold `cargo build --release`: FAILED"
-    met = verdict(seconds <= MAX_BUILD_SECONDS)
-    return f"cold `cargo build --release`: {seconds:.0f} s (target: at most {MAX_BUILD_SECONDS}): {met}"
 
 
 # Reporting
@@ -319,6 +333,26 @@ def median_seconds(runs: list[Run]) -> float:
 
 def peak(runs: list[Run]) -> float:
     return max(run.megabytes for run in runs)
+
+
+def busy_cores(seconds: float = 2.0) -> float | None:
+    """Returns how many cores are busy now; None where /proc/stat is missing."""
+
+    def used() -> tuple[int, int]:
+        numbers = [int(word) for word in pathlib.Path("/proc/stat").read_text().split("\n")[0].split()[1:]]
+        return sum(numbers[:8]) - numbers[3] - numbers[4], sum(numbers[:8])
+
+    try:
+        before = used()
+        time.sleep(seconds)
+        after = used()
+    except OSError:
+        return None
+    return (os.cpu_count() or 1) * (after[0] - before[0]) / max(after[1] - before[1], 1)
+
+
+def how_busy(cores: float | None) -> str:
+    return "" if cores is None else f"; cores used by others before the first measurement: {cores:.1f}"
 
 
 def duckdb_version() -> str:

@@ -36,9 +36,12 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--items", type=int, default=1000)
     parser.add_argument("--votes", type=int, default=10_000_000)
-    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--processes", default="1,2,4")
+    parser.add_argument("--quick", action="store_true", help="a million votes, and one round")
     given = parser.parse_args()
+    if given.quick:
+        given.votes, given.rounds = min(given.votes, 1_000_000), 1
     counts = [int(number) for number in given.processes.split(",")]
     cores = os.cpu_count()
 
@@ -78,13 +81,13 @@ def main():
         print(f"| {length:,} | " + " | ".join(f"{1e6 * cell:.0f} µs" for cell in cells) + " |")
 
     with tempfile.TemporaryDirectory() as folder:
-        peak_memory(Path(folder), counts)
+        peak_memory(Path(folder), counts, given.votes)
 
 
-def peak_memory(folder, counts):
-    """Peak memory of the program on many distinct votes: 20,000 items, 10 million votes."""
+def peak_memory(folder, counts, number):
+    """Peak memory of the program on many distinct votes: `number` votes on 20,000 items."""
     votes = folder / "votes.parquet"
-    study = ["simulate", "--items", 20_000, "--votes", 10_000_000, "--seed", 1, "--quiet"]
+    study = ["simulate", "--items", 20_000, "--votes", number, "--seed", 1, "--quiet"]
     run([TARGET / "hodgerank", *study, "--output", votes])
     print("\n| processes | distinct votes | peak memory per process | seconds |")
     print("|---|---|---|---|")

@@ -29,9 +29,12 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--votes", type=int, default=1_000_000)
     parser.add_argument("--items", type=int, default=1000)
-    parser.add_argument("--rounds", type=int, default=12)
+    parser.add_argument("--rounds", type=int, default=6)
     parser.add_argument("--choix-votes", type=int, default=100_000)
+    parser.add_argument("--quick", action="store_true", help="two rounds, and fewer votes for choix")
     given = parser.parse_args()
+    if given.quick:
+        given.rounds, given.choix_votes = 2, 20_000
 
     study = hodgerank.simulate(
         items=given.items, votes=given.votes, noise="bradley-terry", flips=0.1, seed=1

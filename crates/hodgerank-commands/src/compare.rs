@@ -4,8 +4,9 @@ use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use clap::Args;
-use hodgerank::fit::fit_with_annotators;
+use hodgerank::fit::fit_with_auto;
 use hodgerank::scale::{EloScale, ScoreScale};
+use hodgerank::select::{self, OutlierRule};
 use hodgerank::{ComparisonGraph, FitOptions, Method, Ranking, Study, kendall};
 use hodgerank_io::write::{Column, Table};
 use hodgerank_report::words::thousands;
@@ -161,11 +162,20 @@ fn compare_study(
     let mut methods = Vec::new();
     let compared = methods_to_compare(&graph, has_annotators, &options.methods, observer);
     let (done, all) = (AtomicU64::new(0), AtomicU64::new(compared.len() as u64));
+    // Computed once for all methods that need it.
+    let mut auto = None;
     for method in compared {
         let fit_options = fit_options.method(method);
         let task = Task::Counting { name: method.as_str(), done: &done, all: &all };
+        let models_votes = matches!(method, Method::BradleyTerry | Method::Crowd);
         let fit = observer
-            .run(task, || fit_with_annotators(&graph, votes, &fit_options))?
+            .run(task, || {
+                let is_auto = matches!(fit_options.rule(), OutlierRule::Auto);
+                if auto.is_none() && is_auto && method.info().flags_votes && !models_votes {
+                    auto = Some(select::auto(&graph)?);
+                }
+                fit_with_auto(&graph, votes, &fit_options, auto)
+            })?
             .map_err(|error| error.with_labels(&study.items))?;
         done.fetch_add(1, Ordering::Relaxed);
         let mut ranks = vec![0; graph.items()];

@@ -171,7 +171,7 @@ impl SqlArgs {
     }
 
     /// The columns that flags name, with their flags.
-    fn column_flags(&self) -> [(&'static str, Option<&String>); 7] {
+    fn column_flags(&self) -> [(&'static str, Option<&String>); 8] {
         [
             ("--winner", self.winner.as_ref()),
             ("--loser", self.loser.as_ref()),
@@ -179,6 +179,7 @@ impl SqlArgs {
             ("--right", self.right.as_ref()),
             ("--outcome", self.outcome.as_ref()),
             ("--annotator", self.annotator.as_ref()),
+            ("--count", self.count.as_ref()),
             ("--by", self.by.as_ref()),
         ]
     }
@@ -186,7 +187,7 @@ impl SqlArgs {
     fn named_columns(&self) -> Vec<String> {
         let by = self.by.iter().flat_map(|names| names.split(',').map(str::trim));
         let flags = self.column_flags().into_iter().filter(|(flag, _)| *flag != "--by");
-        let named = flags.filter_map(|(_, name)| name).chain(&self.count).map(String::as_str);
+        let named = flags.filter_map(|(_, name)| name).map(String::as_str);
         let mut names: Vec<String> = Vec::new();
         for name in named.chain(by) {
             if !names.iter().any(|known| known == name) {
@@ -205,8 +206,19 @@ impl SqlArgs {
                 command.push_str(&format!(" {flag} {}", shell_words([name])));
             }
         }
+        if let Some(kind) = &self.outcome_as {
+            command.push_str(&format!(" --outcome-as {}", shell_words([&kind.to_string()])));
+        }
         if let Some(method) = self.method.method {
             command.push_str(&format!(" --method {}", Method::as_str(method)));
+        }
+        // With other intervals, the command might need annotators that the query does not keep.
+        let has_intervals = matches!(
+            self.command,
+            CountedCommand::Rank | CountedCommand::Predict | CountedCommand::Report
+        );
+        if let Some(engine) = self.uncertainty.intervals.filter(|_| has_intervals) {
+            command.push_str(&format!(" --intervals {engine}"));
         }
         // A line break in a name would end the comment.
         let command = command.replace(['\n', '\r'], " ");

@@ -12,6 +12,8 @@
 //!
 //! The slowest methods dominate the cost. Methods that would take too long are omitted and listed.
 
+use std::sync::OnceLock;
+
 use hodgerank::annotators::{JudgedAnnotator, judge};
 use hodgerank::decompose::{DecomposeOptions, Decomposition, decompose};
 use hodgerank::diagnose::{DiagnoseOptions, Diagnosis, diagnose_ranked};
@@ -24,13 +26,16 @@ use hodgerank::solve::inverse_scale_space;
 use hodgerank::{
     AnnotatorVotes, ComparisonGraph, Error, Labels, Method, Path, RankedStudy, Result,
 };
-use rayon::prelude::*;
 
 /// Maximum number of distinct votes for methods that need more than a few passes over them.
 const MAX_GROUPS: usize = 2_000_000;
 
 /// Maximum number of multiply-adds to spend on `iss`: about a second.
 const MAX_ISS_COST: f64 = 1e9;
+
+/// The slowest methods, with the longest serial stretches first.
+const SLOWEST: [Method; 4] =
+    [Method::Trimmed, Method::HardThreshold, Method::InverseScaleSpace, Method::PcLasso];
 
 /// Share of the votes flagged at the end of the slider, unless the ranking itself flags more.
 const SLIDER_SHARE: f64 = 0.2;
@@ -122,20 +127,29 @@ impl<'a> StudyFindings<'a> {
     /// If a solver fails.
     pub fn new(ranked: ReportInput<'a>) -> Result<Self> {
         let graph = ranked.graph;
-        let ((methods, path), (decompositions, diagnosis)) = rayon::join(
-            || (compare(ranked), slider_path(ranked)),
+        // Most parts have long serial stretches. The methods take longest, and they divide well, so the
+        // thread that ends first takes some of them.
+        let (methods, (diagnosis, ((path, predictor), decompositions))) = rayon::join(
+            || compare(ranked),
             || {
-                let diagnosis = diagnose_ranked(ranked.study, &DiagnoseOptions::default());
-                (decompositions(ranked), diagnosis)
+                rayon::join(
+                    || diagnose_ranked(ranked.study, &DiagnoseOptions::default()),
+                    || {
+                        rayon::join(
+                            || (slider_path(ranked), Predictor::new(ranked.study)),
+                            || decompositions(ranked),
+                        )
+                    },
+                )
             },
         );
         let (methods, left_out) = methods?;
+        let predictor = predictor?;
         let judged = crowd_of(&methods).zip(ranked.annotator_votes());
         let annotators = judged.map(|(crowd, votes)| {
             judge(crowd, votes, &ranked.study.annotators, &ranked.study.items)
         });
         let (all_votes, trusted_votes) = decompositions?;
-        let predictor = Predictor::new(ranked.study)?;
         Ok(Self {
             ranked,
             methods,
@@ -191,10 +205,14 @@ fn compare(ranked: ReportInput<'_>) -> Result<(Vec<Fit>, Vec<Method>)> {
     let flagged = fit.flagged.iter().sum::<f64>();
     let votes = flagged.min((graph.votes() - enough).max(0.0));
     let options = ranked.study.options;
-    let rule = match options.rule() {
-        // Computed once for all methods that do not estimate it themselves.
-        OutlierRule::Auto => OutlierRule::Count(select::auto(graph)?.votes as u64),
-        rule @ (OutlierRule::Share(_) | OutlierRule::Count(_)) if votes == flagged => rule,
+    // Computed once for all methods.
+    let auto = match options.rule() {
+        OutlierRule::Auto => Some(select::auto(graph)?),
+        _ => None,
+    };
+    let rule = match (options.rule(), auto) {
+        (_, Some(auto)) => OutlierRule::Count(auto.votes as u64),
+        (rule @ (OutlierRule::Share(_) | OutlierRule::Count(_)), _) if votes == flagged => rule,
         _ => OutlierRule::Count(votes as u64),
     };
     let is_quick = |method: Method| match method {
@@ -205,28 +223,41 @@ fn compare(ranked: ReportInput<'_>) -> Result<(Vec<Fit>, Vec<Method>)> {
         _ => graph.groups().len() <= MAX_GROUPS,
     };
     let annotator_votes = ranked.annotator_votes();
-    let fits: Vec<(Method, Option<Fit>)> = methods_in_order(annotator_votes.is_some())
-        .into_par_iter()
-        .map(|method| {
-            if method == fit.method {
-                return Ok((method, Some(fit.clone())));
-            }
-            if !is_quick(method) {
-                return Ok((method, None));
-            }
-            let estimates_itself =
-                matches!(method, Method::Trimmed | Method::BradleyTerry | Method::Crowd);
-            let rule = match options.rule() {
-                OutlierRule::Auto if estimates_itself => OutlierRule::Auto,
-                _ => rule,
-            };
-            let options = options.with_method_and_rule(method, rule);
-            match fit::fit_with_annotators(graph, annotator_votes, &options) {
-                Err(Error::TooLarge { .. }) => Ok((method, None)),
-                result => result.map(|fit| (method, Some(fit))),
-            }
-        })
-        .collect::<Result<_>>()?;
+    let fit_one = |method: Method| {
+        if method == fit.method {
+            return Ok(Some(fit.clone()));
+        }
+        if !is_quick(method) {
+            return Ok(None);
+        }
+        let estimates_itself =
+            matches!(method, Method::Trimmed | Method::BradleyTerry | Method::Crowd);
+        let rule = match options.rule() {
+            OutlierRule::Auto if estimates_itself => OutlierRule::Auto,
+            _ => rule,
+        };
+        let options = options.with_method_and_rule(method, rule);
+        match fit::fit_with_auto(graph, annotator_votes, &options, auto) {
+            Err(Error::TooLarge { .. }) => Ok(None),
+            result => result.map(Some),
+        }
+    };
+    let methods = methods_in_order(annotator_votes.is_some());
+    let mut slowest_first: Vec<usize> = (0..methods.len()).collect();
+    slowest_first.sort_by_key(|&k| {
+        SLOWEST.iter().position(|&slow| slow == methods[k]).unwrap_or(SLOWEST.len())
+    });
+    // First in, first out: a slow method that started last would leave the other threads without work.
+    let slots: Vec<OnceLock<Result<Option<Fit>>>> =
+        methods.iter().map(|_| OnceLock::new()).collect();
+    rayon::scope_fifo(|scope| {
+        for &k in &slowest_first {
+            let (slot, method, fit_one) = (&slots[k], methods[k], &fit_one);
+            scope.spawn_fifo(move |_| drop(slot.set(fit_one(method))));
+        }
+    });
+    let fits = slots.into_iter().filter_map(OnceLock::into_inner).collect::<Result<Vec<_>>>()?;
+    let fits: Vec<(Method, Option<Fit>)> = methods.into_iter().zip(fits).collect();
     let left_out =
         fits.iter().filter(|(_, fit)| fit.is_none()).map(|(method, _)| *method).collect();
     Ok((fits.into_iter().filter_map(|(_, fit)| fit).collect(), left_out))

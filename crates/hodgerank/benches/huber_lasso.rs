@@ -1,7 +1,7 @@
 //! Times of Huber-LASSO paths, 100 λ down to 0.01 λ_max.
 //!
-//! `cargo bench -p hodgerank --bench huber_lasso [-- [--large] [NUMBER...]]`: the table goes to
-//! standard output. `--large` adds a million items with ten million votes; numbers select rows.
+//! `cargo bench -p hodgerank --bench huber_lasso [-- [--large] [NUMBER|NAME...]]`: the table goes to
+//! standard output. `--large` adds a million items with ten million votes; numbers or names select rows.
 
 #![allow(clippy::print_stdout)]
 
@@ -50,6 +50,9 @@ const LARGE: &[Case] = &[
 fn main() {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let numbers: Vec<usize> = args.iter().filter_map(|arg| arg.parse().ok()).collect();
+    let is_name = |arg: &&String| !arg.starts_with('-') && arg.parse::<usize>().is_err();
+    let names: Vec<&String> = args.iter().filter(is_name).collect();
+    let is_all = numbers.is_empty() && names.is_empty();
     let large = args.iter().any(|arg| arg == "--large");
     println!(
         "{:<36}{:>10}{:>11}{:>7}{:>9}{:>7}  status",
@@ -57,7 +60,8 @@ fn main() {
     );
     let cases = CASES.iter().chain(if large { LARGE } else { &[] });
     for (number, case) in (1..).zip(cases) {
-        if numbers.is_empty() || numbers.contains(&number) {
+        let is_named = names.iter().any(|name| *name == case.0);
+        if is_all || numbers.contains(&number) || is_named {
             run(case);
         }
     }

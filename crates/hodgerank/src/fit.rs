@@ -27,7 +27,7 @@ use crate::options::FitOptions;
 use crate::path::{Change, Entry, Parameter, Path, StopAt};
 use crate::select::cross_validation::{self, CrossValidation};
 use crate::select::lapse::{LapseTest, vote_size};
-use crate::select::{self, OutlierRule};
+use crate::select::{self, Auto, OutlierRule};
 use crate::solve::Method;
 use crate::solve::bradley_terry::{self, BradleyTerryEstimates};
 use crate::solve::bregman;
@@ -168,6 +168,20 @@ pub fn fit_with_annotators(
     votes: Option<&AnnotatorVotes>,
     options: &FitOptions,
 ) -> Result<Fit> {
+    fit_with_auto(graph, votes, options, None)
+}
+
+/// [`fit_with_annotators`] for several methods on the same votes: `auto` is the result of [`select::auto`] on
+/// this graph, which is then not computed again for each method whose rule is [`OutlierRule::Auto`].
+///
+/// # Errors
+/// As [`fit_with_annotators`].
+pub fn fit_with_auto(
+    graph: &ComparisonGraph,
+    votes: Option<&AnnotatorVotes>,
+    options: &FitOptions,
+    auto: Option<Auto>,
+) -> Result<Fit> {
     let started = Instant::now();
     options.rule().validate(graph.votes())?;
     options.check_distributable(graph.communicator())?;
@@ -195,7 +209,7 @@ pub fn fit_with_annotators(
             let is_known = graph.communicator().sum_scalar(annotators) > 0.0;
             crowd(graph, votes.filter(|_| is_known).ok_or(Error::NoAnnotators)?, options)?
         }
-        method => robust(graph, method, options, &l2_options)?,
+        method => robust(graph, method, options, &l2_options, auto)?,
     };
     if let Some(item) = fit.scores.iter().position(|score| !score.is_finite()) {
         let value = fit.scores[item];
@@ -344,6 +358,13 @@ struct Found {
     lapses: Option<LapseTest>,
 }
 
+impl From<Auto> for Found {
+    fn from(auto: Auto) -> Self {
+        let target = at_least_one(auto.votes);
+        Self { target, cross_validation: None, lapses: Some(auto.test()) }
+    }
+}
+
 /// What an outlier rule amounts to on given votes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Target {
@@ -357,8 +378,13 @@ fn robust(
     method: Option<Method>,
     options: &FitOptions,
     l2_options: &L2Options,
+    auto: Option<Auto>,
 ) -> Result<Fit> {
-    let Found { target, cross_validation, lapses } = target(graph, method, options)?;
+    let found = match (options.rule(), auto) {
+        (OutlierRule::Auto, Some(auto)) => Found::from(auto),
+        _ => target(graph, method, options)?,
+    };
+    let Found { target, cross_validation, lapses } = found;
     let method = method.unwrap_or_else(|| default_path_method(graph, target));
     let mut fit = flag(graph, method, target, options, l2_options)?;
     if cross_validation.as_ref().is_some_and(|found| found.status == Status::IterationLimit) {
@@ -530,7 +556,7 @@ fn by_probability(probability: &[f64]) -> Vec<u32> {
 }
 
 fn target(graph: &ComparisonGraph, method: Option<Method>, options: &FitOptions) -> Result<Found> {
-    let (mut cross_validation, mut lapses) = (None, None);
+    let mut cross_validation = None;
     let target = match options.rule() {
         OutlierRule::Share(share) => Target::Votes(share * graph.votes()),
         OutlierRule::Count(0) => Target::Nothing,
@@ -558,13 +584,9 @@ fn target(graph: &ComparisonGraph, method: Option<Method>, options: &FitOptions)
             cross_validation = Some(found);
             target
         }
-        OutlierRule::Auto => {
-            let found = select::auto(graph)?;
-            lapses = Some(found.test());
-            at_least_one(found.votes)
-        }
+        OutlierRule::Auto => return select::auto(graph).map(Found::from),
     };
-    Ok(Found { target, cross_validation, lapses })
+    Ok(Found { target, cross_validation, lapses: None })
 }
 
 /// The number of votes that Huber-LASSO flags at this λ.

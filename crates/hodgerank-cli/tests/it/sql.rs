@@ -32,7 +32,21 @@ fn sides_and_annotators_are_merged_where_they_are_not_used() {
     assert!(text.contains("CASE WHEN `a` > `b` THEN -`y` ELSE `y` END AS `y`"), "{text}");
     assert!(text.contains("CAST(SUM(`n`) AS BIGINT) AS `n`"), "{text}");
     assert!(!text.contains("`who`"), "{text}");
-    assert!(text.contains("--method iss"), "{text}");
+    // The command finds the counts although nothing else is named `n`.
+    assert!(text.contains("--count n --method iss\n"), "{text}");
+}
+
+/// The options that decide what the query keeps are those of the command that reads the counts.
+#[test]
+fn the_command_has_the_options_of_the_query() {
+    let columns = ["--columns", "left,right,winner,annotator"];
+    let options = ["--method", "l2", "--intervals", "none", "--outcome-as", "1=left,2=right"];
+    let table = ["rank", "--dialect", "postgres", "--table", "votes"];
+    let text = query(&[&table[..], &columns[..], &options[..]].concat());
+    let command =
+        "hodgerank rank counts.csv --outcome-as 1=left,2=right --method l2 --intervals none\n";
+    assert!(text.contains(command), "{text}");
+    assert!(!text.contains("annotator"), "{text}");
 }
 
 #[test]

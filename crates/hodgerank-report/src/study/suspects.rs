@@ -128,7 +128,12 @@ fn sort_by_suspicion(groups: &mut [u32], findings: &StudyFindings<'_>) {
         let [left, right] = [votes.left[g], votes.right[g]].map(|item| fit.scores[item as usize]);
         fit.flagged[g] * fit.residual(votes.y[g], left - right).abs()
     };
-    groups.sort_by(|&a, &b| size(b).total_cmp(&size(a)).then(a.cmp(&b)));
+    // Each size is computed once: it takes a hyperbolic tangent.
+    let mut sized: Vec<(f64, u32)> = groups.iter().map(|&g| (size(g), g)).collect();
+    sized.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+    for (group, (_, sorted)) in groups.iter_mut().zip(sized) {
+        *group = sorted;
+    }
 }
 
 /// Whether a method chooses votes to flag itself: `lasso-l2` flags what `hlasso` flags.

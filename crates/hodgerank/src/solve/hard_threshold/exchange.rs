@@ -106,15 +106,16 @@ impl<'a> ExchangeSearch<'a> {
     /// returning any.
     fn best_exchange(&self, r: &[f64], spare: f64) -> Option<VoteExchange> {
         let weight = &self.graph.groups().weight;
-        let all = 0..weight.len();
-        let mut retained: Vec<usize> =
-            all.clone().filter(|&g| self.removed[g] < weight[g]).collect();
-        let mut removed: Vec<usize> = all.filter(|&g| self.removed[g] > 0.0).collect();
         // Exact for a single vote. The best pair is then found among the best candidates of each side.
         let gain = |g: usize| r[g] * r[g] / (1.0 - self.coupling(g, g)).max(MIN_PIVOT);
         let cost = |q: usize| r[q] * r[q] / (1.0 + self.coupling(q, q));
-        keep_smallest(&mut retained, |g| -gain(g));
-        keep_smallest(&mut removed, cost);
+        let max_coupling = self.max_coupling();
+        let most = |g: usize| r[g] * r[g] / (1.0 - max_coupling).max(MIN_PIVOT);
+        let least = |q: usize| r[q] * r[q] / (1.0 + max_coupling);
+        let is_retained = |g: usize| self.removed[g] < weight[g];
+        let is_removed = |q: usize| self.removed[q] > 0.0;
+        let retained = smallest(weight.len(), |g| is_retained(g).then(|| -most(g)), |g| -gain(g));
+        let removed = smallest(weight.len(), |q| is_removed(q).then(|| least(q)), cost);
         let candidates: Vec<(usize, f64)> =
             removed.iter().map(|&q| (q, self.coupling(q, q))).collect();
         let best_with = |&g: &usize| {
@@ -166,6 +167,13 @@ impl<'a> ExchangeSearch<'a> {
         m[(i, k)] - m[(i, l)] - m[(j, k)] + m[(j, l)]
     }
 
+    /// A bound on h_gg for all groups: (√M_ii + √M_jj)² at most, since M is positive definite.
+    fn max_coupling(&self) -> f64 {
+        let diagonal = (0..self.graph.items()).map(|i| self.inverse[(i, i)]);
+        // The entries of M have rounding errors.
+        (1.0 + 1e-6) * 4.0 * diagonal.fold(0.0, f64::max)
+    }
+
     fn apply(&mut self, exchange: VoteExchange, r: &[f64]) {
         let VoteExchange { removed: g, returned: q, votes, .. } = exchange;
         let mut residual = r[g];
@@ -203,15 +211,90 @@ fn smaller_change(a: VoteExchange, b: VoteExchange) -> VoteExchange {
     if b.change < a.change { b } else { a }
 }
 
-/// Keeps the [`MAX_CANDIDATES`] groups with the smallest values, those with the smaller index if equal.
-fn keep_smallest(groups: &mut Vec<usize>, value: impl Fn(usize) -> f64 + Sync) {
-    let mut valued: Vec<(f64, usize)> = groups.par_iter().map(|&g| (value(g), g)).collect();
-    let order = |a: &(f64, usize), b: &(f64, usize)| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1));
-    if valued.len() > MAX_CANDIDATES {
-        valued.select_nth_unstable_by(MAX_CANDIDATES, order);
-        valued.truncate(MAX_CANDIDATES);
+/// Returns the [`MAX_CANDIDATES`] groups with the smallest values in ascending order, those with the smaller
+/// index first if equal. `bound` is a lower bound of the value that is cheaper to compute, or `None` for a group
+/// that does not take part.
+fn smallest(
+    groups: usize,
+    bound: impl Fn(usize) -> Option<f64> + Sync,
+    value: impl Fn(usize) -> f64 + Sync,
+) -> Vec<usize> {
+    const CHUNK: usize = 1 << 16;
+    let smallest_of_chunk = |chunk: usize| {
+        let (mut kept, mut limit) = (Vec::new(), f64::INFINITY);
+        for g in chunk * CHUNK..((chunk + 1) * CHUNK).min(groups) {
+            if bound(g).is_some_and(|bound| bound <= limit) {
+                kept.push((value(g), g));
+                if kept.len() == 2 * MAX_CANDIDATES {
+                    limit = keep_smallest(&mut kept);
+                }
+            }
+        }
+        kept
+    };
+    let chunks: Vec<Vec<(f64, usize)>> =
+        (0..groups.div_ceil(CHUNK)).into_par_iter().map(smallest_of_chunk).collect();
+    let mut kept = chunks.concat();
+    if kept.len() > MAX_CANDIDATES {
+        keep_smallest(&mut kept);
     }
-    valued.sort_unstable_by(order);
-    groups.clear();
-    groups.extend(valued.iter().map(|&(_, g)| g));
+    kept.sort_unstable_by(by_value);
+    kept.into_iter().map(|(_, g)| g).collect()
+}
+
+/// Keeps [`MAX_CANDIDATES`] of more groups; returns their largest value.
+fn keep_smallest(valued: &mut Vec<(f64, usize)>) -> f64 {
+    valued.select_nth_unstable_by(MAX_CANDIDATES - 1, by_value);
+    valued.truncate(MAX_CANDIDATES);
+    valued[MAX_CANDIDATES - 1].0
+}
+
+fn by_value(a: &(f64, usize), b: &(f64, usize)) -> std::cmp::Ordering {
+    a.0.total_cmp(&b.0).then(a.1.cmp(&b.1))
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::{RngExt, SeedableRng};
+    use rand_chacha::ChaCha8Rng;
+
+    use super::*;
+    use crate::Comparison;
+    use crate::graph::Groups;
+
+    /// Compares with a full sort, for more groups than one chunk, with equal values and loose bounds.
+    #[test]
+    fn candidates_agree_with_a_full_sort() {
+        let mut rng = ChaCha8Rng::seed_from_u64(1);
+        for groups in [0, 5, MAX_CANDIDATES, 5 * MAX_CANDIDATES, 150_000] {
+            let values: Vec<f64> =
+                (0..groups).map(|_| f64::from(rng.random_range(-2000..2000))).collect();
+            let takes_part = |g: &usize| g % 7 != 3;
+            let bound = |g: usize| takes_part(&g).then(|| values[g] - (g % 5) as f64);
+            let mut expected: Vec<usize> = (0..groups).filter(takes_part).collect();
+            expected.sort_by(|&a, &b| values[a].total_cmp(&values[b]).then(a.cmp(&b)));
+            expected.truncate(MAX_CANDIDATES);
+            assert_eq!(smallest(groups, bound, |g| values[g]), expected, "{groups}");
+        }
+    }
+
+    /// No resistance exceeds the bound, also where the graph is a path and resistances are large.
+    #[test]
+    fn couplings_are_bounded() {
+        let path: Vec<_> = (0..29).map(|i| Comparison::new(i, i + 1, 1.0)).collect();
+        let mut rng = ChaCha8Rng::seed_from_u64(2);
+        let mut random = path.clone();
+        for _ in 0..300 {
+            let i = rng.random_range(0..29);
+            random.push(Comparison::new(i, rng.random_range(i + 1..30), 1.0).with_count(3));
+        }
+        for votes in [path, random] {
+            let graph =
+                ComparisonGraph::new(30, Groups::merge(30, &votes).unwrap().groups).unwrap();
+            let groups = graph.groups().len();
+            let search = ExchangeSearch::new(&graph, &vec![0.0; groups]).unwrap();
+            let largest = (0..groups).map(|g| search.coupling(g, g)).fold(0.0, f64::max);
+            assert!(largest > 0.0 && largest <= search.max_coupling());
+        }
+    }
 }

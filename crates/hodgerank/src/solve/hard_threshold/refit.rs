@@ -76,24 +76,25 @@ impl<'a> Refit<'a> {
 
     fn compute(&self, removed: Vec<f64>, with_bound: bool) -> Result<RetainedFit> {
         let (groups, pairs) = (self.graph.groups(), self.graph.pairs());
-        let mut weight = vec![0.0; pairs.len()];
+        let mut weight = Vec::with_capacity(pairs.len());
         let mut rhs = vec![0.0; self.graph.items()];
         for (p, range) in pairs.first_group.windows(2).enumerate() {
-            let mut flow = 0.0;
+            let (mut votes, mut flow) = (0.0, 0.0);
             let range = range[0] as usize..range[1] as usize;
-            let votes = groups.weight[range.clone()].iter().zip(&removed[range.clone()]);
-            for ((all, removed), y) in votes.zip(&groups.y[range]) {
-                weight[p] += all - removed;
+            let cast = groups.weight[range.clone()].iter().zip(&removed[range.clone()]);
+            for ((all, removed), y) in cast.zip(&groups.y[range]) {
+                votes += all - removed;
                 flow += (all - removed) * y;
             }
+            weight.push(votes);
             rhs[pairs.left[p] as usize] += flow;
             rhs[pairs.right[p] as usize] -= flow;
         }
-        let retained: Vec<f64> = groups.weight.iter().zip(&removed).map(|(w, k)| w - k).collect();
-        let mut solution = self.solve(&weight, &rhs, &retained, with_bound)?;
+        let retained = groups.weight.iter().zip(&removed).map(|(w, k)| w - k);
+        let mut solution = self.solve(&weight, &rhs, retained.clone(), with_bound)?;
         self.graph.components().centre(&mut solution.scores);
         let r = groups.residuals(&solution.scores);
-        let objective = 0.5 * retained.iter().zip(r).map(|(w, r)| w * r * r).sum::<f64>();
+        let objective = 0.5 * retained.zip(r).map(|(w, r)| w * r * r).sum::<f64>();
         Ok(RetainedFit { solution, removed, objective })
     }
 
@@ -101,7 +102,7 @@ impl<'a> Refit<'a> {
         &self,
         pair_weight: &[f64],
         rhs: &[f64],
-        retained: &[f64],
+        retained: impl Iterator<Item = f64>,
         with_bound: bool,
     ) -> Result<Solution> {
         let tolerance = self.options.tolerance;
@@ -111,12 +112,16 @@ impl<'a> Refit<'a> {
         if nonempty as f64 >= MIN_PAIRS_RATIO * pair_weight.len() as f64 {
             let system = self.all.reweighted(self.graph, pair_weight)?;
             let solved = match with_bound {
-                true => system.solve_votes(self.graph, retained, rhs, &rule)?,
+                true => {
+                    let retained: Vec<f64> = retained.collect();
+                    system.solve_votes(self.graph, &retained, rhs, &rule)?
+                }
                 false => system.solve(rhs, &rule)?,
             };
             return Ok(solution_of(&system, solved, started));
         }
-        let rest: Groups = self.graph.groups().reweighted(retained);
+        let retained: Vec<f64> = retained.collect();
+        let rest: Groups = self.graph.groups().reweighted(&retained);
         let rest = ComparisonGraph::new(self.graph.items(), rest)?;
         scores_of_all_votes(&rest, 0.0, self.options.backend, &rule)
     }
