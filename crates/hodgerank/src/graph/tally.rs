@@ -338,7 +338,7 @@ mod tests {
         let items = 5000;
         let vote = |k: u32| {
             let (i, gap) = (k.wrapping_mul(2_654_435_761) % items, 1 + k % 97);
-            let count = if k % 50 == 0 { u64::from(u32::MAX) << (k % 20) } else { 1 };
+            let count = if k.is_multiple_of(50) { u64::from(u32::MAX) << (k % 20) } else { 1 };
             let y = f64::from(k % 5) - 2.0;
             Comparison::new(i, (i + gap) % items, y).with_count(count)
         };
