@@ -18,6 +18,7 @@ use crate::commands::completions::CompletionsArgs;
 use crate::commands::demo::DemoArgs;
 use crate::commands::experiment::ExperimentArgs;
 use crate::commands::man::ManArgs;
+use crate::commands::next::NextCommand;
 use crate::commands::simulate::SimulateCommand;
 use crate::flags::{DocumentCommand, FileCommand, RunOptions};
 
@@ -87,6 +88,14 @@ Examples:
   hodgerank certify votes.csv
   hodgerank certify votes.csv --pair espresso,mocha")]
     Certify(Box<DocumentCommand<CertifyArgs>>),
+    /// Choose the pairs to ask next: those whose votes tell most
+    ///
+    /// docs/next.md explains how they are chosen.
+    #[command(after_help = "\
+Examples:
+  hodgerank next votes.csv --pairs 50 -o next.csv
+  hodgerank next --items items.txt --pairs 200")]
+    Next(Box<NextCommand>),
     /// Compare the rankings of several methods
     #[command(after_help = "\
 Examples:
@@ -238,7 +247,7 @@ mod tests {
         let mut program = definition().term_width(80);
         program.build();
         let help = program.render_help().to_string();
-        assert!(help.lines().count() <= 30, "{help}");
+        assert!(help.lines().count() <= 32, "{help}");
         for command in program.get_subcommands_mut().filter(|own| own.get_name() != "help") {
             let help = command.render_help().to_string();
 

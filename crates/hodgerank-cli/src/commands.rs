@@ -8,6 +8,7 @@ pub(crate) mod demo;
 mod diagnose;
 pub(crate) mod experiment;
 pub(crate) mod man;
+pub(crate) mod next;
 mod outliers;
 mod path;
 pub(crate) mod predict;

@@ -102,6 +102,7 @@ fn run_command(
         Command::Predict(command) => {
             commands::predict::run(command, threads, run)?;
         }
+        Command::Next(command) => commands::next::run(command, threads, run)?,
         Command::Clean(command) => {
             clean(&command.files.votes(), &command.args, threads, terminal)?;
         }

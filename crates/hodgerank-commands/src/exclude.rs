@@ -37,7 +37,10 @@ impl Exclusion {
             return Ok(Self::Suspicious);
         }
         if is_file(value) {
-            return Ok(Self::Names { names: read_names(value)?, could_be_file: false });
+            return Ok(Self::Names {
+                names: read_names("--exclude-annotators", value)?,
+                could_be_file: false,
+            });
         }
         let names = value.split(',').map(str::trim).filter(|name| !name.is_empty());
         let names: Vec<String> = names.map(str::to_owned).collect();
@@ -113,12 +116,12 @@ fn is_file(value: &str) -> bool {
     Path::new(value).metadata().is_ok_and(|metadata| !metadata.is_dir())
 }
 
-/// One name per line; blank lines are ignored.
-fn read_names(file: &str) -> Result<Vec<String>, Failure> {
+/// The names in the file of an option: one per line; blank lines are ignored.
+pub(crate) fn read_names(option: &str, file: &str) -> Result<Vec<String>, Failure> {
     let shown = visible_name(file);
     let bytes = std::fs::read(file).map_err(|error| {
         Failure::usage(
-            format!("--exclude-annotators {shown}: cannot be read: {error}"),
+            format!("{option} {shown}: cannot be read: {error}"),
             "give a readable file with one name per line",
         )
     })?;
@@ -128,7 +131,7 @@ fn read_names(file: &str) -> Result<Vec<String>, Failure> {
             .filter(|&&byte| byte == b'\n')
             .count();
         Failure::usage(
-            format!("--exclude-annotators {shown}: line {line} is not UTF-8"),
+            format!("{option} {shown}: line {line} is not UTF-8"),
             "save the file as UTF-8, with one name per line",
         )
     })?;

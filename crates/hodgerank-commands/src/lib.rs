@@ -27,6 +27,7 @@ pub mod keywords;
 mod labels;
 pub mod listing;
 mod min_votes;
+pub mod next;
 mod observer;
 pub mod outliers;
 pub mod path;

@@ -29,11 +29,13 @@ pub enum Experiment {
     Coverage,
     /// Annotators with position bias ([`crate::position_bias`]).
     PositionBias,
+    /// Which pairs to ask ([`crate::sampling`]).
+    Sampling,
 }
 
 impl Experiment {
     /// All experiments, in the order of the paper.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::Bias,
         Self::C2,
         Self::Auc,
@@ -46,6 +48,7 @@ impl Experiment {
         Self::Accuracy,
         Self::Coverage,
         Self::PositionBias,
+        Self::Sampling,
     ];
 
     /// Returns the name on the command line and in file names.
@@ -64,6 +67,7 @@ impl Experiment {
             Self::Accuracy => "accuracy",
             Self::Coverage => "coverage",
             Self::PositionBias => "position-bias",
+            Self::Sampling => "sampling",
         }
     }
 }

@@ -17,6 +17,7 @@
 //! | [`accuracy`] | true scores recovered from crowds with bad annotators |
 //! | [`coverage`] | how often intervals and ranges of ranks hold |
 //! | [`position_bias`] | annotators with position bias, with a false discovery rate |
+//! | [`sampling`] | which pairs to ask |
 //!
 //! Random numbers come from ChaCha8 streams of [`Settings::seed`]. Findings other than times do not
 //! depend on the number of threads.
@@ -40,6 +41,7 @@ mod methods;
 mod outlier_map;
 pub mod position_bias;
 mod progress;
+pub mod sampling;
 pub mod selection;
 mod settings;
 pub mod speedup;
@@ -74,5 +76,6 @@ pub fn run(
         Experiment::Accuracy => accuracy::run(settings, progress),
         Experiment::Coverage => coverage::run(settings, progress),
         Experiment::PositionBias => position_bias::run(settings, progress),
+        Experiment::Sampling => sampling::run(settings, progress),
     }
 }

@@ -9,7 +9,8 @@ pub struct Settings {
     pub full: bool,
     /// Seed of the random numbers.
     pub seed: u64,
-    /// Folder with the real studies; required by `tables`, used by `accuracy` and `position-bias` if given.
+    /// Folder with the real studies; required by `tables`, used by `accuracy`, `position-bias` and
+    /// `sampling` if given.
     pub data: Option<PathBuf>,
     /// PGM or PNG file for `image`; by default an image is generated.
     pub image: Option<PathBuf>,

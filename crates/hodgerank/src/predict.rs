@@ -75,6 +75,14 @@ impl<'a> Predictor<'a> {
         Ok(Self { study, factor })
     }
 
+    /// The log-odds per unit of the scores, or why there are none.
+    ///
+    /// # Errors
+    /// If no finite factor turns the scores into log-odds.
+    pub fn factor(&self) -> std::result::Result<f64, NoFactor> {
+        self.factor
+    }
+
     /// Why there are no probabilities, if there are none.
     #[must_use]
     pub fn no_factor(&self) -> Option<NoFactor> {
@@ -142,7 +150,8 @@ impl<'a> Predictor<'a> {
     }
 }
 
-fn logistic(log_odds: f64) -> f64 {
+/// The logistic function.
+pub(crate) fn logistic(log_odds: f64) -> f64 {
     1.0 / (1.0 + (-log_odds).exp())
 }
 

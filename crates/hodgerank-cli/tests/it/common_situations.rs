@@ -4,7 +4,7 @@
 use crate::support::{TestDir, files};
 
 /// All commands that read votes.
-const COMMANDS: [&[&str]; 10] = [
+const COMMANDS: [&[&str]; 11] = [
     &["rank"],
     &["outliers"],
     &["annotators"],
@@ -15,6 +15,7 @@ const COMMANDS: [&[&str]; 10] = [
     &["decompose"],
     &["diagnose"],
     &["predict"],
+    &["next"],
 ];
 
 /// Votes with annotators, many of them flagged.

@@ -72,6 +72,8 @@ const CASES: &[(&str, &str)] = &[
     ("diagnose.json", "diagnose annotators.csv"),
     ("diagnose.csv", "diagnose components.csv"),
     ("diagnose-graded.json", "diagnose graded.csv --outliers 5%"),
+    ("next.json", "next annotators.csv --pairs 12 --seed 3"),
+    ("next.csv", "next studies.csv --by study --pairs 5 --focus top=2"),
     ("predict.json", "predict formats/votes.csv"),
     ("predict.csv", "predict graded.csv"),
     ("predict-matrix.csv", "predict annotators.csv --matrix"),

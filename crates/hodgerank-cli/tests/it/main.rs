@@ -34,6 +34,7 @@ mod markup;
 mod metamorphic;
 mod metamorphic_studies;
 mod min_votes;
+mod next;
 mod numeric_limits;
 mod outcome_codes;
 mod outliers;

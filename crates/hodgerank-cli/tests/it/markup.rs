@@ -2,7 +2,7 @@
 
 use crate::support::TestDir;
 
-const COMMANDS: [&str; 13] = [
+const COMMANDS: [&str; 14] = [
     "rank v.csv",
     "rank v.csv --method l2 --against old.json",
     "outliers v.csv",
@@ -11,6 +11,7 @@ const COMMANDS: [&str; 13] = [
     "predict v.csv",
     "predict v.csv --matrix",
     "predict v.csv --holdout 20%",
+    "next v.csv",
     "certify v.csv --method l2",
     "compare v.csv",
     "decompose v.csv",

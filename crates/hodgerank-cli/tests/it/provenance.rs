@@ -10,11 +10,12 @@ use twox_hash::XxHash64;
 use crate::support::{TestDir, files};
 
 /// Every command that writes a document.
-const COMMANDS: [&[&str]; 9] = [
+const COMMANDS: [&[&str]; 10] = [
     &["rank"],
     &["outliers"],
     &["annotators"],
     &["predict"],
+    &["next"],
     &["certify", "--method", "l2"],
     &["compare"],
     &["decompose"],

@@ -35,6 +35,7 @@ fn every_table_can_be_made_safe() {
         &["decompose"],
         &["diagnose"],
         &["predict"],
+        &["next"],
         &["predict", "--matrix"],
     ] {
         let plain = [&command[..1], &["v.csv", "--format", "csv"], &command[1..]].concat();

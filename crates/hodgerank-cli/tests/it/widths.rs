@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::support::TestDir;
 
 /// Every command that prints, with the votes of [`dir`].
-const COMMANDS: [&str; 16] = [
+const COMMANDS: [&str; 17] = [
     "rank v.csv",
     "rank v.csv --scale elo",
     "rank v.csv --method l2 --against old.json",
@@ -15,6 +15,7 @@ const COMMANDS: [&str; 16] = [
     "predict v.csv",
     "predict v.csv --matrix",
     "predict v.csv --holdout 20%",
+    "next v.csv",
     "certify v.csv --method l2",
     "compare v.csv",
     "decompose v.csv",

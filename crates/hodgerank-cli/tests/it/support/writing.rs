@@ -36,6 +36,7 @@ pub(crate) const WRITING_COMMANDS: &[WritingCommand] = &[
     reading("decompose", &["-o", "OUT/decompose.json"], &["decompose.json"]),
     reading("diagnose", &["-o", "OUT/diagnose.txt"], &["diagnose.txt"]),
     reading("predict", &["-o", "OUT/predicted.csv"], &["predicted.csv"]),
+    reading("next", &["-o", "OUT/next.csv"], &["next.csv"]),
     reading("report", &["-o", "OUT/report.html"], &["report.html"]),
     WritingCommand {
         name: "simulate",
@@ -75,6 +76,7 @@ pub(crate) const WRITING_COMMANDS: &[WritingCommand] = &[
             "hodgerank-diagnose.1",
             "hodgerank-experiment.1",
             "hodgerank-man.1",
+            "hodgerank-next.1",
             "hodgerank-outliers.1",
             "hodgerank-path.1",
             "hodgerank-predict.1",
