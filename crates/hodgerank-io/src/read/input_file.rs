@@ -54,7 +54,8 @@ impl InputFile {
     }
 }
 
-fn hash_file(path: &str) -> io::Result<u64> {
+/// The hash of the whole content of a file.
+pub(super) fn hash_file(path: &str) -> io::Result<u64> {
     const BUFFER_BYTES: usize = 1 << 18;
     let mut file = File::open(path)?;
     let mut hasher = XxHash64::with_seed(0);

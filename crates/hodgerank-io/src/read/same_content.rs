@@ -1,11 +1,8 @@
 //! Finds files that are copies of each other.
 
 use std::collections::HashMap;
-use std::fs::File;
-use std::hash::Hasher as _;
-use std::io::Read as _;
 
-use twox_hash::XxHash64;
+use super::input_file::hash_file;
 
 /// Pairs of files with the same content: the first one and a later one. Only regular files of the same
 /// size are read.
@@ -25,7 +22,7 @@ pub fn same_content(files: &[String]) -> Vec<(usize, usize)> {
         let mut first: HashMap<u64, usize> = HashMap::new();
         for &k in alike {
             // A file that cannot be read is reported when its votes are.
-            let Ok(hash) = content_hash(&files[k]) else { continue };
+            let Ok(hash) = hash_file(&files[k]) else { continue };
             let original = *first.entry(hash).or_insert(k);
             if original != k {
                 copies.push((original, k));
@@ -34,18 +31,6 @@ pub fn same_content(files: &[String]) -> Vec<(usize, usize)> {
     }
     copies.sort_unstable_by_key(|&(_, copy)| copy);
     copies
-}
-
-fn content_hash(file: &str) -> std::io::Result<u64> {
-    let mut file = File::open(file)?;
-    let mut hasher = XxHash64::with_seed(0);
-    let mut buffer = vec![0; 1 << 16];
-    loop {
-        match file.read(&mut buffer)? {
-            0 => return Ok(hasher.finish()),
-            read => hasher.write(&buffer[..read]),
-        }
-    }
 }
 
 #[cfg(test)]
