@@ -68,23 +68,23 @@ fn refuse(refusal: Refusal) -> Response {
 }
 
 /// A secret that nobody has.
-fn stranger(study: &Study) -> Response {
+fn stranger(study: &Study) -> StatusCode {
     match study.limits.allows_stranger() {
-        true => StatusCode::UNAUTHORIZED.into_response(),
-        false => StatusCode::TOO_MANY_REQUESTS.into_response(),
+        true => StatusCode::UNAUTHORIZED,
+        false => StatusCode::TOO_MANY_REQUESTS,
     }
 }
 
-fn voter(study: &Study, headers: &HeaderMap) -> Result<i64, Response> {
+fn voter(study: &Study, headers: &HeaderMap) -> Result<i64, StatusCode> {
     let found = study.engine.voter(&hash(claimed(headers)));
     let voter = found.ok_or_else(|| stranger(study))?;
     match study.limits.allows_voter(voter) {
         true => Ok(voter),
-        false => Err(StatusCode::TOO_MANY_REQUESTS.into_response()),
+        false => Err(StatusCode::TOO_MANY_REQUESTS),
     }
 }
 
-fn owner(study: &Study, headers: &HeaderMap) -> Result<(), Response> {
+fn owner(study: &Study, headers: &HeaderMap) -> Result<(), StatusCode> {
     match equal(&study.owner, &hash(claimed(headers))) {
         true => Ok(()),
         false => Err(stranger(study)),
@@ -97,7 +97,7 @@ impl Study {
         Side { kind: item.kind.clone(), address: format!("/item/{}", item.token) }
     }
 
-    fn page(&self, state: VoterState) -> Response {
+    fn page(&self, state: &VoterState) -> Response {
         let is_paused = self.engine.shared.is_paused.load(Ordering::Relaxed);
         let pairs = state.pairs.iter().map(|pair| Shown {
             shown: pair.shown,
@@ -119,7 +119,7 @@ impl Study {
 
     fn answer(&self, reply: Result<Answer, Refusal>) -> Response {
         match reply {
-            Ok(Answer::State(state)) => self.page(state),
+            Ok(Answer::State(state)) => self.page(&state),
             Ok(Answer::Joined(secret)) => {
                 Json(serde_json::json!({ "secret": secret.as_str() })).into_response()
             }
@@ -132,7 +132,7 @@ impl Study {
 pub(super) async fn join(State(study): State<Shared>, headers: HeaderMap) -> Response {
     let claimed = hash(claimed(&headers));
     if !study.open.is_some_and(|open| equal(&open, &claimed)) {
-        return stranger(&study);
+        return stranger(&study).into_response();
     }
     if !study.limits.allows_stranger() {
         return StatusCode::TOO_MANY_REQUESTS.into_response();
@@ -143,14 +143,14 @@ pub(super) async fn join(State(study): State<Shared>, headers: HeaderMap) -> Res
 pub(super) async fn state(State(study): State<Shared>, headers: HeaderMap) -> Response {
     match voter(&study, &headers) {
         Ok(voter) => study.answer(study.engine.state(voter).await),
-        Err(refusal) => refusal,
+        Err(refusal) => refusal.into_response(),
     }
 }
 
 pub(super) async fn consent(State(study): State<Shared>, headers: HeaderMap) -> Response {
     match voter(&study, &headers) {
         Ok(voter) => study.answer(study.engine.consent(voter).await),
-        Err(refusal) => refusal,
+        Err(refusal) => refusal.into_response(),
     }
 }
 
@@ -167,7 +167,7 @@ pub(super) async fn vote(
 ) -> Response {
     let voter = match voter(&study, &headers) {
         Ok(voter) => voter,
-        Err(refusal) => return refusal,
+        Err(refusal) => return refusal.into_response(),
     };
     if !is_id(&vote.id) {
         return StatusCode::BAD_REQUEST.into_response();
@@ -182,13 +182,13 @@ pub(super) async fn undo(
 ) -> Response {
     match voter(&study, &headers) {
         Ok(voter) => study.answer(study.engine.undo(voter, undo.id).await),
-        Err(refusal) => refusal,
+        Err(refusal) => refusal.into_response(),
     }
 }
 
 pub(super) async fn owner_state(State(study): State<Shared>, headers: HeaderMap) -> Response {
     if let Err(refusal) = owner(&study, &headers) {
-        return refusal;
+        return refusal.into_response();
     }
     let live = study.live.snapshot();
     let page = serde_json::json!({
@@ -207,7 +207,7 @@ pub(super) async fn pause(
     Json(pause): Json<PauseRequest>,
 ) -> Response {
     if let Err(refusal) = owner(&study, &headers) {
-        return refusal;
+        return refusal.into_response();
     }
     study.engine.shared.is_paused.store(pause.paused, Ordering::Relaxed);
     Json(serde_json::json!({})).into_response()
@@ -219,14 +219,14 @@ pub(super) async fn exclude(
     Json(exclude): Json<ExcludeRequest>,
 ) -> Response {
     if let Err(refusal) = owner(&study, &headers) {
-        return refusal;
+        return refusal.into_response();
     }
     study.answer(study.engine.exclude(exclude.voter, exclude.excluded).await)
 }
 
 pub(super) async fn download(State(study): State<Shared>, headers: HeaderMap) -> Response {
     if let Err(refusal) = owner(&study, &headers) {
-        return refusal;
+        return refusal.into_response();
     }
     let folder = study.folder.clone();
     let read = tokio::task::spawn_blocking(move || Database::open(&folder)?.csv()).await;
