@@ -20,6 +20,7 @@ use crate::commands::experiment::ExperimentArgs;
 use crate::commands::man::ManArgs;
 use crate::commands::next::NextCommand;
 use crate::commands::simulate::SimulateCommand;
+use crate::commands::study::StudyArgs;
 use crate::flags::{DocumentCommand, FileCommand, RunOptions};
 
 /// Robust ranking from pairwise votes.
@@ -129,6 +130,14 @@ Examples:
 Examples:
   hodgerank report votes.csv -o report.html")]
     Report(Box<FileCommand<ReportArgs>>),
+    /// Collect votes: pages for voters and for you, with a live ranking
+    ///
+    /// docs/study.md leads from a folder of pictures to a report.
+    #[command(after_help = "\
+Examples:
+  hodgerank study new sharpness --items pictures --question Sharper?
+  hodgerank study serve sharpness")]
+    Study(StudyArgs),
     /// Generate a synthetic study: votes, some bad, and true scores
     #[command(after_help = "\
 Examples:

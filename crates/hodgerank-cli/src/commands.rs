@@ -15,3 +15,4 @@ pub(crate) mod predict;
 mod rank;
 pub(crate) mod simulate;
 pub(crate) mod sql;
+pub(crate) mod study;

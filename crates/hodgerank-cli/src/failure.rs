@@ -3,6 +3,7 @@
 use std::io;
 
 use hodgerank_commands as commands;
+use hodgerank_study::Error as StudyError;
 
 /// Why a run failed. Exit codes: 2 bad input or usage, 3 the data cannot answer the question,
 /// 1 anything else.
@@ -17,6 +18,9 @@ pub enum RunFailure {
     /// The signals that end the program cannot be handled.
     #[error("signals cannot be handled: {0}")]
     Signals(io::Error),
+    /// A study cannot be created, opened or served.
+    #[error(transparent)]
+    Study(#[from] hodgerank_study::Error),
 }
 
 impl From<commands::Failure> for RunFailure {
@@ -82,7 +86,18 @@ impl RunFailure {
             Self::Command(Model(hodgerank::Error::Factorisation { .. })) => 1,
             Self::Command(File(_) | Model(_) | Usage { .. }) => 2,
             Self::Command(Unanswerable { .. }) => 3,
-            Self::Command(_) | Self::Threads(_) | Self::Signals(_) => 1,
+            Self::Study(
+                StudyError::Exists { .. }
+                | StudyError::NoStudy { .. }
+                | StudyError::Items { .. }
+                | StudyError::Option { .. },
+            ) => 2,
+            Self::Study(StudyError::File { source, .. })
+                if source.kind() == io::ErrorKind::NotFound =>
+            {
+                2
+            }
+            Self::Command(_) | Self::Threads(_) | Self::Signals(_) | Self::Study(_) => 1,
         }
     }
 
@@ -91,7 +106,16 @@ impl RunFailure {
     pub fn help(&self) -> Option<String> {
         match self {
             Self::Command(failure) => failure.help(),
-            Self::Threads(_) | Self::Signals(_) => None,
+            Self::Study(StudyError::Exists { .. }) => {
+                Some("choose a folder that does not exist yet".to_owned())
+            }
+            Self::Study(StudyError::NoStudy { .. }) => {
+                Some("create one with `hodgerank study new`".to_owned())
+            }
+            Self::Study(StudyError::Listen { .. }) => {
+                Some("choose another port with --listen ADDRESS:PORT".to_owned())
+            }
+            Self::Threads(_) | Self::Signals(_) | Self::Study(_) => None,
         }
     }
 

@@ -121,6 +121,7 @@ fn run_command(
             report(&command.files.votes(), &command.args, threads, terminal)?;
         }
         Command::Sql(args) => commands::sql::run(args)?,
+        Command::Study(args) => commands::study::run(args, terminal)?,
         Command::Simulate(command) => commands::simulate::run(command, terminal)?,
         Command::Experiment(args) => commands::experiment::run(args, terminal)?,
         Command::Demo(args) => commands::demo::run(args, terminal)?,

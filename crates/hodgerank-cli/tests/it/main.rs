@@ -52,6 +52,7 @@ mod simulate_demo;
 mod spreadsheet_safe;
 mod sql;
 mod studies;
+mod study;
 mod support;
 mod surveys;
 mod widths;

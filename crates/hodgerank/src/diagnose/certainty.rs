@@ -89,7 +89,10 @@ pub enum NoIntervals {
 
 impl Certainty {
     /// Examines a ranking; none if it is empty.
-    pub(super) fn new(study: &RankedStudy) -> Result<Option<Self>> {
+    ///
+    /// # Errors
+    /// If a linear system cannot be solved.
+    pub fn new(study: &RankedStudy) -> Result<Option<Self>> {
         let rows: Vec<&RankedItem> =
             study.ranking.items.iter().filter(|row| row.component == 1).collect();
         let Some(first) = rows.first() else { return Ok(None) };

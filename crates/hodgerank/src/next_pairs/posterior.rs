@@ -119,6 +119,19 @@ impl Posterior {
         self
     }
 
+    /// The posterior of `items` items, of which this one's are those at these places; nothing is known about the
+    /// others.
+    #[must_use]
+    pub fn placed(self, items: usize, places: &[u32]) -> Self {
+        let mut means = vec![0.0; items];
+        for (&place, mean) in places.iter().zip(self.means) {
+            means[place as usize] = mean;
+        }
+        let place = |(i, j, own): (u32, u32, f64)| (places[i as usize], places[j as usize], own);
+        let information = self.information.into_iter().map(place).collect();
+        Self { means, information, prior: self.prior }
+    }
+
     /// Number of items.
     #[must_use]
     pub fn items(&self) -> usize {
