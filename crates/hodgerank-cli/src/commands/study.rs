@@ -10,7 +10,7 @@ use hodgerank_io::text::visible_name;
 use hodgerank_io::write::{Column, Outputs, Table};
 use hodgerank_study::create::{LINKS, create};
 use hodgerank_study::server::Server;
-use hodgerank_study::store::{Database, EXPORTED_COLUMNS, Settings};
+use hodgerank_study::store::{DATABASE, Database, EXPORTED_COLUMNS, Settings};
 
 use crate::failure::RunFailure;
 use crate::terminal::{Terminal, thousands};
@@ -155,7 +155,8 @@ fn export(args: &ExportArgs, terminal: &Terminal) -> Result<(), RunFailure> {
         }
     };
     let database = Database::open(&args.folder)?;
-    let mut output = Outputs::new(&[]).claim("--output", name)?.open()?;
+    let file = args.folder.join(DATABASE).to_string_lossy().into_owned();
+    let mut output = Outputs::new(&[file]).claim("--output", name)?.open()?;
     let mut bytes = Vec::new();
     let table = table(&database)?;
     if format == Format::Parquet {

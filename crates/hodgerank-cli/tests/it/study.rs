@@ -301,6 +301,11 @@ fn votes_are_exported() {
         assert_eq!(ranking["input"]["comparisons"], 6, "{name}");
         assert_eq!(ranking["input"]["annotators"], 1, "{name}");
     }
+    // A hard link to the database.
+    let link = program.folder.join("link.csv");
+    std::fs::hard_link(program.folder.join("study.db"), &link).unwrap();
+    let refused = hodgerank(&["study", "export", folder, "-o", link.to_str().unwrap()]);
+    assert_eq!({ refused }.stderr(Stdio::null()).status().unwrap().code(), Some(2));
     let wrong = hodgerank(&["study", "export", folder, "-o", "votes.xlsx"]).status().unwrap();
     assert_eq!(wrong.code(), Some(2));
 }
