@@ -37,6 +37,8 @@ const CASES: &[Case] = &[
     ("the same, to 10% flagged", || image(181, 162), 1, GRID, Some(0.1)),
 ];
 const LARGE: &[Case] = &[
+    ("20k items, 200k votes, 10% flips", || random(20_000, 200_000, 0.1), 1, GRID, None),
+    ("100k items, 1M votes, 10% flips", || random(100_000, 1_000_000, 0.1), 1, GRID, None),
     (
         "1M items, 10M votes, to 20% flagged",
         || random(1_000_000, 10_000_000, 0.1),

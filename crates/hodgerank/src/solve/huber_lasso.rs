@@ -40,6 +40,7 @@
 mod grid;
 mod history;
 mod homotopy;
+mod inlier_core;
 mod inlier_inverse;
 mod newton;
 mod newton_system;

@@ -153,6 +153,7 @@ impl<'a> Newton<'a> {
         tolerance: f64,
         max_steps: usize,
     ) -> NewtonResult {
+        self.system.allow_elimination();
         self.evaluate(lambda);
         let mut goal = self.largest_accepted_gradient(lambda, tolerance);
         let mut violation = largest_magnitude(&self.negative_gradient);

@@ -8,13 +8,15 @@
 //! |---|---|---|
 //! | dense Cholesky | for few items | n³/6 |
 //! | conjugate gradients with diagonal preconditioner | otherwise | inliers × iterations |
-//! | conjugate gradients with [`SampledFactor`] | if the former needs too many iterations | the same, with twice the cost per iteration |
+//! | conjugate gradients on the [`InlierCore`] | for many items with few inliers | inliers, and core edges × iterations |
+//! | conjugate gradients with [`SampledFactor`] | if the others need too many iterations | the same as with the diagonal, with twice the cost per iteration |
 //!
-//! The last one is needed for meshes, and for sparse graphs of inliers with long chains. A factor takes as
-//! long as a hundred or two hundred iterations with the diagonal, so it is computed only after as many
-//! iterations in excess of a good number, and reused for later λ in the same way. If several processes
-//! share the votes, none has all inliers, and only the diagonal preconditioner is available.
+//! The last one is needed for meshes. A factor takes as long as a hundred or two hundred iterations with
+//! the diagonal, so it is computed only after as many iterations in excess of a good number, and reused for
+//! later λ in the same way. If several processes share the votes, none has all inliers, and only the
+//! diagonal preconditioner is available.
 
+use super::inlier_core::InlierCore;
 use super::pass::Pass;
 use super::sampled_factor::SampledFactor;
 use crate::communicator::{StateReader, StateWriter};
@@ -47,6 +49,15 @@ const MAX_FACTOR_EXCESS: usize = 50;
 /// Relative growth of the number of inliers after which the diagonal preconditioner is tried again.
 const DIAGONAL_RETRY_GROWTH: f64 = 1.2;
 
+/// Number of items from which trees and chains of inliers are eliminated, and maximum number of inliers
+/// per item. With more inliers there is little to eliminate.
+const MIN_CORE_ITEMS: usize = 2000;
+const MAX_CORE_INLIERS_PER_ITEM: usize = 3;
+/// Steps that conjugate gradients may take on the core, and the number of systems that may exceed them
+/// before the core is not tried again: on meshes a factor is better.
+const MAX_CORE_STEPS: usize = 400;
+const MAX_CORE_FAILURES: usize = 3;
+
 /// The matrix L_I + μD and a solver.
 #[derive(Debug)]
 pub(super) struct NewtonSystem {
@@ -77,6 +88,9 @@ struct InlierCg {
     factor_inliers: Option<usize>,
     /// Excess steps with the current preconditioner.
     excess_steps: usize,
+    core: InlierCore,
+    /// Systems that took too many steps on the core; `None` if it may not be used.
+    core_failures: Option<usize>,
     r: Vec<f64>,
     z: Vec<f64>,
     p: Vec<f64>,
@@ -109,6 +123,15 @@ impl NewtonSystem {
             NewtonSolver::ConjugateGradient(cg) => {
                 cg.factor_inliers.is_none() && cg.excess_steps == 0
             }
+        }
+    }
+
+    /// Allows to eliminate trees and chains of inliers, which hides whether a system is well conditioned.
+    pub(super) fn allow_elimination(&mut self) {
+        if let NewtonSolver::ConjugateGradient(cg) = &mut self.solver
+            && self.degrees.len() >= MIN_CORE_ITEMS
+        {
+            cg.core_failures.get_or_insert(0);
         }
     }
 
@@ -166,6 +189,8 @@ impl InlierCg {
             factor: SampledFactor::default(),
             factor_inliers: None,
             excess_steps: 0,
+            core: InlierCore::default(),
+            core_failures: None,
             r: zeros(),
             z: zeros(),
             p: zeros(),
@@ -185,6 +210,9 @@ impl InlierCg {
         delta: &mut [f64],
     ) {
         let inliers = pass.count_inliers();
+        if self.solve_core(pass, damping, degrees, b, target, delta) {
+            return;
+        }
         let has_grown = |&before: &usize| inliers as f64 > DIAGONAL_RETRY_GROWTH * before as f64;
         if self.factor_inliers.as_ref().is_some_and(has_grown) {
             self.factor_inliers = None;
@@ -213,6 +241,27 @@ impl InlierCg {
         self.factor_inliers = Some(inliers);
         self.excess_steps = 0;
         self.iterate(pass, damping, degrees, target, MAX_STEPS, delta);
+    }
+
+    /// Solves with the core of the inliers. Returns false if it is not suitable.
+    fn solve_core(
+        &mut self,
+        pass: &Pass<'_>,
+        damping: f64,
+        degrees: &[f64],
+        b: &[f64],
+        target: f64,
+        delta: &mut [f64],
+    ) -> bool {
+        let few = pass.count_inliers() <= MAX_CORE_INLIERS_PER_ITEM * degrees.len();
+        let Some(failures) = &mut self.core_failures else { return false };
+        if !few || *failures >= MAX_CORE_FAILURES || !pass.communicator().is_single_process() {
+            return false;
+        }
+        self.core.eliminate(pass, degrees, damping);
+        let run = self.core.solve(b, target, MAX_CORE_STEPS, delta);
+        *failures = if run.is_finished { 0 } else { *failures + 1 };
+        run.is_finished
     }
 
     fn update_diagonal(&mut self, pass: &mut Pass<'_>, degrees: &[f64], inliers: usize) {
