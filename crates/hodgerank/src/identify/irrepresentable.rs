@@ -10,6 +10,10 @@
 //! |---|---|
 //! | [`dense`]: L_c† as a matrix, bounds of all sums, the sums with the largest bounds | n³ + sums · pairs with outliers |
 //! | [`cauchy_sketch`]: random sketches | one solve with L_c per sketch, then one per candidate |
+//!
+//! Sketches of large graphs are few, so that the pair with the largest sum may not be among their
+//! candidates. Sums are therefore also computed for the pairs that the degrees of their items suggest
+//! ([`OutlierSet::likely_sum`]). Whether C2 holds is often clear from these alone: one sum that reaches 1 is enough.
 
 mod cauchy_sketch;
 mod dense;
@@ -24,6 +28,9 @@ use crate::laplacian::{BackendChoice, LaplacianSystem, pseudo_inverse};
 use dense::DenseRowSums;
 use outlier_set::RowSums;
 
+/// Estimates of row sums from which one may reach 1: they are usually too small.
+const MIN_LIKELY_SUM: f64 = 0.9;
+
 impl OutlierSet<'_> {
     /// Returns the largest row sums; exact if that takes at most `max_work` operations.
     pub(super) fn row_sums(&self, max_work: f64) -> Result<RowSums> {
@@ -34,7 +41,10 @@ impl OutlierSet<'_> {
                 return Ok(RowSums { outside, inside, accuracy: Accuracy::Exact });
             }
         }
-        cauchy_sketch::row_sums(self, true, &self.system()?)
+        let system = self.system()?;
+        let mut sums = cauchy_sketch::row_sums(self, true, &system)?;
+        sums.outside = sums.outside.max(self.likely_sum(&system, 0.0)?);
+        Ok(sums)
     }
 
     /// Returns whether C2 holds: all row sums outside S are below 1.
@@ -42,11 +52,14 @@ impl OutlierSet<'_> {
         let dense = self.dense()?;
         let found =
             dense.and_then(|dense| dense.largest(|p| self.has_inlier(p), Some(1.0), max_work));
-        let outside = match found {
-            Some(outside) => outside,
-            None => cauchy_sketch::row_sums(self, false, &self.system()?)?.outside,
-        };
-        Ok(outside < 1.0)
+        if let Some(outside) = found {
+            return Ok(outside < 1.0);
+        }
+        let system = self.system()?;
+        if self.likely_sum(&system, MIN_LIKELY_SUM)? >= 1.0 {
+            return Ok(false);
+        }
+        Ok(cauchy_sketch::row_sums(self, false, &system)?.outside < 1.0)
     }
 
     /// Prepares the exact computation; none above [`MAX_DENSE_ITEMS`].

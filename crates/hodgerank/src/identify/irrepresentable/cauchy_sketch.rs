@@ -9,10 +9,11 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 
-use super::outlier_set::{OutlierPairs, OutlierSet, RowSums};
+use super::outlier_set::{OutlierPairs, OutlierSet, RowSums, keep_largest};
 use crate::error::Result;
+use crate::graph::Pairs;
 use crate::identify::accuracy::Accuracy;
-use crate::identify::resistance::{COLUMNS, FEWER_COLUMNS, potentials};
+use crate::identify::resistance::COLUMNS;
 use crate::laplacian::{Lanes, LaplacianSystem, StoppingRule};
 
 /// Number of sketches (odd, for the median), and of candidates computed exactly.
@@ -26,8 +27,6 @@ const PAIRS_PER_TASK: usize = 1 << 12;
 const PAIRS_PER_ROUND: usize = 1 << 18;
 /// Accuracy of the solves for sketches: far below the sampling error.
 const SKETCH_SOLVE: StoppingRule = StoppingRule::at(1e-4);
-/// Accuracy of the solves for candidates.
-const CANDIDATE_SOLVE: StoppingRule = StoppingRule::at(1e-7);
 
 /// Returns the largest row sums outside S and, if `with_inside`, inside S; else that one is 0.
 pub(super) fn row_sums(
@@ -44,39 +43,17 @@ pub(super) fn row_sums(
         let b = cauchy_votes(n, &set, first, COLUMNS.min(sketches - first));
         blocks.push(system.solve_block(b, &SKETCH_SOLVE)?);
     }
-    let estimate = |median: &mut Vec<f64>, p: usize| {
-        let [a, b] = [pairs.left[p], pairs.right[p]].map(|i| i as usize);
-        median.clear();
-        for u in &blocks {
-            median.extend(u[a].iter().zip(&u[b]).map(|(a, b)| (a - b).abs()));
-        }
-        // The last columns are empty.
-        median.truncate(sketches);
-        *median.select_nth_unstable_by(sketches / 2, f64::total_cmp).1
-    };
-    let estimates: Vec<f64> =
-        (0..pairs.len()).into_par_iter().map_init(Vec::new, estimate).collect();
-    drop(blocks);
-    let best = |inside: bool| -> Vec<usize> {
-        let included = |&p: &usize| if inside { of.has_outlier(p) } else { of.has_inlier(p) };
-        let mut best: Vec<usize> = (0..pairs.len()).filter(included).collect();
-        let order = |&a: &usize, &b: &usize| estimates[b].total_cmp(&estimates[a]).then(a.cmp(&b));
-        if best.len() > candidates {
-            best.select_nth_unstable_by(candidates - 1, order);
-            best.truncate(candidates);
-        }
-        best
+    let best = |inside: bool| {
+        let included = |p: usize| if inside { of.has_outlier(p) } else { of.has_inlier(p) };
+        largest_medians(pairs, &blocks, sketches, included, candidates)
     };
     let mut chosen = best(false);
     let outside = chosen.len();
     if with_inside {
         chosen.extend(best(true));
     }
-    let mut sums = Vec::with_capacity(chosen.len());
-    for block in chosen.chunks(FEWER_COLUMNS) {
-        let v = potentials::<FEWER_COLUMNS>(system, pairs, block, &CANDIDATE_SOLVE)?;
-        sums.extend_from_slice(&set.row_sums(&v)[..block.len()]);
-    }
+    drop(blocks);
+    let sums = set.row_sums_of(system, pairs, &chosen)?;
     let largest = |sums: &[f64]| sums.iter().fold(0.0, |largest: f64, sum| largest.max(*sum));
     let accuracy = Accuracy::Sketched {
         sketches: sketches as u32,
@@ -85,6 +62,45 @@ pub(super) fn row_sums(
     };
     let (outside, inside) = (largest(&sums[..outside]), largest(&sums[outside..]));
     Ok(RowSums { outside, inside, accuracy })
+}
+
+/// Returns the pairs for which `included` holds with the largest median of |u_i − u_j|, at most `count`.
+fn largest_medians(
+    pairs: &Pairs,
+    blocks: &[Vec<Lanes<f64, COLUMNS>>],
+    sketches: usize,
+    included: impl Fn(usize) -> bool + Sync,
+    count: usize,
+) -> Vec<usize> {
+    let of_task = |task: usize| {
+        let range = task * PAIRS_PER_TASK..((task + 1) * PAIRS_PER_TASK).min(pairs.len());
+        let mut best = Vec::with_capacity(2 * count);
+        let (mut differences, mut limit) = (Vec::with_capacity(blocks.len() * COLUMNS), 0.0);
+        for p in range.filter(|&p| included(p)) {
+            let [a, b] = [pairs.left[p], pairs.right[p]].map(|i| i as usize);
+            differences.clear();
+            for u in blocks {
+                differences.extend(u[a].iter().zip(&u[b]).map(|(a, b)| (a - b).abs()));
+            }
+            // The last columns are empty.
+            differences.truncate(sketches);
+            // The median is below the limit if most differences are; most pairs end here.
+            if differences.iter().filter(|&&d| d >= limit).count() <= sketches / 2 {
+                continue;
+            }
+            let median = *differences.select_nth_unstable_by(sketches / 2, f64::total_cmp).1;
+            best.push((median, p));
+            if best.len() == 2 * count {
+                limit = keep_largest(&mut best, count);
+            }
+        }
+        keep_largest(&mut best, count);
+        best
+    };
+    let tasks = 0..pairs.len().div_ceil(PAIRS_PER_TASK);
+    let mut best: Vec<(f64, usize)> = tasks.into_par_iter().flat_map_iter(of_task).collect();
+    keep_largest(&mut best, count);
+    best.into_iter().map(|(_, p)| p).collect()
 }
 
 /// Returns Σ s_k a_k x_k for `used` columns of Cauchy numbers a; the other columns are zero.
@@ -118,4 +134,45 @@ fn cauchy_votes(
         }
     }
     b
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Comparison, ComparisonGraph, Groups};
+
+    #[test]
+    fn pairs_with_the_largest_medians_are_found() {
+        let items = 300_u32;
+        let vote = |k: u32| Comparison::new(k % items, (k * 7 + k / items + 1) % items, 1.0);
+        let votes: Vec<Comparison> =
+            (0..40_000).map(vote).filter(|vote| vote.left != vote.right).collect();
+        let groups = Groups::merge(items as usize, &votes).unwrap().groups;
+        let graph = ComparisonGraph::new(items as usize, groups).unwrap();
+        let pairs = graph.pairs();
+        assert!(pairs.len() > 2 * PAIRS_PER_TASK, "several tasks");
+        let mut rng = ChaCha8Rng::seed_from_u64(3);
+        let mut lanes = |_| std::array::from_fn(|_| rng.random::<f64>());
+        let blocks: Vec<Vec<Lanes<f64, COLUMNS>>> =
+            (0..2).map(|_| (0..items).map(&mut lanes).collect()).collect();
+        for (sketches, step) in [(15, 1), (21, 3)] {
+            let median = |p: usize| {
+                let [a, b] = [pairs.left[p], pairs.right[p]].map(|i| i as usize);
+                let columns = (0..sketches).map(|k| (k / COLUMNS, k % COLUMNS));
+                let mut all: Vec<f64> =
+                    columns.map(|(u, k)| (blocks[u][a][k] - blocks[u][b][k]).abs()).collect();
+                all.sort_by(f64::total_cmp);
+                all[sketches / 2]
+            };
+            let included = |p: usize| p.is_multiple_of(step);
+            let mut expected: Vec<usize> = (0..pairs.len()).filter(|&p| included(p)).collect();
+            expected.sort_by(|&a, &b| median(b).total_cmp(&median(a)).then(a.cmp(&b)));
+            expected.truncate(8);
+            expected.sort_unstable();
+            let used = sketches.div_ceil(COLUMNS);
+            let mut found = largest_medians(pairs, &blocks[..used], sketches, included, 8);
+            found.sort_unstable();
+            assert_eq!(found, expected);
+        }
+    }
 }

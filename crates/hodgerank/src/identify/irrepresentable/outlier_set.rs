@@ -2,10 +2,15 @@
 
 use rayon::prelude::*;
 
+use crate::error::Result;
 use crate::graph::{ComparisonGraph, Pairs};
 use crate::identify::accuracy::Accuracy;
-use crate::laplacian::Lanes;
+use crate::identify::resistance::{FEWER_COLUMNS, potentials};
+use crate::laplacian::{Lanes, LaplacianSystem, StoppingRule};
 use crate::numeric::sum_tasks;
+
+/// Accuracy of the solves for single row sums.
+const ROW_SUM_SOLVE: StoppingRule = StoppingRule::at(1e-7);
 
 /// Pairs with outliers that one task adds up.
 const PAIRS_PER_TASK: usize = 1 << 14;
@@ -37,6 +42,41 @@ impl OutlierSet<'_> {
     pub(super) fn has_outlier(&self, p: usize) -> bool {
         self.outliers[p] > 0.0
     }
+
+    /// Returns the largest row sum of the pairs outside S with the largest estimates, among those whose
+    /// estimate is at least `min_estimate`; 0 if there are none.
+    ///
+    /// In well-connected graphs L_c†x is close to 1/dᵢ at i, −1/dⱼ at j and 0 elsewhere, where d is the
+    /// number of inliers of an item: with s outliers each, the sum is close to sᵢ/dᵢ + sⱼ/dⱼ.
+    pub(super) fn likely_sum(&self, system: &LaplacianSystem, min_estimate: f64) -> Result<f64> {
+        let pairs = self.graph.pairs();
+        let ends = || pairs.left.iter().zip(&pairs.right).map(|(&i, &j)| (i as usize, j as usize));
+        let (mut inliers, mut outliers) =
+            (vec![0.0; self.graph.items()], vec![0.0; self.graph.items()]);
+        for ((i, j), (w, s)) in ends().zip(pairs.weight.iter().zip(self.outliers)) {
+            for item in [i, j] {
+                inliers[item] += w - s;
+                outliers[item] += s;
+            }
+        }
+        let ratio: Vec<f64> = outliers.iter().zip(&inliers).map(|(s, d)| s / d).collect();
+        let estimates = ends().enumerate().map(|(p, (i, j))| (ratio[i] + ratio[j], p));
+        let is_likely = |&(sum, p): &(f64, usize)| sum >= min_estimate && self.has_inlier(p);
+        let mut likely: Vec<(f64, usize)> = estimates.filter(is_likely).collect();
+        keep_largest(&mut likely, FEWER_COLUMNS);
+        let chosen: Vec<usize> = likely.into_iter().map(|(_, p)| p).collect();
+        let sums = OutlierPairs::new(pairs, self.outliers).row_sums_of(system, pairs, &chosen)?;
+        Ok(sums.into_iter().fold(0.0, f64::max))
+    }
+}
+
+/// Keeps the `count` pairs with the largest numbers, the first of equal ones; returns the smallest number.
+pub(super) fn keep_largest(best: &mut Vec<(f64, usize)>, count: usize) -> f64 {
+    if best.len() > count {
+        best.select_nth_unstable_by(count - 1, |a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        best.truncate(count);
+    }
+    best.iter().fold(f64::INFINITY, |smallest, (number, _)| smallest.min(*number))
 }
 
 /// The pairs with outliers.
@@ -55,8 +95,23 @@ impl OutlierPairs {
         Self { pairs }
     }
 
+    /// Computes the row sums of some pairs by linear solves.
+    pub(super) fn row_sums_of(
+        &self,
+        system: &LaplacianSystem,
+        pairs: &Pairs,
+        chosen: &[usize],
+    ) -> Result<Vec<f64>> {
+        let mut sums = Vec::with_capacity(chosen.len());
+        for block in chosen.chunks(FEWER_COLUMNS) {
+            let v = potentials::<FEWER_COLUMNS>(system, pairs, block, &ROW_SUM_SOLVE)?;
+            sums.extend_from_slice(&self.row_sums(&v)[..block.len()]);
+        }
+        Ok(sums)
+    }
+
     /// Returns the row sums of several vectors v, the numbers of an item next to each other.
-    pub(super) fn row_sums<const L: usize>(&self, v: &[Lanes<f64, L>]) -> [f64; L] {
+    fn row_sums<const L: usize>(&self, v: &[Lanes<f64, L>]) -> [f64; L] {
         sum_tasks(self.pairs.par_chunks(PAIRS_PER_TASK), |pairs| {
             let mut sums = [0.0; L];
             for &(a, b, s) in pairs {
