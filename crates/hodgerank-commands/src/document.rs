@@ -1,6 +1,6 @@
 //! What a command returns, and how it is written.
 
-use std::io;
+use std::io::{self, Write as _};
 
 use hodgerank::InputSummary;
 use hodgerank_io::read::InputFile;
@@ -154,10 +154,16 @@ pub fn write_studies<T: StudyDocument>(
 ///
 /// # Errors
 /// If writing fails.
-pub fn write_json(value: &impl Serialize, mut out: &mut dyn io::Write) -> io::Result<()> {
+pub fn write_json(value: &impl Serialize, out: &mut dyn io::Write) -> io::Result<()> {
+    // The serialiser writes single tokens: collected here, they cost no virtual call each.
+    let mut out = io::BufWriter::with_capacity(JSON_BUFFER_BYTES, out);
     serde_json::to_writer_pretty(&mut out, value)?;
-    out.write_all(b"\n")
+    out.write_all(b"\n")?;
+    out.flush()
 }
+
+/// How much JSON is collected before it is written.
+const JSON_BUFFER_BYTES: usize = 1 << 16;
 
 /// A table whose first column is the value of `--by`, if there is one: `of` returns the value and the
 /// number of rows of each study.
