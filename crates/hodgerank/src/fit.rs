@@ -182,6 +182,15 @@ pub fn fit_with_auto(
     options: &FitOptions,
     auto: Option<Auto>,
 ) -> Result<Fit> {
+    graph.run_in_pool(|| fit_here(graph, votes, options, auto))
+}
+
+fn fit_here(
+    graph: &ComparisonGraph,
+    votes: Option<&AnnotatorVotes>,
+    options: &FitOptions,
+    auto: Option<Auto>,
+) -> Result<Fit> {
     let started = Instant::now();
     options.rule().validate(graph.votes())?;
     options.check_distributable(graph.communicator())?;

@@ -23,6 +23,9 @@ use rayon::prelude::*;
 use crate::communicator::{Communicator, SingleProcess};
 use crate::error::{Error, Result};
 
+/// Number of distinct votes from which computations run in the pool.
+const MIN_POOL_GROUPS: usize = 1 << 14;
+
 /// Items, merged votes, compared pairs and connected components.
 ///
 /// In a distributed graph ([`ComparisonGraph::distributed`]) groups and pairs are those of this
@@ -241,6 +244,16 @@ impl ComparisonGraph {
     /// The same as a handle that outlives the graph.
     pub(crate) fn communicator_handle(&self) -> Arc<dyn Communicator> {
         Arc::clone(&self.communicator)
+    }
+
+    /// Runs a computation on a thread of the pool, where parallel loops start at once: any other thread
+    /// hands each loop over and sleeps until it ends. Small studies are not worth the first hand-over. If
+    /// several processes share the votes, the calling thread sends their messages and stays where it is.
+    pub(crate) fn run_in_pool<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
+        if self.groups.len() < MIN_POOL_GROUPS || !self.communicator.is_single_process() {
+            return work();
+        }
+        rayon::scope(|_| work())
     }
 
     /// The compared pairs.

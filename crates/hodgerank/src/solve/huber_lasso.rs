@@ -79,6 +79,14 @@ pub fn compute_path(
     stop: StopAt,
 ) -> Result<Path> {
     options.validate()?;
+    graph.run_in_pool(|| compute_path_here(graph, options, stop))
+}
+
+fn compute_path_here(
+    graph: &ComparisonGraph,
+    options: &HuberLassoOptions,
+    stop: StopAt,
+) -> Result<Path> {
     let newton = newton_at_least_squares(graph, options.backend)?;
     let theta = newton.theta.clone();
     let lambda_max = largest_residual(graph, &theta);

@@ -79,14 +79,10 @@ pub(super) struct NewtonResult {
 
 impl<'a> Newton<'a> {
     pub(super) fn new(graph: &'a ComparisonGraph, theta: &[f64], backend: BackendChoice) -> Self {
-        let (n, groups) = (graph.items(), graph.groups());
-        let mut degrees = vec![0.0; n];
-        for ((&i, &j), &w) in groups.left.iter().zip(&groups.right).zip(&groups.weight) {
-            degrees[i as usize] += w;
-            degrees[j as usize] += w;
-        }
-        let communicator = graph.communicator();
-        communicator.sum(&mut degrees);
+        let (n, groups, communicator) = (graph.items(), graph.groups(), graph.communicator());
+        // Before the first evaluation, all groups are inliers.
+        let (pass, mut degrees) = (Pass::new(graph), vec![0.0; n]);
+        pass.inlier_degrees(&mut degrees);
         let max_degree = largest_magnitude(&degrees);
         let dense = match backend {
             BackendChoice::Auto => None,
@@ -95,7 +91,7 @@ impl<'a> Newton<'a> {
         let zeros = || vec![0.0; n];
         Self {
             graph,
-            pass: Pass::new(graph),
+            pass,
             system: NewtonSystem::new(degrees, dense),
             theta: theta.to_vec(),
             negative_gradient: zeros(),
@@ -248,7 +244,7 @@ impl<'a> Newton<'a> {
         let (mut high, mut high_slope) = (1.0, f64::INFINITY);
         let mut t = 1.0;
         for cut in 0.. {
-            let trial_slope = self.try_step(t, lambda);
+            let trial_slope = self.try_step(t, lambda, cut == 0);
             if trial_slope <= 0.0 {
                 (low, low_slope) = (t, trial_slope);
             } else {
@@ -275,12 +271,18 @@ impl<'a> Newton<'a> {
         };
     }
 
-    /// Evaluates the gradient at θ + tδ and returns φ'(t).
-    fn try_step(&mut self, t: f64, lambda: f64) -> f64 {
+    /// Evaluates the gradient at θ + tδ and returns φ'(t). The first trial after a system is solved, with
+    /// t = 1, can use its residual.
+    fn try_step(&mut self, t: f64, lambda: f64, is_first: bool) -> f64 {
         for ((trial, theta), delta) in self.trial.iter_mut().zip(&self.theta).zip(&self.delta) {
             *trial = theta + t * delta;
         }
-        self.pass.negative_gradient(&self.trial, lambda, &mut self.trial_negative_gradient);
-        -dot(&self.trial_negative_gradient, &self.delta)
+        let Self { pass, system, trial, delta, trial_negative_gradient: gradient, .. } = self;
+        if is_first && system.model_gradient(self.damping, delta, gradient) {
+            pass.correct_negative_gradient(trial, lambda, gradient);
+        } else {
+            pass.negative_gradient(trial, lambda, gradient);
+        }
+        -dot(gradient, delta)
     }
 }

@@ -91,6 +91,8 @@ struct InlierCg {
     core: InlierCore,
     /// Systems that took too many steps on the core; `None` if it may not be used.
     core_failures: Option<usize>,
+    /// Whether `r` is the residual of the last system.
+    has_residual: bool,
     r: Vec<f64>,
     z: Vec<f64>,
     p: Vec<f64>,
@@ -180,6 +182,20 @@ impl NewtonSystem {
     }
 }
 
+impl NewtonSystem {
+    /// Writes b − L_I δ for the last system, its damping and its solution δ. Returns false if the
+    /// solver does not know its residual.
+    pub(super) fn model_gradient(&self, damping: f64, delta: &[f64], out: &mut [f64]) -> bool {
+        let NewtonSolver::ConjugateGradient(cg) = &self.solver else { return false };
+        for ((out, r), (degree, delta)) in
+            out.iter_mut().zip(&cg.r).zip(self.degrees.iter().zip(delta))
+        {
+            *out = r + damping * degree * delta;
+        }
+        cg.has_residual
+    }
+}
+
 impl InlierCg {
     fn new(n: usize) -> Self {
         let zeros = || vec![0.0; n];
@@ -191,6 +207,7 @@ impl InlierCg {
             excess_steps: 0,
             core: InlierCore::default(),
             core_failures: None,
+            has_residual: false,
             r: zeros(),
             z: zeros(),
             p: zeros(),
@@ -210,9 +227,11 @@ impl InlierCg {
         delta: &mut [f64],
     ) {
         let inliers = pass.count_inliers();
+        self.has_residual = false;
         if self.solve_core(pass, damping, degrees, b, target, delta) {
             return;
         }
+        self.has_residual = pass.communicator().is_single_process();
         let has_grown = |&before: &usize| inliers as f64 > DIAGONAL_RETRY_GROWTH * before as f64;
         if self.factor_inliers.as_ref().is_some_and(has_grown) {
             self.factor_inliers = None;

@@ -11,6 +11,9 @@
 //!
 //!   XᵀWψ(r) = XᵀW_I r + λs.
 //!
+//! After a Newton step δ it also follows from the quadratic model, XᵀWψ(r) − L_I δ, and the groups that
+//! crossed: conjugate gradients leave the model behind, so that the inliers need no further pass.
+//!
 //! Groups are divided into chunks that depend on the graph only, each with its own sums, and the sums
 //! are added in the order of the chunks: results do not depend on the number of threads. If several
 //! processes share the votes, the sums are added up over all of them.
@@ -25,6 +28,8 @@ use crate::numeric::add_parts;
 /// Minimum number of groups per chunk, and maximum number of chunks.
 const MIN_GROUPS_PER_CHUNK: usize = 1 << 14;
 const MAX_CHUNKS: usize = 16;
+/// Number of groups from which threads share an evaluation.
+const MIN_PARALLEL_GROUPS: usize = 1 << 14;
 /// Length of the line of a full look, as a fraction of λ: about four steps of the default grid.
 const LINE_LENGTH: f64 = 0.17;
 /// Slack below which a group is looked at in every evaluation, as a fraction of the length of the line:
@@ -42,6 +47,8 @@ pub(super) struct Pass<'a> {
     chunks: Vec<PassChunk>,
     /// XᵀW_O sign(r) of this process.
     outlier_signs: Vec<f64>,
+    /// The diagonal of L_I of this process.
+    inlier_degrees: Vec<f64>,
     /// The expected dθ/dλ.
     slope: Vec<f64>,
     line: Option<Line>,
@@ -82,6 +89,7 @@ impl<'a> Pass<'a> {
             groups,
             chunks,
             outlier_signs: vec![0.0; items],
+            inlier_degrees: degrees(items, groups),
             slope: vec![0.0; items],
             line: None,
             ends: vec![[0.0; 2]; items],
@@ -97,15 +105,27 @@ impl<'a> Pass<'a> {
         self.line = None;
         self.slack_ratio = FIRST_SLACK_RATIO;
         self.outlier_signs.fill(0.0);
+        self.inlier_degrees = degrees(self.inlier_degrees.len(), self.groups);
         self.chunks.iter_mut().for_each(PassChunk::restart);
     }
 
     /// Writes XᵀWψ(y − Xθ), the negative gradient of F, to `out`, and determines the inliers.
     pub(super) fn negative_gradient(&mut self, theta: &[f64], lambda: f64, out: &mut [f64]) {
-        self.look(theta, lambda);
+        self.look(theta, lambda, None);
         self.sum_local(out, |chunk, sums| chunk.inlier_flows(theta, sums));
         out.iter_mut().zip(&self.outlier_signs).for_each(|(out, sign)| *out += lambda * sign);
         self.communicator.sum(out);
+    }
+
+    /// As [`Pass::negative_gradient`], if `out` has the negative gradient that θ would have if no group
+    /// crossed ±λ since the last evaluation, which was at the same λ. For a single process.
+    pub(super) fn correct_negative_gradient(
+        &mut self,
+        theta: &[f64],
+        lambda: f64,
+        out: &mut [f64],
+    ) {
+        self.look(theta, lambda, Some(out));
     }
 
     /// Tells that the path is expected to go from one point (λ, θ) to another.
@@ -116,17 +136,22 @@ impl<'a> Pass<'a> {
         }
     }
 
-    /// Looks at the groups that may have crossed ±λ, and updates inliers and outliers.
-    fn look(&mut self, theta: &[f64], lambda: f64) {
+    /// Looks at the groups that may have crossed ±λ, and updates inliers and outliers. Corrects `model`,
+    /// the negative gradient without crossings.
+    fn look(&mut self, theta: &[f64], lambda: f64, mut model: Option<&mut [f64]>) {
         if self.is_near_line(theta, lambda) {
-            let groups = self.groups;
-            self.each_chunk(|chunk| chunk.look_again(groups, theta, lambda));
+            let (groups, soon) = (self.groups, self.chunks.iter().map(PassChunk::count_soon).sum());
+            self.each_chunk(soon, |chunk| chunk.look_again(groups, theta, lambda));
         } else {
             self.look_at_all(theta, lambda);
         }
         let mut changed = false;
         for chunk in &mut self.chunks {
-            changed |= chunk.add_sign_changes(self.groups, &mut self.outlier_signs);
+            if let Some(model) = &mut model {
+                chunk.correct_model(self.groups, theta, lambda, model);
+            }
+            let Self { groups, outlier_signs, inlier_degrees, .. } = self;
+            changed |= chunk.add_crossings(groups, outlier_signs, inlier_degrees);
         }
         self.version += u64::from(changed);
     }
@@ -167,13 +192,16 @@ impl<'a> Pass<'a> {
         let lambdas = [lambda, lambda - length];
         self.line = Some(Line { lambdas, max_slack, deviation: 0.0 });
         let (groups, ends) = (self.groups, std::mem::take(&mut self.ends));
-        self.each_chunk(|chunk| chunk.look_at_all(groups, &ends, lambdas, max_slack));
+        self.each_chunk(groups.len(), |chunk| {
+            chunk.look_at_all(groups, &ends, lambdas, max_slack);
+        });
         self.ends = ends;
     }
 
-    fn each_chunk(&mut self, work: impl Fn(&mut PassChunk) + Send + Sync) {
-        if let [chunk] = &mut self.chunks[..] {
-            work(chunk);
+    /// Calls `work` for each chunk, in parallel if they look at enough groups together.
+    fn each_chunk(&mut self, groups: usize, work: impl Fn(&mut PassChunk) + Send + Sync) {
+        if groups < MIN_PARALLEL_GROUPS {
+            self.chunks.iter_mut().for_each(work);
         } else {
             self.chunks.par_iter_mut().for_each(work);
         }
@@ -190,8 +218,9 @@ impl<'a> Pass<'a> {
     }
 
     /// Writes the diagonal of L_I to `out`.
-    pub(super) fn inlier_degrees(&mut self, out: &mut [f64]) {
-        self.sum(out, PassChunk::inlier_degrees);
+    pub(super) fn inlier_degrees(&self, out: &mut [f64]) {
+        out.copy_from_slice(&self.inlier_degrees);
+        self.communicator.sum(out);
     }
 
     pub(super) fn communicator(&self) -> &'a dyn Communicator {
@@ -245,6 +274,16 @@ impl<'a> Pass<'a> {
         });
         add_parts(out, || self.chunks.iter().map(|chunk| (0, &chunk.sums[..])));
     }
+}
+
+/// Returns the diagonal of XᵀWX of these groups.
+fn degrees(items: usize, groups: &Groups) -> Vec<f64> {
+    let mut degrees = vec![0.0; items];
+    for ((&i, &j), &w) in groups.left.iter().zip(&groups.right).zip(&groups.weight) {
+        degrees[i as usize] += w;
+        degrees[j as usize] += w;
+    }
+    degrees
 }
 
 /// F(θ) = Σ w ρ_λ(y − Xθ).
@@ -308,9 +347,25 @@ mod tests {
             pass.negative_gradient(&theta, lambda, &mut found);
             let (gradient, inliers) = reference(&graph, &theta, lambda);
             assert_eq!(pass.count_inliers(), inliers, "step {step}");
-            for (found, expected) in found.iter().zip(&gradient) {
-                assert!((found - expected).abs() < 1e-8, "step {step}: {found} {expected}");
-            }
+            let close = |found: &[f64], expected: &[f64], what: &str| {
+                for (found, expected) in found.iter().zip(expected) {
+                    let error = (found - expected).abs();
+                    assert!(error < 1e-8, "step {step}, {what}: {found} {expected}");
+                }
+            };
+            close(&found, &gradient, "gradient");
+            let mut degrees = vec![0.0; items as usize];
+            pass.for_each_inlier(|i, j, w| [i, j].iter().for_each(|&item| degrees[item] += w));
+            close(&pass.inlier_degrees, &degrees, "degrees");
+            // A step δ: the gradient from the quadratic model and the groups that cross.
+            let delta: Vec<f64> = (0..items).map(|_| 0.02 * (rng.random::<f64>() - 0.5)).collect();
+            let mut product = vec![0.0; items as usize];
+            pass.inlier_laplacian(&delta, &mut product);
+            let mut model: Vec<f64> = found.iter().zip(&product).map(|(g, q)| g - q).collect();
+            theta.iter_mut().zip(&delta).for_each(|(theta, delta)| *theta += delta);
+            pass.correct_negative_gradient(&theta, lambda, &mut model);
+            close(&model, &reference(&graph, &theta, lambda).0, "corrected model");
+            let inliers = reference(&graph, &theta, lambda).1;
             for (g, _) in pass.changes(&theta, lambda, &flagged.clone()) {
                 flagged[g as usize] = graph.groups().residual(&theta, g as usize).abs() > lambda;
             }

@@ -28,7 +28,7 @@ pub(super) struct PassChunk {
     /// Where each group is among the inliers, relative to their lists.
     positions: Vec<u32>,
     /// The groups that may cross before the next full look come first, the rest is unused.
-    soon: Vec<u32>,
+    soon: Vec<SoonGroup>,
     soon_count: usize,
     /// Groups besides these that may have crossed since the last call of [`PassChunk::changes`].
     touched: Vec<u32>,
@@ -42,6 +42,25 @@ pub(super) struct PassChunk {
     outdated: bool,
     /// The contribution of the chunk to a vector over the items.
     pub(super) sums: Vec<f64>,
+}
+
+/// A group that may cross soon, with what its residual takes: these groups are looked at again and again,
+/// and are far apart among all groups.
+#[derive(Debug, Clone, Copy, Default)]
+struct SoonGroup {
+    y: f64,
+    left: u32,
+    right: u32,
+    /// Relative to the start of the chunk.
+    index: u32,
+    /// As in [`PassChunk::sides`].
+    side: i8,
+}
+
+impl SoonGroup {
+    fn residual(&self, theta: &[f64]) -> f64 {
+        residual(self.y, theta[self.left as usize], theta[self.right as usize])
+    }
 }
 
 /// The inliers when the list was built, in the order of the groups.
@@ -77,7 +96,7 @@ impl PassChunk {
             runs: LeftRun::find_all(&groups.left[range]),
             sides: vec![0; length],
             positions: vec![UNLISTED; length],
-            soon: vec![0; length],
+            soon: vec![SoonGroup::default(); length],
             soon_count: 0,
             touched: Vec::new(),
             crossed: Vec::new(),
@@ -103,32 +122,31 @@ impl PassChunk {
         lambdas: [f64; 2],
         max_slack: f64,
     ) {
-        self.touched.extend_from_slice(&self.soon[..self.soon_count]);
+        self.touched.extend(self.soon[..self.soon_count].iter().map(|group| group.index));
         let max_inlier = lambdas.map(|lambda| lambda * (1.0 + INLIER_TOLERANCE));
-        // The side, and the slack to the limits of inliers and of flagged groups, which lie between λ and
-        // `max_inlier`.
-        let look = |r: f64, end: usize| {
-            let size = r.abs();
-            let is_inlier = size <= max_inlier[end];
-            let slack = if is_inlier { lambdas[end] - size } else { size - max_inlier[end] };
-            (if is_inlier { 0 } else { r.signum() as i8 }, slack)
-        };
+        // The limits of inliers and of flagged groups lie between λ and `max_inlier`.
+        let surely_inside = lambdas.map(|lambda| lambda - max_slack);
+        let surely_outside = max_inlier.map(|limit| limit + max_slack);
         let (mut start, mut count) = (0, 0);
         for run in &self.runs {
             let (at_left, end) = (ends[run.left as usize], run.end as usize);
             let range = self.first + start..self.first + end;
             let votes = groups.right[range.clone()].iter().zip(&groups.y[range]);
             let sides = &mut self.sides[start..end];
-            for (k, (before, (&right, &y))) in (start as u32..).zip(sides.iter_mut().zip(votes)) {
+            for (index, (before, (&right, &y))) in (start as u32..).zip(sides.iter_mut().zip(votes))
+            {
                 let at_right = ends[right as usize];
-                let (side, slack) = look(residual(y, at_left[0], at_right[0]), 0);
-                let (end_side, end_slack) = look(residual(y, at_left[1], at_right[1]), 1);
-                // Branch-free: always written, counted only if the slack is small.
-                self.soon[count] = k;
-                count += usize::from((side != end_side) | (slack.min(end_slack) <= max_slack));
+                let r = [0, 1].map(|end| residual(y, at_left[end], at_right[end]));
+                let is_inlier = (r[0].abs() < surely_inside[0]) & (r[1].abs() < surely_inside[1]);
+                let is_above = (r[0] > surely_outside[0]) & (r[1] > surely_outside[1]);
+                let is_below = (r[0] < -surely_outside[0]) & (r[1] < -surely_outside[1]);
+                let side = side(r[0], max_inlier[0]);
+                // Branch-free: always written, counted only if the group may cross.
+                self.soon[count] = SoonGroup { y, left: run.left, right, index, side };
+                count += usize::from(!(is_inlier | is_above | is_below));
                 if side != *before {
-                    self.crossed.push((k, *before));
-                    self.touched.push(k);
+                    self.crossed.push((index, *before));
+                    self.touched.push(index);
                     *before = side;
                 }
             }
@@ -141,12 +159,12 @@ impl PassChunk {
     /// Looks at the groups that may have crossed since the last full look.
     pub(super) fn look_again(&mut self, groups: &Groups, theta: &[f64], lambda: f64) {
         let max_inlier = lambda * (1.0 + INLIER_TOLERANCE);
-        for &k in &self.soon[..self.soon_count] {
-            let r = groups.residual(theta, self.first + k as usize);
-            let side = if r.abs() <= max_inlier { 0 } else { r.signum() as i8 };
-            let before = std::mem::replace(&mut self.sides[k as usize], side);
-            if side != before {
-                self.crossed.push((k, before));
+        for group in &mut self.soon[..self.soon_count] {
+            let side = side(group.residual(theta), max_inlier);
+            if side != group.side {
+                self.crossed.push((group.index, group.side));
+                self.sides[group.index as usize] = side;
+                group.side = side;
             }
         }
         self.update_inliers(groups);
@@ -186,37 +204,70 @@ impl PassChunk {
 
     fn list_inliers(&mut self, groups: &Groups) {
         let Inliers { right, weight, y } = &mut self.inliers;
-        right.clear();
-        weight.clear();
-        y.clear();
-        let mut start = 0;
+        let (mut start, mut count) = (0, 0);
+        right.resize(self.sides.len(), 0);
+        weight.resize(self.sides.len(), 0.0);
+        y.resize(self.sides.len(), 0.0);
         for run in &mut self.runs {
-            for k in start..run.end as usize {
-                let g = self.first + k;
-                if self.sides[k] == 0 {
-                    self.positions[k] = right.len() as u32;
-                    right.push(groups.right[g]);
-                    weight.push(groups.weight[g]);
-                    y.push(groups.y[g]);
-                } else {
-                    self.positions[k] = UNLISTED;
-                }
+            let end = run.end as usize;
+            let range = self.first + start..self.first + end;
+            let votes = groups.right[range.clone()].iter().zip(&groups.weight[range.clone()]);
+            let votes = votes.zip(&groups.y[range]);
+            let places = self.positions[start..end].iter_mut().zip(&self.sides[start..end]);
+            for ((position, &side), ((&r, &w), &outcome)) in places.zip(votes) {
+                // Branch-free: always written, counted only for an inlier.
+                (right[count], weight[count], y[count]) = (r, w, outcome);
+                *position = if side == 0 { count as u32 } else { UNLISTED };
+                count += usize::from(side == 0);
             }
-            start = run.end as usize;
-            run.inliers_end = right.len() as u32;
+            start = end;
+            run.inliers_end = count as u32;
         }
+        right.truncate(count);
+        weight.truncate(count);
+        y.truncate(count);
         self.returned.clear();
         self.unused = 0;
         self.outdated = false;
     }
 
-    /// Adds the changes of XᵀW_O sign(r) in the last evaluation; returns whether there are any.
-    pub(super) fn add_sign_changes(&mut self, groups: &Groups, signs: &mut [f64]) -> bool {
+    /// Adds what the groups that crossed in the last evaluation change in XᵀWψ(r): each followed its
+    /// earlier side.
+    pub(super) fn correct_model(
+        &self,
+        groups: &Groups,
+        theta: &[f64],
+        lambda: f64,
+        model: &mut [f64],
+    ) {
         for &(k, before) in &self.crossed {
             let g = self.first + k as usize;
-            let change = groups.weight[g] * f64::from(self.sides[k as usize] - before);
-            signs[groups.left[g] as usize] += change;
-            signs[groups.right[g] as usize] -= change;
+            let r = groups.residual(theta, g);
+            let psi = |side: i8| if side == 0 { r } else { lambda * f64::from(side) };
+            let change = groups.weight[g] * (psi(self.sides[k as usize]) - psi(before));
+            model[groups.left[g] as usize] += change;
+            model[groups.right[g] as usize] -= change;
+        }
+    }
+
+    /// Adds the changes of XᵀW_O sign(r) and of the diagonal of L_I in the last evaluation; returns whether
+    /// there are any.
+    pub(super) fn add_crossings(
+        &mut self,
+        groups: &Groups,
+        signs: &mut [f64],
+        inlier_degrees: &mut [f64],
+    ) -> bool {
+        for &(k, before) in &self.crossed {
+            let (g, after) = (self.first + k as usize, self.sides[k as usize]);
+            let [left, right] = [groups.left[g], groups.right[g]].map(|item| item as usize);
+            let change = groups.weight[g] * f64::from(after - before);
+            signs[left] += change;
+            signs[right] -= change;
+            let inliers = i8::from(after == 0) - i8::from(before == 0);
+            let change = groups.weight[g] * f64::from(inliers);
+            inlier_degrees[left] += change;
+            inlier_degrees[right] += change;
         }
         let changed = !self.crossed.is_empty();
         self.crossed.clear();
@@ -260,16 +311,6 @@ impl PassChunk {
         });
     }
 
-    /// Adds the diagonal of L_I to the sums.
-    pub(super) fn inlier_degrees(&mut self, sums: &mut [f64]) {
-        self.for_each_run(|left, rights, weights| {
-            for (&right, &weight) in rights.iter().zip(weights) {
-                sums[left] += weight;
-                sums[right as usize] += weight;
-            }
-        });
-    }
-
     pub(super) fn for_each_inlier(&self, visit: &mut impl FnMut(usize, usize, f64)) {
         self.for_each_run(|left, rights, weights| {
             for (&right, &weight) in rights.iter().zip(weights) {
@@ -278,6 +319,11 @@ impl PassChunk {
                 }
             }
         });
+    }
+
+    /// Number of groups that may cross before the next full look.
+    pub(super) fn count_soon(&self) -> usize {
+        self.soon_count
     }
 
     pub(super) fn count_inliers(&self) -> usize {
@@ -293,12 +339,17 @@ impl PassChunk {
         flagged: &[bool],
         found: &mut Vec<(u32, f64)>,
     ) {
-        for &k in self.touched.iter().chain(&self.soon[..self.soon_count]) {
-            let g = self.first + k as usize;
-            let r = groups.residual(theta, g);
+        let mut compare = |index: u32, r: f64| {
+            let g = self.first + index as usize;
             if (r.abs() > limit) != flagged[g] {
                 found.push((g as u32, r));
             }
+        };
+        for &index in &self.touched {
+            compare(index, groups.residual(theta, self.first + index as usize));
+        }
+        for group in &self.soon[..self.soon_count] {
+            compare(group.index, group.residual(theta));
         }
         self.touched.clear();
     }
@@ -317,6 +368,11 @@ impl PassChunk {
             visit(*left as usize, std::slice::from_ref(right), std::slice::from_ref(weight));
         }
     }
+}
+
+/// The side of ±λ, with the largest |r| of an inlier: 0 for an inlier, sign(r) for an outlier.
+fn side(r: f64, max_inlier: f64) -> i8 {
+    i8::from(r > max_inlier) - i8::from(r < -max_inlier)
 }
 
 impl LeftRun {
