@@ -37,6 +37,7 @@
 //! | ψ, ρ_λ | clip to ±λ, `rho` |
 //! | XᵀWψ(r) | `negative_gradient`, the negative gradient of F |
 
+mod dense_factor;
 mod grid;
 mod history;
 mod homotopy;

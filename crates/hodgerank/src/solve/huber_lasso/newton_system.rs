@@ -6,7 +6,7 @@
 //!
 //! | solver | used | cost |
 //! |---|---|---|
-//! | dense Cholesky | for few items | n³/6 |
+//! | [`DenseFactor`] | for few items | n³/6 |
 //! | conjugate gradients with diagonal preconditioner | otherwise | inliers × iterations |
 //! | conjugate gradients on the [`InlierCore`] | for many items with few inliers | inliers, and core edges × iterations |
 //! | conjugate gradients with [`SampledFactor`] | if the others need too many iterations | the same as with the diagonal, with twice the cost per iteration |
@@ -16,6 +16,7 @@
 //! later λ in the same way. If several processes share the votes, none has all inliers, and only the
 //! diagonal preconditioner is available.
 
+use super::dense_factor::DenseFactor;
 use super::inlier_core::InlierCore;
 use super::pass::Pass;
 use super::sampled_factor::SampledFactor;
@@ -70,7 +71,7 @@ pub(super) struct NewtonSystem {
 enum NewtonSolver {
     /// With the version of the inliers and the damping of the factor.
     Dense {
-        factor: Vec<f64>,
+        factor: DenseFactor,
         of: Option<(u64, f64)>,
     },
     ConjugateGradient(Box<InlierCg>),
@@ -104,7 +105,7 @@ impl NewtonSystem {
     pub(super) fn new(degrees: Vec<f64>, dense: Option<bool>) -> Self {
         let n = degrees.len();
         let solver = if dense.unwrap_or(n <= MAX_DENSE_ITEMS) {
-            NewtonSolver::Dense { factor: vec![0.0; n * n], of: None }
+            NewtonSolver::Dense { factor: DenseFactor::new(n), of: None }
         } else {
             NewtonSolver::ConjugateGradient(Box::new(InlierCg::new(n)))
         };
@@ -168,12 +169,11 @@ impl NewtonSystem {
                 // All processes have to agree whether a factor can be reused.
                 let key = Some((pass.version(), damping));
                 if *of != key || !pass.communicator().is_single_process() {
-                    assemble(factor, pass, &self.degrees, damping);
-                    cholesky(factor, b.len());
+                    factor.refactor(pass, &self.degrees, damping);
                     *of = key;
                 }
                 delta.copy_from_slice(b);
-                solve_cholesky(factor, delta);
+                factor.solve(delta);
             }
             NewtonSolver::ConjugateGradient(cg) => {
                 cg.solve(pass, damping, &self.degrees, b, target, delta);
@@ -364,55 +364,5 @@ impl ConjugateGradientSystem for DampedSystem<'_, '_> {
 
     fn turn(&mut self, beta: f64, vectors: &mut ConjugateGradientVectors<'_>) {
         vectors.p.iter_mut().zip(&*self.z).for_each(|(p, z)| *p = z + beta * *p);
-    }
-}
-
-/// Writes the lower triangle of L_I + μD, row by row.
-fn assemble(matrix: &mut [f64], pass: &Pass<'_>, degrees: &[f64], damping: f64) {
-    let n = degrees.len();
-    matrix.fill(0.0);
-    pass.for_each_inlier(|i, j, w| {
-        matrix[i * n + i] += w;
-        matrix[j * n + j] += w;
-        matrix[j * n + i] -= w;
-    });
-    pass.communicator().sum(matrix);
-    for (i, &degree) in degrees.iter().enumerate() {
-        matrix[i * n + i] += if degree > 0.0 { damping * degree } else { 1.0 };
-    }
-}
-
-/// Cholesky factorisation by rows. The constant vectors of the components are almost in the null
-/// space; the damping keeps their pivots positive. Pivots that are lost to rounding are replaced by
-/// a multiple of the machine precision.
-fn cholesky(matrix: &mut [f64], n: usize) {
-    for i in 0..n {
-        let (above, rest) = matrix.split_at_mut(i * n);
-        let row = &mut rest[..=i];
-        let diagonal = row[i];
-        for j in 0..i {
-            let other = &above[j * n..=j * n + j];
-            row[j] = (row[j] - dot(&row[..j], other)) / other[j];
-        }
-        let square = dot(&row[..i], &row[..i]);
-        let min_pivot = diagonal * f64::EPSILON * n as f64;
-        row[i] = (diagonal - square).max(min_pivot).sqrt();
-    }
-}
-
-/// Solves with the Cholesky factor, in place.
-fn solve_cholesky(factor: &[f64], x: &mut [f64]) {
-    let n = x.len();
-    for i in 0..n {
-        let row = &factor[i * n..=i * n + i];
-        x[i] = (x[i] - dot(&row[..i], x)) / row[i];
-    }
-    for i in (0..n).rev() {
-        let row = &factor[i * n..=i * n + i];
-        let (before, rest) = x.split_at_mut(i);
-        rest[0] /= row[i];
-        for (x, a) in before.iter_mut().zip(row) {
-            *x -= a * rest[0];
-        }
     }
 }
