@@ -45,8 +45,9 @@ def main():
     counts = [int(number) for number in given.processes.split(",")]
     cores = os.cpu_count()
 
-    build = ["cargo", "build", "--release", "--quiet", "-p", "hodgerank-mpi", "-p", "hodgerank-cli"]
-    run([*build, "--bins", "--examples"])
+    # The whole workspace, as in scripts/bench, so that features are the same and nothing is compiled twice.
+    build = ["cargo", "build", "--release", "--quiet", "--workspace", "--bin", "hodgerank"]
+    run([*build, "--bin", "hodgerank-mpi", "--example", "scaling"])
     size = ["--items", given.items, "--votes", given.votes]
     example = TARGET / "examples" / "scaling"
     commands = {f"{n} processes": [*MPIRUN, "-n", n, example, *size] for n in counts}

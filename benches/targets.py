@@ -111,7 +111,7 @@ def large_rows():
 def glmnet():
     """Compares with glmnet, unless this run of scripts/bench has done so; returns the table."""
     if not GLMNET.exists():
-        command = ["cargo", "bench", "--quiet", "-p", "hodgerank", "--bench", "glmnet"]
+        command = ["cargo", "bench", "--quiet", "--workspace", "--bench", "glmnet"]
         _, output = run_child(command, limit=COMMAND_LIMIT, cwd=ROOT)
         GLMNET.write_text(json.dumps({"table": output.decode()}))
     return json.loads(GLMNET.read_text())["table"]
@@ -133,7 +133,7 @@ def glmnet_row(items, wanted, wanted_merged):
 
 
 def path_row():
-    command = ["cargo", "bench", "--quiet", "-p", "hodgerank", "--bench", "huber_lasso", "--"]
+    command = ["cargo", "bench", "--quiet", "--workspace", "--bench", "huber_lasso", "--"]
     _, output = run_child([*command, "--large", LARGE_PATH], limit=PATH_LIMIT, cwd=ROOT)
     line = next((line for line in output.decode().splitlines() if line.startswith(LARGE_PATH)), None)
     if line is None:
