@@ -8,6 +8,8 @@ mod connection;
 mod copy;
 mod row_block;
 mod selection;
+#[cfg(test)]
+mod tests;
 
 use std::hash::Hasher as _;
 use std::sync::Arc;

@@ -149,18 +149,19 @@ impl Database {
 
 /// The rows of a database that is read more than once, if they were copied.
 #[derive(Debug, Default)]
-pub(in crate::read) struct DatabaseCopy(Mutex<Option<Database>>);
+pub(in crate::read) struct DatabaseCopy(Mutex<Option<Box<Database>>>);
 
 impl DatabaseCopy {
     /// The copy, for one pass.
     pub(super) fn take(&self) -> Option<Database> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+        let copy = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        copy.map(|database| *database)
     }
 
     /// Keeps a copy for the next pass; any other database is closed, which releases its locks.
     pub(super) fn keep(&self, database: Database) {
         if database.is_copy {
-            *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(database);
+            *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(database));
         }
     }
 }

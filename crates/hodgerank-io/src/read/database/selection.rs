@@ -45,7 +45,7 @@ impl Selection {
                 check_query(file, connection, sql)?;
                 Origin::Query(sql.clone())
             }
-            Some(DatabaseRows::Table(name)) => named(file, tables(file, connection)?, name)?,
+            Some(DatabaseRows::Table(name)) => named(file, &tables(file, connection)?, name)?,
             None => only(file, connection, tables(file, connection)?, columns)?,
         };
         let names = origin.names(connection).map_err(|error| explain(file, &error))?;
@@ -121,13 +121,13 @@ fn tables(file: &Arc<str>, connection: &Connection) -> Result<Vec<Origin>> {
 }
 
 /// The table of this name. SQL does not distinguish upper and lower case.
-fn named(file: &Arc<str>, tables: Vec<Origin>, name: &str) -> Result<Origin> {
+fn named(file: &Arc<str>, tables: &[Origin], name: &str) -> Result<Origin> {
     let exact = tables.iter().find(|table| table.name() == name);
     let found = exact.or_else(|| tables.iter().find(|t| t.name().eq_ignore_ascii_case(name)));
     found.cloned().ok_or_else(|| {
         let problem = match tables.is_empty() {
             true => DatabaseProblem::NoTables,
-            false => DatabaseProblem::NoTable { table: name.to_owned(), tables: names(&tables) },
+            false => DatabaseProblem::NoTable { table: name.to_owned(), tables: names(tables) },
         };
         Error::Database { file: Arc::clone(file), problem }
     })
