@@ -107,7 +107,9 @@ fn database_advice(problem: &DatabaseProblem) -> String {
         }
         DatabaseProblem::NoTable { table, tables } => {
             return match closest(table, tables.iter().map(String::as_str)) {
-                Some(table) => format!("did you mean --table {}?", shell_words([table])),
+                Some(table) => {
+                    format!("use --table {}, or one of the other names", shell_words([table]))
+                }
                 None => "give one of these names to --table".to_owned(),
             };
         }

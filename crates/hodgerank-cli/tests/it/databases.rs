@@ -210,7 +210,7 @@ fn mistakes_are_explained() {
             &["v.db", "--table", "vote"],
             "there is no table `vote`; the tables are `people`, `votes`",
         ),
-        (&["v.db", "--table", "vote"], "help: did you mean --table votes?"),
+        (&["v.db", "--table", "vote"], "help: use --table votes, or one of the other names"),
         (&["v.db", "--table", "people"], "no pair of item columns was found among `name`, `age`"),
         (&["none.db"], "none.db: the database has no tables"),
         (&["empty.db"], "empty.db: there are columns but no rows"),
