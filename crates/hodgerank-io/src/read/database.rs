@@ -17,6 +17,7 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
 use twox_hash::XxHash64;
 
+use super::catch_panics::decode;
 use super::options::ReadOptions;
 use super::parallel::{self, ChunkReport, ChunkSource, FileReport};
 use super::progress::Progress;
@@ -152,9 +153,14 @@ impl ReadingPlan {
             progress.advance(bytes);
             sender.send(Ok(block)).is_ok()
         };
-        if let Err(error) = database.each_block(&self.sql, &self.positions, &mut send) {
+        let file = &database.file;
+        let sent = decode(file, FORMAT, || {
+            let sent = database.each_block(&self.sql, &self.positions, &mut send);
+            sent.map_err(|error| explain(file, &error))
+        });
+        if let Err(error) = sent {
             // If nobody receives it, another error has ended the pass.
-            let _ = sender.send(Err(explain(&database.file, &error)));
+            let _ = sender.send(Err(error));
         }
         progress.advance(progress_left);
         hash.finish()

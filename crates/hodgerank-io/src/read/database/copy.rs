@@ -11,11 +11,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use rusqlite::types::ToSqlOutput;
 use rusqlite::{Connection, Statement};
 
+use super::FORMAT;
 use super::connection::{self, FileState, OpenedDatabase, explain, reason};
 use super::row_block::RowBlock;
 use super::selection::Selection;
 use crate::column_guess::SAMPLE_ROWS;
 use crate::error::{Error, Result};
+use crate::read::catch_panics::decode;
 use crate::read::options::ReadOptions;
 use crate::read::source::OpenedFile;
 
@@ -37,7 +39,10 @@ impl Database {
         let OpenedDatabase { connection, file_bytes, is_in_use, unlocked } =
             connection::open(file)?;
         let wanted = options.database_rows.as_ref();
-        let selection = Selection::choose(&name, &connection, wanted, &options.columns)?;
+        // The library panics if the name of a column is not UTF-8.
+        let selection = decode(&name, FORMAT, || {
+            Selection::choose(&name, &connection, wanted, &options.columns)
+        })?;
         let database =
             Self { file: name, selection, file_bytes, connection, unlocked, is_copy: false };
         if read_again && is_in_use { database.copied() } else { Ok(database) }
