@@ -31,9 +31,11 @@ class RankOptions(TypedDict, total=False):
     prefer_right: Sequence[str] | str | None
     where: Sequence[str] | str | None
     normalise: Literal["labels"] | None
-    input_format: Literal["csv", "tsv", "jsonl", "parquet", "arrow", "xlsx"] | None
+    input_format: Literal["csv", "tsv", "jsonl", "parquet", "arrow", "xlsx", "sqlite"] | None
     delimiter: str | None
     sheet: str | None
+    table: str | None
+    query: str | None
     on_error: Literal["stop", "skip"] | None
     min_votes: int | None
     method: Literal[
@@ -97,9 +99,11 @@ class OutliersOptions(TypedDict, total=False):
     prefer_right: Sequence[str] | str | None
     where: Sequence[str] | str | None
     normalise: Literal["labels"] | None
-    input_format: Literal["csv", "tsv", "jsonl", "parquet", "arrow", "xlsx"] | None
+    input_format: Literal["csv", "tsv", "jsonl", "parquet", "arrow", "xlsx", "sqlite"] | None
     delimiter: str | None
     sheet: str | None
+    table: str | None
+    query: str | None
     on_error: Literal["stop", "skip"] | None
     method: Literal[
         "lasso-l2",
@@ -154,9 +158,11 @@ class AnnotatorsOptions(TypedDict, total=False):
     prefer_right: Sequence[str] | str | None
     where: Sequence[str] | str | None
     normalise: Literal["labels"] | None
-    input_format: Literal["csv", "tsv", "jsonl", "parquet", "arrow", "xlsx"] | None
+    input_format: Literal["csv", "tsv", "jsonl", "parquet", "arrow", "xlsx", "sqlite"] | None
     delimiter: str | None
     sheet: str | None
+    table: str | None
+    query: str | None
     on_error: Literal["stop", "skip"] | None
     explain: str | None
     fdr: str | None
@@ -184,9 +190,11 @@ class CertifyOptions(TypedDict, total=False):
     prefer_right: Sequence[str] | str | None
     where: Sequence[str] | str | None
     normalise: Literal["labels"] | None
-    input_format: Literal["csv", "tsv", "jsonl", "parquet", "arrow", "xlsx"] | None
+    input_format: Literal["csv", "tsv", "jsonl", "parquet", "arrow", "xlsx", "sqlite"] | None
     delimiter: str | None
     sheet: str | None
+    table: str | None
+    query: str | None
     on_error: Literal["stop", "skip"] | None
     min_votes: int | None
     places: int | None
@@ -241,9 +249,11 @@ class CleanOptions(TypedDict, total=False):
     prefer_right: Sequence[str] | str | None
     where: Sequence[str] | str | None
     normalise: Literal["labels"] | None
-    input_format: Literal["csv", "tsv", "jsonl", "parquet", "arrow", "xlsx"] | None
+    input_format: Literal["csv", "tsv", "jsonl", "parquet", "arrow", "xlsx", "sqlite"] | None
     delimiter: str | None
     sheet: str | None
+    table: str | None
+    query: str | None
     on_error: Literal["stop", "skip"] | None
     method: Literal[
         "lasso-l2",
@@ -298,9 +308,11 @@ class CompareOptions(TypedDict, total=False):
     prefer_right: Sequence[str] | str | None
     where: Sequence[str] | str | None
     normalise: Literal["labels"] | None
-    input_format: Literal["csv", "tsv", "jsonl", "parquet", "arrow", "xlsx"] | None
+    input_format: Literal["csv", "tsv", "jsonl", "parquet", "arrow", "xlsx", "sqlite"] | None
     delimiter: str | None
     sheet: str | None
+    table: str | None
+    query: str | None
     on_error: Literal["stop", "skip"] | None
     min_votes: int | None
     methods: Sequence[str] | str | None
@@ -369,9 +381,11 @@ class DecomposeOptions(TypedDict, total=False):
     prefer_right: Sequence[str] | str | None
     where: Sequence[str] | str | None
     normalise: Literal["labels"] | None
-    input_format: Literal["csv", "tsv", "jsonl", "parquet", "arrow", "xlsx"] | None
+    input_format: Literal["csv", "tsv", "jsonl", "parquet", "arrow", "xlsx", "sqlite"] | None
     delimiter: str | None
     sheet: str | None
+    table: str | None
+    query: str | None
     on_error: Literal["stop", "skip"] | None
     triangles: int | None
     loops: int | None
@@ -401,9 +415,11 @@ class DiagnoseOptions(TypedDict, total=False):
     prefer_right: Sequence[str] | str | None
     where: Sequence[str] | str | None
     normalise: Literal["labels"] | None
-    input_format: Literal["csv", "tsv", "jsonl", "parquet", "arrow", "xlsx"] | None
+    input_format: Literal["csv", "tsv", "jsonl", "parquet", "arrow", "xlsx", "sqlite"] | None
     delimiter: str | None
     sheet: str | None
+    table: str | None
+    query: str | None
     on_error: Literal["stop", "skip"] | None
     min_votes: int | None
     method: Literal[
@@ -462,9 +478,11 @@ class PathOptions(TypedDict, total=False):
     prefer_right: Sequence[str] | str | None
     where: Sequence[str] | str | None
     normalise: Literal["labels"] | None
-    input_format: Literal["csv", "tsv", "jsonl", "parquet", "arrow", "xlsx"] | None
+    input_format: Literal["csv", "tsv", "jsonl", "parquet", "arrow", "xlsx", "sqlite"] | None
     delimiter: str | None
     sheet: str | None
+    table: str | None
+    query: str | None
     on_error: Literal["stop", "skip"] | None
     method: Literal[
         "lasso-l2",
@@ -517,9 +535,11 @@ class PredictOptions(TypedDict, total=False):
     prefer_right: Sequence[str] | str | None
     where: Sequence[str] | str | None
     normalise: Literal["labels"] | None
-    input_format: Literal["csv", "tsv", "jsonl", "parquet", "arrow", "xlsx"] | None
+    input_format: Literal["csv", "tsv", "jsonl", "parquet", "arrow", "xlsx", "sqlite"] | None
     delimiter: str | None
     sheet: str | None
+    table: str | None
+    query: str | None
     on_error: Literal["stop", "skip"] | None
     min_votes: int | None
     method: Literal[
@@ -581,9 +601,11 @@ class ReportOptions(TypedDict, total=False):
     prefer_right: Sequence[str] | str | None
     where: Sequence[str] | str | None
     normalise: Literal["labels"] | None
-    input_format: Literal["csv", "tsv", "jsonl", "parquet", "arrow", "xlsx"] | None
+    input_format: Literal["csv", "tsv", "jsonl", "parquet", "arrow", "xlsx", "sqlite"] | None
     delimiter: str | None
     sheet: str | None
+    table: str | None
+    query: str | None
     on_error: Literal["stop", "skip"] | None
     min_votes: int | None
     method: Literal[

@@ -38,7 +38,8 @@ impl RunOptions {
 pub struct Files {
     /// Files of votes, or folders, read as one study
     ///
-    /// .csv, .tsv, .jsonl, .parquet, .arrow and .xlsx, also .gz and .zst; `-` is standard input.
+    /// .csv, .tsv, .jsonl, .parquet, .arrow and .xlsx, also .gz and .zst; .db (SQLite), and the folder of a study;
+    /// `-` is standard input.
     #[arg(required = true, value_name = "FILE", display_order = 0)]
     files: Vec<String>,
 }

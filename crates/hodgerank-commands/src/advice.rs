@@ -6,11 +6,13 @@ use hodgerank::Method;
 use hodgerank::path::Parameter;
 use hodgerank_io::text::visible_name;
 use hodgerank_io::{
-    BadRow, ColumnProblem, Error, Format, Problem, RejectedValue, Unsupported, WrongEncoding,
+    BadRow, ColumnProblem, DatabaseProblem, Error, Format, Problem, RejectedValue, Unsupported,
+    WrongEncoding,
 };
 use hodgerank_report::words::counted;
 
-use crate::text::or_list;
+use crate::suggestion::shell_words;
+use crate::text::{closest, or_list};
 
 /// What the user can do about an error, unless its message says it already.
 pub(crate) fn file_advice(error: &Error) -> Option<String> {
@@ -28,6 +30,7 @@ pub(crate) fn file_advice(error: &Error) -> Option<String> {
             "save it as .xlsx or as CSV UTF-8"
         }
         Error::NoSheet { .. } => "give one of these names to --sheet",
+        Error::Database { problem, .. } => return Some(database_advice(problem)),
         Error::NothingWanted { .. } => "check the values of --where and --ignore",
         Error::Encoding { .. } => "save the file with ordinary line ends",
         Error::Changed { .. } => "run the command again, or copy the file first",
@@ -93,6 +96,38 @@ fn write_advice(kind: ErrorKind) -> Option<&'static str> {
         ErrorKind::NotFound => "create the folder first",
         _ => return None,
     })
+}
+
+fn database_advice(problem: &DatabaseProblem) -> String {
+    let text = match problem {
+        DatabaseProblem::Stream => "save the database as a file, decompressed, and name that file",
+        DatabaseProblem::NoTables => "check that this is the right file",
+        DatabaseProblem::SeveralTables { .. } => {
+            "name the table of votes with --table, or write a query with --query"
+        }
+        DatabaseProblem::NoTable { table, tables } => {
+            return match closest(table, tables.iter().map(String::as_str)) {
+                Some(table) => {
+                    format!("use --table {}, or one of the other names", shell_words([table]))
+                }
+                None => "give one of these names to --table".to_owned(),
+            };
+        }
+        DatabaseProblem::Query(_) => "correct the query, which SQLite runs",
+        DatabaseProblem::SeveralStatements
+        | DatabaseProblem::NoColumns
+        | DatabaseProblem::Writes => "a query is one SELECT statement",
+        DatabaseProblem::NoVotes => {
+            "ask people to vote: `hodgerank study serve` shows the pages of a study. Undone votes, and \
+             votes of excluded voters, do not count"
+        }
+        DatabaseProblem::NoRows => "check the table, or the conditions of the query",
+        DatabaseProblem::Locked => {
+            "run the command again when the other program has finished writing"
+        }
+        _ => "check the database with the program that wrote it",
+    };
+    text.to_owned()
 }
 
 fn feature_advice(feature: &Unsupported) -> String {

@@ -121,9 +121,18 @@ fn check_name(name: &str, tables: &[TableHead]) -> Result<(), Failure> {
                 visible_name(name),
                 format.title(),
                 visible_name(&head.file),
-                head.format.title()
+                head.stored_as.title()
             ),
-            "the cleaned file has the format of the input: choose a name to match",
+            match head.stored_as == head.format {
+                true => "the cleaned file has the format of the input: choose a name to match"
+                    .to_owned(),
+                false => format!(
+                    "rows of {} files are written as {}: choose a name that ends with .{}",
+                    head.stored_as.title(),
+                    head.format.title(),
+                    head.format.extension()
+                ),
+            },
         )),
         _ => Ok(()),
     }

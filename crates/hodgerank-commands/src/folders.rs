@@ -1,9 +1,10 @@
-//! Folders among the inputs: their files are read.
+//! Folders among the inputs: their files are read. Of the folder of a study, only the database is read: an
+//! export next to it has the same votes.
 
 use std::path::Path;
 
-use hodgerank_io::Format;
 use hodgerank_io::text::visible_name;
+use hodgerank_io::{Format, STUDY_FILE};
 
 use crate::failure::Failure;
 use crate::observer::Observer;
@@ -32,10 +33,16 @@ impl Folders {
                 found.files.push(name.clone());
                 continue;
             }
+            let study = Path::new(name).join(STUDY_FILE);
+            if study.is_file() {
+                found.files.push(study.to_string_lossy().into_owned());
+                continue;
+            }
             let before = found.files.len();
             for file in sorted_files(name) {
                 match Format::from_file_name(&file) {
                     Some(_) => found.files.push(file),
+                    None if is_part_of_database(&file) => {}
                     None => found.skipped.push(file),
                 }
             }
@@ -69,6 +76,12 @@ impl Folders {
         }
         Ok(())
     }
+}
+
+/// Whether a file is a log or an index that SQLite keeps next to a database.
+fn is_part_of_database(file: &str) -> bool {
+    let databases = ["-wal", "-shm", "-journal"].iter().filter_map(|end| file.strip_suffix(end));
+    databases.into_iter().any(|file| Path::new(file).is_file())
 }
 
 /// The files in a folder, without hidden ones.

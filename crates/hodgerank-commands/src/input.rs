@@ -8,9 +8,10 @@ use clap::Args;
 use hodgerank::uncertainty::{self, IntervalEngine};
 use hodgerank::{FitOptions, IntervalOptions, Study};
 use hodgerank_io::memory;
-use hodgerank_io::read::{MemoryTable, Progress};
+use hodgerank_io::read::{MemoryTable, Progress, TableHead};
 use hodgerank_io::{
-    ColumnNames, Error, FileStudies, Format, Input, OnError, OutcomeAs, ReadOptions, Sources, Ties,
+    ColumnNames, DatabaseRows, Error, FileStudies, Format, Input, OnError, OutcomeAs, ReadOptions,
+    Sources, Ties,
 };
 
 use crate::annotators;
@@ -187,7 +188,7 @@ impl VoteSource {
         plan.input.join_spellings(&mut sources, &mut options, self.bytes(), observer)?;
         let read = read(&sources, &mut options, exclusion.as_ref(), self.bytes(), observer);
         let mut input = read.map_err(|failure| self.explained(failure, &options))?;
-        plan.input.check_sheet(&input)?;
+        plan.input.check_used(&input.tables)?;
         different_studies::note(self, &options, observer);
         plan.items.apply(&mut input, observer)?;
         Ok(input)
@@ -307,6 +308,12 @@ pub struct InputOptions {
     /// Sheet of Excel workbooks [default: the first one]
     #[arg(long, value_name = "NAME")]
     sheet: Option<String>,
+    /// Table or view of SQLite databases [default: the votes of a study, or the only table]
+    #[arg(long, value_name = "NAME", conflicts_with = "query")]
+    table: Option<String>,
+    /// Query of SQLite databases whose rows are read, such as "SELECT * FROM votes WHERE day > 3"
+    #[arg(long, value_name = "SQL")]
+    query: Option<String>,
     /// What to do with an invalid row
     #[arg(long, value_enum, default_value_t = OnError::Stop, value_name = "WHAT")]
     on_error: OnError,
@@ -354,6 +361,7 @@ impl InputOptions {
             format: self.input_format,
             delimiter: self.delimiter,
             sheet: self.sheet.clone(),
+            database_rows: self.database_rows(),
             on_error: self.on_error,
             annotator_votes: false,
             sides: false,
@@ -382,14 +390,29 @@ impl InputOptions {
         Ok(())
     }
 
-    /// Refuses `--sheet` if no file is a workbook.
-    pub(crate) fn check_sheet(&self, input: &Input) -> Result<(), Failure> {
-        match &self.sheet {
-            Some(sheet) if !input.tables.iter().any(|table| table.is_sheet) => Err(Failure::usage(
-                format!("--sheet {sheet} is an option for Excel workbooks, and no input is one"),
-                "leave --sheet out",
+    /// What is read of databases.
+    fn database_rows(&self) -> Option<DatabaseRows> {
+        let table = self.table.clone().map(DatabaseRows::Table);
+        table.or_else(|| self.query.clone().map(DatabaseRows::Query))
+    }
+
+    /// Refuses `--sheet` if no file is a workbook, and `--table` and `--query` if none is a database.
+    ///
+    /// # Errors
+    /// [`Failure::Usage`] for an option that no file can use.
+    pub fn check_used(&self, tables: &[TableHead]) -> Result<(), Failure> {
+        let has = |format: Format| tables.iter().any(|table| table.stored_as == format);
+        let options = [
+            ("--sheet", &self.sheet, Format::Xlsx, "Excel workbooks"),
+            ("--table", &self.table, Format::Sqlite, "SQLite databases"),
+            ("--query", &self.query, Format::Sqlite, "SQLite databases"),
+        ];
+        match options.into_iter().find(|(_, value, format, _)| value.is_some() && !has(*format)) {
+            Some((flag, _, _, files)) => Err(Failure::usage(
+                format!("{flag} is an option for {files}, and no input is one"),
+                format!("leave {flag} out"),
             )),
-            _ => Ok(()),
+            None => Ok(()),
         }
     }
 

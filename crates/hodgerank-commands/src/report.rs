@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use hodgerank::{FitOptions, IntervalOptions, RankedStudy};
+use hodgerank_io::STUDY_FILE;
 use hodgerank_io::text::visible_name;
 use hodgerank_io::write::{Output, Outputs};
 use hodgerank_report::document::ReportPage;
@@ -132,7 +133,7 @@ pub fn report(
     Ok(())
 }
 
-/// The names of the files, without folders and endings.
+/// The names of the files, without folders and endings. A study has the name of its folder.
 fn title(votes: &VoteSource) -> String {
     const MAX_FILES: usize = 3;
     let files = votes.files();
@@ -141,16 +142,25 @@ fn title(votes: &VoteSource) -> String {
     }
     let stem = |file: &String| match file.as_str() {
         "-" => "votes".to_owned(),
-        file => {
-            let name = std::path::Path::new(file).file_name().unwrap_or_default().to_string_lossy();
+        file => study_name(Path::new(file)).unwrap_or_else(|| {
+            let name = Path::new(file).file_name().unwrap_or_default().to_string_lossy();
             name.split('.').next().unwrap_or_default().to_owned()
-        }
+        }),
     };
     let mut names: Vec<String> = files.iter().take(MAX_FILES).map(stem).collect();
     if files.len() > MAX_FILES {
         names.push(format!("{} more files", files.len() - MAX_FILES));
     }
     names.join(", ")
+}
+
+/// The name of the folder that a study's database is in.
+fn study_name(file: &Path) -> Option<String> {
+    if file.file_name()? != STUDY_FILE {
+        return None;
+    }
+    let file = file.canonicalize().ok()?;
+    Some(file.parent()?.file_name()?.to_string_lossy().into_owned())
 }
 
 /// What a page says besides its studies.

@@ -1,6 +1,8 @@
 //! Arguments that would solve a problem, as far as the input shows which.
 
-use hodgerank_io::{BadRow, ColumnGuess, ColumnProblem, Error, Problem, RejectedValue};
+use hodgerank_io::{
+    BadRow, ColumnGuess, ColumnProblem, DatabaseProblem, Error, Problem, RejectedValue,
+};
 
 /// The arguments to add to the command, each flag followed by its value; none if none is known.
 pub(crate) fn suggested_arguments(error: &Error) -> Vec<String> {
@@ -12,6 +14,9 @@ pub(crate) fn suggested_arguments(error: &Error) -> Vec<String> {
             ..
         } => of_guess(guess),
         Error::Row(row) => of_row(row),
+        Error::Database { problem: DatabaseProblem::SeveralTables { likely, .. }, .. } => {
+            vec!["--table".to_owned(), likely.clone()]
+        }
         _ => Vec::new(),
     }
 }

@@ -66,7 +66,7 @@ impl TwoPass {
         plan.input.join_spellings(&mut sources, &mut options, bytes, observer)?;
         let read = input::read(&sources, &mut options, exclusion.as_ref(), bytes, observer);
         let mut read = read.map_err(|failure| votes.explained(failure, &options))?;
-        plan.input.check_sheet(&read)?;
+        plan.input.check_used(&read.tables)?;
         different_studies::note(votes, &options, observer);
         plan.items.apply(&mut read, observer)?;
         check(&read)?;

@@ -2,9 +2,9 @@
 //!
 //! | target | bytes are | checks |
 //! |---|---|---|
-//! | `delimited`, `json_lines`, `parquet`, `arrow` | options and a file | the file is read as votes or refused; threads, passes and `--on-error` agree |
+//! | `delimited`, `json_lines`, `parquet`, `arrow`, `sqlite` | options and a file | the file is read as votes or refused; threads, passes and `--on-error` agree |
 //! | `compressed` | options and a file, plain or compressed | as above; compression changes nothing |
-//! | `tables` | choices of headers, options and cells | CSV, TSV, JSON lines, Parquet and Arrow files of the same cells are read alike |
+//! | `tables` | choices of headers, options and cells | CSV, TSV, JSON lines, Parquet, Arrow and SQLite files of the same cells are read alike |
 //! | `clean` | options, which rows to flag, and a file | every row is in one of the outputs, byte for byte |
 //! | `study` | a valid study with extreme values, a method and its options | scores satisfy the method's optimality conditions |
 //!
@@ -86,6 +86,13 @@ impl Target {
             check: readers::arrow,
             seeds: seeds::arrow,
             words: seeds::BINARY_WORDS,
+        },
+        Self {
+            name: "sqlite",
+            max_bytes: 16384,
+            check: readers::sqlite,
+            seeds: seeds::sqlite,
+            words: seeds::SQLITE_WORDS,
         },
         Self {
             name: "compressed",

@@ -55,6 +55,10 @@ pub(crate) fn arrow(bytes: &[u8]) -> Signature {
     binary(bytes, Format::Arrow)
 }
 
+pub(crate) fn sqlite(bytes: &[u8]) -> Signature {
+    binary(bytes, Format::Sqlite)
+}
+
 fn binary(bytes: &[u8], format: Format) -> Signature {
     let mut choices = Choices::new(bytes);
     let detected = choices.byte() & 1 == 0;
@@ -80,8 +84,11 @@ pub(crate) fn compressed(bytes: &[u8]) -> Signature {
         }
         _ => unreachable!("below 5"),
     };
-    // A file that is compressed twice is not read; a file of the test may look compressed.
-    if content.starts_with(&[0x1f, 0x8b]) || content.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]) {
+    // A file that is compressed twice is not read, and neither is a compressed database; a file of the test may
+    // look like one.
+    let [gzip_magic, zstd_magic]: [&[u8]; 2] = [&[0x1f, 0x8b], &[0x28, 0xb5, 0x2f, 0xfd]];
+    let refused = [gzip_magic, zstd_magic, b"SQLite format 3\0"];
+    if refused.iter().any(|magic| content.starts_with(magic)) {
         return check_reading(&packed, &options).0;
     }
     let (signature, plain) = check_reading(content, &options);

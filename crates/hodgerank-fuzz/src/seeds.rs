@@ -5,7 +5,7 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, Float64Array, Int64Array, RecordBatch, StringArray};
 
 use crate::readers::{gzip, zstd};
-use crate::tables::{arrow_file, arrow_stream, parquet_file};
+use crate::tables::{arrow_file, arrow_stream, database, parquet_file};
 
 pub(crate) const CSV_WORDS: &[&[u8]] = &[
     b"left",
@@ -74,6 +74,21 @@ pub(crate) const BINARY_WORDS: &[&[u8]] = &[
     b"winner",
     b"\x7f",
     b"\x80",
+];
+
+pub(crate) const SQLITE_WORDS: &[&[u8]] = &[
+    b"SQLite format 3\0",
+    b"hodgerank_votes",
+    b"CREATE TABLE votes(winner,loser)",
+    b"CREATE VIEW v AS SELECT",
+    b"votes",
+    b"\x0d\0\0\0",
+    b"\x05\0\0\0",
+    b"\0\0\0\x02",
+    b"\xff\xff\xff\xff",
+    b"\x81\x01",
+    b"left",
+    b"winner",
 ];
 
 /// Options that change nothing: see `read_options`.
@@ -186,6 +201,25 @@ pub(crate) fn arrow() -> Vec<Vec<u8>> {
     let files: Vec<Vec<u8>> =
         batches.iter().flat_map(|batch| [arrow_file(batch), arrow_stream(batch)]).collect();
     behind(&[0], &DEFAULTS, &files)
+}
+
+/// Small databases: one table, a view, several tables.
+pub(crate) fn sqlite() -> Vec<Vec<u8>> {
+    const VOTES: &str = "CREATE TABLE votes(left TEXT, right TEXT, winner, annotator, count INTEGER);
+        INSERT INTO votes VALUES ('a', 'b', 'left', 'ann', 1), ('b', 'c', 2.5, NULL, 3), (7, 'a', -1, 'bob', 1);";
+    let statements = [
+        VOTES.to_owned(),
+        format!("{VOTES} CREATE VIEW hodgerank_votes AS SELECT * FROM votes WHERE count = 1"),
+        format!("{VOTES} CREATE TABLE people(name); CREATE INDEX by_left ON votes(left)"),
+        "CREATE TABLE v(winner PRIMARY KEY, loser) WITHOUT ROWID; INSERT INTO v VALUES ('a', 'b')"
+            .to_owned(),
+        "CREATE TABLE v(winner, loser); INSERT INTO v VALUES ('a', x'00ff'), (NULL, 'b')"
+            .to_owned(),
+    ];
+    let files: Vec<Vec<u8>> = statements.iter().map(|sql| database(sql)).collect();
+    let mut seeds = behind(&[0], &DEFAULTS, &files);
+    seeds.extend(behind(&[0], &SKIP, &files));
+    seeds
 }
 
 pub(crate) fn compressed() -> Vec<Vec<u8>> {

@@ -1,4 +1,4 @@
-//! The same cells as CSV, TSV, JSON lines, Parquet and Arrow files are read as the same votes.
+//! The same cells as CSV, TSV, JSON lines, Parquet, Arrow and SQLite files are read as the same votes.
 
 use std::sync::Arc;
 
@@ -123,6 +123,17 @@ impl Cells {
         text
     }
 
+    /// Statements that make a table of the cells.
+    fn statements(&self) -> String {
+        let list = |cells: &[&str]| -> String {
+            let cell = |cell: &&str| format!("'{}'", cell.replace('\'', "''"));
+            cells.iter().map(cell).collect::<Vec<_>>().join(",")
+        };
+        let row = |row: &Vec<&str>| format!("INSERT INTO votes VALUES ({});", list(row));
+        let rows: String = self.rows.iter().map(row).collect();
+        format!("CREATE TABLE votes({}); BEGIN; {rows} COMMIT;", list(self.header))
+    }
+
     fn batch(&self, dictionary: bool) -> RecordBatch {
         let column = |index: usize| -> ArrayRef {
             let values = self.rows.iter().map(|row| row[index]);
@@ -152,6 +163,7 @@ pub(crate) fn check(bytes: &[u8]) -> Signature {
         (Format::Jsonl, cells.json_lines()),
         (Format::Parquet, parquet_file(&batch)),
         (Format::Arrow, arrow_stream(&batch)),
+        (Format::Sqlite, database(&cells.statements())),
     ] {
         match (&csv, &read_as(format, &content, &options)) {
             (Ok(csv), Ok(other)) => assert_same(csv, other),
@@ -182,6 +194,18 @@ pub(crate) fn parquet_file(batch: &RecordBatch) -> Vec<u8> {
         .expect("a supported schema");
     writer.write(batch).expect("memory can be written");
     writer.into_inner().expect("memory can be written")
+}
+
+/// A database with small pages, which has what these statements make.
+pub(crate) fn database(statements: &str) -> Vec<u8> {
+    let file = scratch::path("new.db");
+    // An earlier execution has left one, unless this is the first.
+    let _ = std::fs::remove_file(&file);
+    let connection = rusqlite::Connection::open(&file).expect("a new file");
+    let options = "PRAGMA page_size = 512; PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;";
+    connection.execute_batch(&format!("{options} {statements}")).expect("valid statements");
+    drop(connection);
+    std::fs::read(&file).expect("the file exists")
 }
 
 pub(crate) fn arrow_stream(batch: &RecordBatch) -> Vec<u8> {

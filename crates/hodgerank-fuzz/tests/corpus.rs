@@ -38,4 +38,4 @@ macro_rules! targets {
     };
 }
 
-targets!(delimited, json_lines, parquet, arrow, compressed, tables, clean, study);
+targets!(delimited, json_lines, parquet, arrow, sqlite, compressed, tables, clean, study);

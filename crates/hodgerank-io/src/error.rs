@@ -2,6 +2,7 @@
 
 mod bad_row;
 mod column_problem;
+mod database_problem;
 mod unsupported;
 
 use std::sync::Arc;
@@ -14,6 +15,7 @@ use crate::write::OutputName;
 pub(crate) use bad_row::shorten;
 pub use bad_row::{BadRow, Position, Problem, RejectedValue};
 pub use column_problem::ColumnProblem;
+pub use database_problem::DatabaseProblem;
 pub use unsupported::{Unsupported, WrongEncoding};
 
 /// Result of the operations of this crate.
@@ -102,6 +104,14 @@ pub enum Error {
         sheet: String,
         /// The sheets of the workbook.
         sheets: Vec<String>,
+    },
+    /// A SQLite database that cannot be read, or not as the caller wants.
+    #[error("{}: {problem}", visible_name(file))]
+    Database {
+        /// The file.
+        file: Arc<str>,
+        /// What is wrong.
+        problem: DatabaseProblem,
     },
     /// Text in an encoding that cannot be read.
     #[error("{}: {encoding}", visible_name(file))]
@@ -258,6 +268,7 @@ impl Error {
             | Self::NoVotes { file }
             | Self::WrongFormat { file, .. }
             | Self::NoSheet { file, .. }
+            | Self::Database { file, .. }
             | Self::Encoding { file, .. }
             | Self::Columns { file, .. }
             | Self::Changed { file, .. }

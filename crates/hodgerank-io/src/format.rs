@@ -19,6 +19,8 @@ pub enum Format {
     Arrow,
     /// A sheet of an Excel workbook.
     Xlsx,
+    /// A table or query of a SQLite database.
+    Sqlite,
 }
 
 /// Facts about a format.
@@ -64,7 +66,7 @@ const DEFAULTS: FormatInfo = FormatInfo {
 impl Format {
     /// Every format.
     pub const ALL: &'static [Self] =
-        &[Self::Csv, Self::Tsv, Self::Jsonl, Self::Parquet, Self::Arrow, Self::Xlsx];
+        &[Self::Csv, Self::Tsv, Self::Jsonl, Self::Parquet, Self::Arrow, Self::Xlsx, Self::Sqlite];
 
     /// The format of text that no other row of the table recognises.
     pub(crate) const DEFAULT: Self = Self::Csv;
@@ -120,6 +122,15 @@ impl Format {
                 description: "Sheet of an Excel workbook",
                 extensions: &["xlsx", "xlsm"],
                 magic: &[b"PK\x03\x04"],
+                can_write: false,
+                ..DEFAULTS
+            },
+            Self::Sqlite => FormatInfo {
+                name: "sqlite",
+                title: "SQLite",
+                description: "SQLite database, such as that of a study",
+                extensions: &["db", "sqlite", "sqlite3"],
+                magic: &[b"SQLite format 3\0"],
                 can_write: false,
                 ..DEFAULTS
             },
@@ -219,6 +230,7 @@ mod tests {
             ("a.ndjson.zst", Some(Format::Jsonl)),
             ("a.parquet", Some(Format::Parquet)),
             ("a.feather", Some(Format::Arrow)),
+            ("study.db", Some(Format::Sqlite)),
             ("votes", None),
             ("votes.gz", None),
         ] {
@@ -233,6 +245,7 @@ mod tests {
         assert_eq!(Format::from_magic(b"ARROW1\0\0"), Some(Format::Arrow));
         assert_eq!(Format::from_magic(&[0xff; 8]), Some(Format::Arrow));
         assert_eq!(Format::from_magic(b"PK\x03\x04"), Some(Format::Xlsx));
+        assert_eq!(Format::from_magic(b"SQLite format 3\0\x10\0"), Some(Format::Sqlite));
         assert_eq!(Format::from_magic(b"left,right"), None);
         assert_eq!(Format::from_first_character(Some(b'{')), Format::Jsonl);
         assert_eq!(Format::from_first_character(Some(b'l')), Format::Csv);

@@ -1,6 +1,6 @@
 //! Reads tables of votes and writes results.
 //!
-//! [`read()`] turns files (CSV, TSV, JSON lines, Parquet, Arrow, Excel; plain, gzip or zstd) into studies:
+//! [`read()`] turns files (CSV, TSV, JSON lines, Parquet, Arrow, Excel; plain, gzip or zstd; SQLite) into studies:
 //! items and merged votes, ready for `hodgerank::ComparisonGraph`. Files are streamed: memory grows
 //! with the number of items and distinct votes, not with the number of rows. A row that cannot be
 //! read as a vote is an error, or is counted and listed with file, line, column and value; no row
@@ -34,13 +34,13 @@ pub mod write;
 pub use column_guess::ColumnGuess;
 pub use columns::{ColumnNames, FileStudies, Filter};
 pub use error::{
-    BadRow, ColumnProblem, Error, Position, Problem, RejectedValue, Result, Unsupported,
-    WrongEncoding,
+    BadRow, ColumnProblem, DatabaseProblem, Error, Position, Problem, RejectedValue, Result,
+    Unsupported, WrongEncoding,
 };
 pub use excluded::{ExcludedAnnotators, ExcludedItem, ExcludedItems, ExcludedVotes};
 pub use format::Format;
 pub use labels::Spellings;
 pub use outcome::{OutcomeAs, OutcomeValues, Ties, ValueMeaning};
-pub use read::{OnError, ReadOptions, Sources, read};
+pub use read::{DatabaseRows, OnError, ReadOptions, STUDY_FILE, STUDY_VIEW, Sources, read};
 pub use study::{Input, PassedOver, Rejected};
 pub use table_columns::TableColumns;

@@ -3,6 +3,7 @@
 mod arrow_batches;
 mod batches;
 mod catch_panics;
+mod database;
 mod delimited;
 mod fingerprint;
 mod input_file;
@@ -30,7 +31,7 @@ use std::sync::Arc;
 
 use crate::columns::ColumnNames;
 use crate::count::Counter;
-use crate::error::{Error, Result};
+use crate::error::{DatabaseProblem, Error, Result};
 use crate::format::Format;
 use crate::study::{Input, PassedOver, Rejected};
 use fingerprint::{ContentHash, Fingerprint};
@@ -39,10 +40,11 @@ use source::{Opened, OpenedFile, Source};
 
 pub use crate::table_head::TableHead;
 pub(crate) use batches::{BatchParser, BatchSink, FastPathCache};
+pub use database::{STUDY_FILE, STUDY_VIEW};
 pub use input_file::InputFile;
 pub use kept_columns::{KeptColumns, RowValues, second_pass_with_columns};
 pub use memory::MemoryTable;
-pub use options::{OnError, ReadOptions};
+pub use options::{DatabaseRows, OnError, ReadOptions};
 pub(crate) use parallel::ChunkReport;
 pub use progress::Progress;
 pub(crate) use rows::{RawContent, RawRow, RowSink};
@@ -139,7 +141,7 @@ fn read_source<S: BatchSink>(
 ) -> Result<(FileReport, TableHead)> {
     let (report, head) = match source.open(options.format, progress, content)? {
         Opened::Table(table) => table.read(options, sinks)?,
-        Opened::File(file) => read_file(file, source.row_groups(), options, progress, sinks)?,
+        Opened::File(file) => read_file(file, source, options, progress, sinks)?,
     };
     if report.rows == 0 {
         return Err(Error::NoVotes { file: head.file });
@@ -152,7 +154,9 @@ fn read_source<S: BatchSink>(
 fn changed(source: &Source, error: Error) -> Error {
     let difference = match error {
         Error::Changed { difference, .. } => difference,
+        Error::Database { problem: DatabaseProblem::Locked, .. } => return error,
         Error::Row(_)
+        | Error::Database { .. }
         | Error::Columns { .. }
         | Error::Encoding { .. }
         | Error::WrongFormat { .. }
@@ -165,7 +169,7 @@ fn changed(source: &Source, error: Error) -> Error {
 
 fn read_file<S: BatchSink>(
     file: OpenedFile,
-    row_groups: Option<&[usize]>,
+    source: &Source,
     options: &ReadOptions,
     progress: &Progress,
     sinks: &mut [S],
@@ -173,8 +177,9 @@ fn read_file<S: BatchSink>(
     match file.format {
         Format::Csv | Format::Tsv => delimited::read(file, options, sinks),
         Format::Jsonl => json_lines::read(file, options, sinks),
-        Format::Parquet => parquet::read(file, row_groups, options, progress, sinks),
+        Format::Parquet => parquet::read(file, source.row_groups(), options, progress, sinks),
         Format::Arrow => ipc::read(file, options, sinks),
         Format::Xlsx => workbook::read(file, options, sinks),
+        Format::Sqlite => database::read(file, source.copy(), options, progress, sinks),
     }
 }

@@ -13,8 +13,10 @@ use crate::format::Format;
 pub struct TableHead {
     /// The file.
     pub file: Arc<str>,
-    /// Its format.
+    /// The format of its rows: CSV for a sheet of a workbook and for a database.
     pub format: Format,
+    /// The format of the file itself.
+    pub stored_as: Format,
     /// Whether there is a column of annotators.
     pub has_annotator: bool,
     /// Whether items have sides: the columns are left and right, not winner and loser.
@@ -29,8 +31,6 @@ pub struct TableHead {
     pub(crate) delimiter: u8,
     /// The schema of a table of record batches; none for text.
     pub(crate) schema: Option<SchemaRef>,
-    /// Whether it is a sheet of a workbook, read as CSV.
-    pub is_sheet: bool,
     /// Whether it is an Arrow stream, not an Arrow file.
     pub(crate) stream: bool,
 }
@@ -40,6 +40,7 @@ impl TableHead {
         Self {
             file: Arc::clone(file),
             format,
+            stored_as: format,
             has_annotator: layout.has(Role::Annotator),
             has_sides: layout.has(Role::Outcome),
             columns: layout.names.clone(),
@@ -47,7 +48,6 @@ impl TableHead {
             blank_lines: Vec::new(),
             delimiter: 0,
             schema: None,
-            is_sheet: false,
             stream: false,
         }
     }

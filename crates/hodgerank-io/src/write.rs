@@ -2,6 +2,7 @@
 
 mod batch_writer;
 mod cleaned;
+mod csv_field;
 mod flag_columns;
 mod output;
 mod outputs;
@@ -13,6 +14,7 @@ mod temporary;
 mod votes;
 
 pub use cleaned::{CleanOutputs, Cleaned, SplitTable, clean, split};
+pub use csv_field::push_field;
 pub use output::Output;
 pub use outputs::{ClaimedOutput, OutputName, Outputs};
 pub use place::Place;

@@ -7,9 +7,11 @@ use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
+use hodgerank_io::STUDY_FILE;
+
 use crate::error::{Error, Result};
 use crate::secret::Secret;
-use crate::store::{DATABASE, Database, Item, Settings};
+use crate::store::{Database, Item, Settings};
 
 /// The folder of the items' files.
 pub const ITEMS: &str = "items";
@@ -116,7 +118,7 @@ fn fill(
         links.voters.push((None, format!("/#open={}", open.as_str())));
         secrets.push(("open", open.hash()));
     }
-    Database::create(&folder.join(DATABASE), settings, items, &secrets, &named)?;
+    Database::create(&folder.join(STUDY_FILE), settings, items, &secrets, &named)?;
     let mut text = format!("owner\t{}\n", links.owner);
     for (name, link) in &links.voters {
         text.push_str(&format!("{}\t{link}\n", name.as_deref().unwrap_or("everybody")));

@@ -12,6 +12,8 @@ pub(crate) mod voters;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use hodgerank_io::write::push_field;
+use hodgerank_io::{STUDY_FILE, STUDY_VIEW};
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _, Transaction, params};
 
 use crate::error::{Error, Result};
@@ -21,10 +23,6 @@ pub use engine::Engine;
 pub(crate) use request::now;
 pub use request::{Answer, Choice, Refusal, ShownPair, VoterState};
 
-/// The database in the folder of a study.
-pub const DATABASE: &str = "study.db";
-/// The view with one row for each vote that counts. Other commands read it.
-pub const VOTES_VIEW: &str = "hodgerank_votes";
 /// The columns of exported votes.
 pub const EXPORTED_COLUMNS: [&str; 6] =
     ["left", "right", "winner", "annotator", "time", "is_repeat"];
@@ -48,12 +46,15 @@ CREATE TABLE votes(
     undone INTEGER NOT NULL DEFAULT 0) STRICT;
 CREATE UNIQUE INDEX one_vote_for_a_pair_shown ON votes(shown) WHERE undone = 0;
 CREATE INDEX shown_to ON shown(voter);
-CREATE VIEW hodgerank_votes AS
+";
+
+/// The votes that count, as they are exported and as every command reads them.
+const VOTES: &str = "
     SELECT a.label AS left, b.label AS right,
         CASE votes.choice WHEN 1 THEN 'left' WHEN -1 THEN 'right' ELSE 'tie' END AS winner,
         voters.name AS annotator,
         strftime('%Y-%m-%dT%H:%M:%SZ', votes.at / 1000, 'unixepoch') AS time,
-        shown.is_repeat AS is_repeat
+        CASE shown.is_repeat WHEN 0 THEN 'false' ELSE 'true' END AS is_repeat
     FROM votes JOIN shown ON shown.id = votes.shown JOIN voters ON voters.id = shown.voter
         JOIN items a ON a.id = shown.left JOIN items b ON b.id = shown.right
     WHERE votes.undone = 0 AND voters.excluded = 0
@@ -136,6 +137,7 @@ impl Database {
         prepare(&connection)?;
         let transaction = connection.transaction()?;
         transaction.execute_batch(SCHEMA)?;
+        transaction.execute_batch(&format!("CREATE VIEW {STUDY_VIEW} AS {VOTES}"))?;
         let mut set = transaction.prepare("INSERT INTO settings VALUES (?1, ?2)")?;
         set.execute(("question", &settings.question))?;
         set.execute(("ties", settings.ties.to_string()))?;
@@ -240,19 +242,10 @@ impl Database {
     /// # Errors
     /// If the database cannot be read.
     pub fn exported(&self) -> Result<Vec<[String; 6]>> {
-        let mut query = self.connection.prepare(
-            "SELECT left, right, winner, annotator, time, is_repeat FROM hodgerank_votes",
-        )?;
+        let columns = EXPORTED_COLUMNS.join(", ");
+        let mut query = self.connection.prepare(&format!("SELECT {columns} FROM {STUDY_VIEW}"))?;
         let fields = |row: &rusqlite::Row<'_>| {
-            let is_repeat: bool = row.get(5)?;
-            Ok([
-                row.get(0)?,
-                row.get(1)?,
-                row.get(2)?,
-                row.get(3)?,
-                row.get(4)?,
-                is_repeat.to_string(),
-            ])
+            Ok([row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?, row.get(5)?])
         };
         Ok(query.query_map([], fields)?.collect::<std::result::Result<_, _>>()?)
     }
@@ -261,13 +254,13 @@ impl Database {
     ///
     /// # Errors
     /// If the database cannot be read.
-    pub fn csv(&self) -> Result<String> {
-        let mut text = EXPORTED_COLUMNS.join(",");
-        text.push('\n');
+    pub fn csv(&self) -> Result<Vec<u8>> {
+        let mut text = EXPORTED_COLUMNS.join(",").into_bytes();
+        text.push(b'\n');
         for fields in self.exported()? {
             for (place, field) in fields.iter().enumerate() {
-                push_field(&mut text, field);
-                text.push(if place + 1 < fields.len() { ',' } else { '\n' });
+                push_field(&mut text, field.as_bytes(), b',');
+                text.push(if place + 1 < fields.len() { b',' } else { b'\n' });
             }
         }
         Ok(text)
@@ -296,19 +289,8 @@ fn prepare(connection: &Connection) -> Result<()> {
     Ok(())
 }
 
-/// Adds a field of CSV, in quotes where it needs them.
-fn push_field(text: &mut String, field: &str) {
-    if field.contains(['"', ',', '\n', '\r']) || field.trim() != field {
-        text.push('"');
-        text.push_str(&field.replace('"', "\"\""));
-        text.push('"');
-    } else {
-        text.push_str(field);
-    }
-}
-
 fn file_of(folder: &Path) -> Result<PathBuf> {
-    let file = folder.join(DATABASE);
+    let file = folder.join(STUDY_FILE);
     match file.is_file() {
         true => Ok(file),
         false => Err(Error::NoStudy { path: folder.display().to_string() }),

@@ -5,12 +5,12 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use hodgerank_io::Format;
 use hodgerank_io::text::visible_name;
 use hodgerank_io::write::{Column, Outputs, Table};
+use hodgerank_io::{Format, STUDY_FILE};
 use hodgerank_study::create::{LINKS, create};
 use hodgerank_study::server::Server;
-use hodgerank_study::store::{DATABASE, Database, EXPORTED_COLUMNS, Settings};
+use hodgerank_study::store::{Database, EXPORTED_COLUMNS, Settings};
 
 use crate::failure::RunFailure;
 use crate::terminal::{Terminal, thousands};
@@ -155,14 +155,14 @@ fn export(args: &ExportArgs, terminal: &Terminal) -> Result<(), RunFailure> {
         }
     };
     let database = Database::open(&args.folder)?;
-    let file = args.folder.join(DATABASE).to_string_lossy().into_owned();
+    let file = args.folder.join(STUDY_FILE).to_string_lossy().into_owned();
     let mut output = Outputs::new(&[file]).claim("--output", name)?.open()?;
     let mut bytes = Vec::new();
     let table = table(&database)?;
     if format == Format::Parquet {
         table.write_parquet(&mut bytes).map_err(|error| output.error(error))?;
     } else {
-        bytes = database.csv()?.into_bytes();
+        bytes = database.csv()?;
     }
     output.write_all(&bytes).map_err(|error| output.error(error))?;
     output.finish()?;

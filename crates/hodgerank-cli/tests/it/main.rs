@@ -13,6 +13,7 @@ mod compare_path;
 mod cross_validation;
 mod crowd;
 mod damaged_files;
+mod databases;
 mod decompose;
 mod diagnose;
 mod elo;

@@ -117,7 +117,11 @@ impl Variant {
         };
         let mut arguments: Vec<String> = command.arguments.iter().map(argument).collect();
         arguments.extend([&self.file, "--threads", self.threads, "--quiet"].map(String::from));
-        let extension = self.file.strip_prefix("votes.").unwrap_or_default();
+        // Rows of a database are written as CSV.
+        let extension = match self.file.strip_prefix("votes.") {
+            Some("db") | None => "csv",
+            Some(extension) => extension,
+        };
         let [kept, flagged] = ["kept", "flagged"].map(|name| format!("{name}.{extension}"));
         match command.kind {
             Kind::Json => arguments.extend(["--format", "json"].map(String::from)),

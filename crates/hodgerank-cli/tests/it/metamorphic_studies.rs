@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use arrow_array::{ArrayRef, Float64Array, Int64Array, RecordBatch};
 
+use crate::support::database::of_csv;
 use crate::support::files::{arrow_file, arrow_stream, gzip, parquet, table, text, zstd};
 
 /// A row of a file of votes.
@@ -205,5 +206,6 @@ pub(crate) fn formats(rows: &[Row]) -> Vec<(&'static str, Vec<u8>)> {
         ("parquet", parquet(&batch, 50)),
         ("arrow", arrow_file(&batch)),
         ("arrows", arrow_stream(&batch)),
+        ("db", of_csv(&separated(rows, ","))),
     ]
 }

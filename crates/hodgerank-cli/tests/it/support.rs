@@ -1,5 +1,6 @@
 //! Runs the program in a temporary directory.
 
+pub(crate) mod database;
 pub(crate) mod files;
 pub(crate) mod workbook;
 pub(crate) mod writing;

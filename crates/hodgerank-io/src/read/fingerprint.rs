@@ -3,6 +3,7 @@
 //! The bytes of the file are hashed as they are read, before they are decompressed or parsed. A
 //! stream is one sequence of bytes. Parquet and Arrow files are read in ranges, by several threads
 //! in any order: each range is hashed together with its position, and the hashes are added up.
+//! Of a database, the values of used columns are hashed, in the order of the rows.
 //! Bytes that only one of the passes reads (columns without a role) are left out.
 
 use std::fs::File;
@@ -66,6 +67,11 @@ impl ContentHash {
         let state =
             HashState { stream: XxHash64::with_seed(0), stream_bytes: 0, ranges: 0, bytes: 0 };
         Self(Some(Arc::new(Mutex::new(state))))
+    }
+
+    /// Whether anything is hashed.
+    pub(super) fn is_on(&self) -> bool {
+        self.0.is_some()
     }
 
     /// Adds the next bytes of a stream. The result depends on their order, but not on how they are

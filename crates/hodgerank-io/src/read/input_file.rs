@@ -2,15 +2,18 @@
 //!
 //! The hash is XXH64 of the whole file, as `xxh64sum` prints it. Text and compressed files are hashed while
 //! they are read. Of Parquet and Arrow files only some columns are read, so these files are hashed
-//! afterwards, unless they are so large that it would take long.
+//! afterwards, unless they are so large that it would take long. A database has no hash if some of its rows are
+//! in a write-ahead log.
 
 use std::fs::{self, File};
 use std::hash::Hasher as _;
 use std::io::{self, Read as _};
+use std::path::Path;
 
 use serde::Serialize;
 use twox_hash::XxHash64;
 
+use super::database::has_log;
 use super::fingerprint::ContentHash;
 
 /// Larger files are not read a second time for their hash.
@@ -23,7 +26,8 @@ pub struct InputFile {
     pub name: String,
     /// Its size.
     pub bytes: u64,
-    /// Sixteen hexadecimal digits; `None` for a large file, or a share of one, that was read in part.
+    /// Sixteen hexadecimal digits; `None` for a large file, or a share of one, that was read in part,
+    /// and for a database that another program has open.
     pub xxh64: Option<String>,
 }
 
@@ -44,8 +48,8 @@ impl InputFile {
         };
         let (bytes, hash) = match size {
             Some(bytes) if bytes != read => {
-                let is_small = bytes <= MAX_BYTES_TO_HASH;
-                (bytes, is_small.then(|| hash_file(name)).transpose()?)
+                let is_hashed = bytes <= MAX_BYTES_TO_HASH && !has_log(Path::new(name));
+                (bytes, is_hashed.then(|| hash_file(name)).transpose()?)
             }
             _ => (read, Some(hash)),
         };

@@ -17,6 +17,15 @@ pub enum OnError {
     Skip,
 }
 
+/// What is read of a SQLite database.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum DatabaseRows {
+    /// All rows of this table or view.
+    Table(String),
+    /// The rows that this statement returns.
+    Query(String),
+}
+
 /// How to read.
 ///
 /// | name | default | purpose |
@@ -25,6 +34,7 @@ pub enum OnError {
 /// | `format` | from content and name | the format of the files |
 /// | `delimiter` | `,` (`;` or tab if the header has no comma) | field separator of CSV |
 /// | `sheet` | the first one | sheet of Excel workbooks |
+/// | `database_rows` | the votes of a study, or the only table | table or query of SQLite databases |
 /// | `on_error` | stop | what to do with a bad row |
 /// | `annotator_votes` | no | whether to keep every vote with its annotator |
 /// | `sides` | no | whether to count votes by the side of the preferred item |
@@ -41,6 +51,8 @@ pub struct ReadOptions {
     pub delimiter: Option<u8>,
     /// The sheet of Excel workbooks; `None` for the first one.
     pub sheet: Option<String>,
+    /// The table or query of SQLite databases; `None` for the votes of a study, or the only table.
+    pub database_rows: Option<DatabaseRows>,
     /// What to do with a row that cannot be read as a vote.
     pub on_error: OnError,
     /// Whether to keep every vote with its annotator, for methods that judge people: 36 bytes of

@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use super::database::DatabaseCopy;
 use super::fingerprint::ContentHash;
 use super::parquet;
 use super::progress::Progress;
@@ -38,6 +39,7 @@ impl Sources {
             path: path.clone(),
             spool: None,
             row_groups: row_groups.clone(),
+            copy: Some(DatabaseCopy::default()),
         };
         Self::for_several_passes(shares.iter().map(source).collect())
     }
@@ -57,7 +59,7 @@ pub fn measure(path: &str, format: Option<Format>) -> Result<FileSize> {
     if !metadata.is_file() && !metadata.is_dir() {
         return Err(Error::NotShareable { file: path.into() });
     }
-    let source = Source::File { path: path.to_owned(), spool: None, row_groups: None };
+    let source = Source::file(path);
     let row_groups =
         match source.open(format, &Arc::new(Progress::default()), &ContentHash::off())? {
             Opened::File(file) if file.format == Format::Parquet && !file.compressed => {

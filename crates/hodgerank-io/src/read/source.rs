@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{self, Cursor, Read, Seek, SeekFrom};
 use std::sync::{Arc, OnceLock};
 
+use super::database::DatabaseCopy;
 use super::fingerprint::{ContentHash, Fingerprint};
 use super::input_file::InputFile;
 use super::memory::MemoryTable;
@@ -42,6 +43,8 @@ pub(super) enum Source {
         spool: Option<Spool>,
         /// The row groups of a Parquet file to read; `None` for all.
         row_groups: Option<Vec<usize>>,
+        /// For a database that other programs may write to, if several passes read it.
+        copy: Option<DatabaseCopy>,
     },
     Table(Arc<MemoryTable>),
 }
@@ -50,8 +53,7 @@ impl Sources {
     /// Files to read once; `-` is standard input.
     #[must_use]
     pub fn once(files: &[String]) -> Self {
-        let source =
-            |path: &String| Source::File { path: path.clone(), spool: None, row_groups: None };
+        let source = |path: &String| Source::file(path);
         Self { list: files.iter().map(source).collect(), first_pass: None, files: OnceLock::new() }
     }
 
@@ -62,7 +64,8 @@ impl Sources {
         let source = |path: &String| {
             let is_pipe = || std::fs::metadata(path).is_ok_and(|m| !m.is_file() && !m.is_dir());
             let spool = (path == "-" || is_pipe()).then(Spool::default);
-            Source::File { path: path.clone(), spool, row_groups: None }
+            let copy = Some(DatabaseCopy::default());
+            Source::File { path: path.clone(), spool, row_groups: None, copy }
         };
         Self::for_several_passes(files.iter().map(source).collect())
     }
@@ -136,6 +139,11 @@ pub(super) enum Opened<'a> {
 }
 
 impl Source {
+    /// A file to read once.
+    pub(super) fn file(path: &str) -> Self {
+        Self::File { path: path.to_owned(), spool: None, row_groups: None, copy: None }
+    }
+
     /// The name in messages.
     pub(super) fn name(&self) -> Arc<str> {
         match self {
@@ -174,6 +182,14 @@ impl Source {
             Self::Table(_) => None,
         }
     }
+
+    /// Where rows of a database are kept for later passes; `None` if there are none.
+    pub(super) fn copy(&self) -> Option<&DatabaseCopy> {
+        match self {
+            Self::File { copy, .. } => copy.as_ref(),
+            Self::Table(_) => None,
+        }
+    }
 }
 
 /// A file of a known format, decompressed while it is read.
@@ -188,6 +204,8 @@ pub(super) struct OpenedFile {
     reader: BoxedRead,
     /// A handle of a regular file on disk.
     on_disk: Option<File>,
+    /// Whether that file has the name of the source; a temporary copy has none.
+    has_path: bool,
 }
 
 impl OpenedFile {
@@ -201,7 +219,7 @@ impl OpenedFile {
         let name = name_of(path);
         let cannot_open = |source| Error::Open { file: Arc::clone(&name), source };
         let cannot_read = |source| Error::read(&name, source);
-        let mut on_disk = None;
+        let (mut on_disk, mut has_path) = (None, false);
         let raw: BoxedRead = if let Some(copy) = spool.and_then(Spool::copy) {
             let mut file = copy.try_clone().map_err(cannot_open)?;
             file.seek(SeekFrom::Start(0)).map_err(cannot_open)?;
@@ -216,6 +234,7 @@ impl OpenedFile {
                 return Err(cannot_open(io::Error::other("it is a folder; name the files in it")));
             }
             if metadata.is_file() {
+                has_path = true;
                 on_disk = Some(file.try_clone().map_err(cannot_open)?);
             }
             Box::new(file)
@@ -232,11 +251,21 @@ impl OpenedFile {
             return Err(Error::Empty { file: name });
         }
         let format = detect_format(&name, path, format, &first_bytes)?;
-        Ok(Self { name, format, compressed, content, first_bytes, reader, on_disk })
+        Ok(Self { name, format, compressed, content, first_bytes, reader, on_disk, has_path })
     }
 
     pub(super) fn starts_with(&self, magic: &[u8]) -> bool {
         self.first_bytes.starts_with(magic)
+    }
+
+    /// One of the first 20 bytes.
+    pub(super) fn byte(&self, index: usize) -> Option<u8> {
+        self.first_bytes.get(index).copied()
+    }
+
+    /// Whether the content is that of a file on disk, which can be opened by its name.
+    pub(super) fn has_path(&self) -> bool {
+        self.has_path && !self.compressed
     }
 
     /// The content from start to end.
@@ -324,7 +353,7 @@ fn decompress(raw: BoxedRead) -> io::Result<(bool, Vec<u8>, BoxedRead)> {
 
 /// The first bytes, and a reader that returns the whole content including them.
 fn peek(mut reader: BoxedRead) -> io::Result<(Vec<u8>, BoxedRead)> {
-    const PEEKED_BYTES: u64 = 16;
+    const PEEKED_BYTES: u64 = 20;
     let mut first_bytes = Vec::new();
     reader.by_ref().take(PEEKED_BYTES).read_to_end(&mut first_bytes)?;
     Ok((first_bytes.clone(), Box::new(Cursor::new(first_bytes).chain(reader))))

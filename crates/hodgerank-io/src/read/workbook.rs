@@ -16,6 +16,7 @@ use crate::error::{Error, Result};
 use crate::format::Format;
 use crate::limits::MAX_COLUMNS;
 use crate::table_head::TableHead;
+use crate::write::push_field;
 
 const FORMAT: &str = Format::Xlsx.title();
 
@@ -58,7 +59,7 @@ pub(super) fn read<S: RowSink>(
         decimal_comma: true,
     };
     let (report, head) = delimited::read_text(source, &options, sinks)?;
-    Ok((report, TableHead { is_sheet: true, ..head }))
+    Ok((report, TableHead { stored_as: Format::Xlsx, ..head }))
 }
 
 fn chosen_sheet(file: &Arc<str>, sheets: &[String], wanted: Option<&str>) -> Result<String> {
@@ -111,7 +112,9 @@ impl SheetText {
                 if column > 0 {
                     self.text.push(b',');
                 }
-                push_field(&mut self.text, &cell);
+                // A cell of several lines would change the line numbers of the rows below it.
+                let cell = cell.replace(['\r', '\n'], " ");
+                push_field(&mut self.text, cell.as_bytes(), b',');
             }
         }
         self.text.push(b'\n');
@@ -123,18 +126,6 @@ impl SheetText {
             self.end_row();
         }
         self.text
-    }
-}
-
-fn push_field(text: &mut Vec<u8>, cell: &str) {
-    // A cell of several lines would change the line numbers of the rows below it.
-    let cell = cell.replace(['\r', '\n'], " ");
-    if cell.contains([',', '"']) {
-        text.push(b'"');
-        text.extend_from_slice(cell.replace('"', "\"\"").as_bytes());
-        text.push(b'"');
-    } else {
-        text.extend_from_slice(cell.as_bytes());
     }
 }
 

@@ -35,7 +35,7 @@ impl<W: Write + Send> BatchWriter<W> {
         stream: bool,
     ) -> io::Result<Self> {
         Ok(match format {
-            Format::Xlsx => {
+            Format::Xlsx | Format::Sqlite => {
                 let problem = format!("{} files cannot be written", format.title());
                 return Err(io::Error::new(io::ErrorKind::Unsupported, problem));
             }

@@ -17,6 +17,7 @@ use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use hodgerank::FlagReason;
 use serde_json::{Map, Value};
 
+use super::csv_field::push_field;
 use crate::read::{ExcludedRow, VoteRow};
 use crate::table_head::TableHead;
 
@@ -124,7 +125,7 @@ impl FlagColumns {
         let mut row = content.to_vec();
         for column in &self.columns {
             row.push(self.delimiter);
-            row.extend_from_slice(quoted(&field(column), self.delimiter).as_bytes());
+            push_field(&mut row, field(column).as_bytes(), self.delimiter);
         }
         row.extend_from_slice(line_end);
         row
@@ -215,13 +216,6 @@ fn split_line_end(text: &[u8]) -> (&[u8], &[u8]) {
     let content = text.strip_suffix(b"\n").unwrap_or(text);
     let content = content.strip_suffix(b"\r").unwrap_or(content);
     text.split_at(content.len())
-}
-
-/// A field of a delimited file.
-fn quoted(text: &str, delimiter: u8) -> String {
-    let needs_quotes =
-        text.bytes().any(|byte| byte == delimiter || matches!(byte, b'"' | b'\n' | b'\r'));
-    if needs_quotes { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_owned() }
 }
 
 #[cfg(test)]
