@@ -11,6 +11,7 @@ use crate::predict::logistic;
 const NORMAL_FACTOR: f64 = 1.702;
 
 /// The weight of each item; empty if all items matter equally.
+#[derive(Debug, Clone)]
 pub(super) struct Relevance(Vec<f64>);
 
 impl Relevance {
