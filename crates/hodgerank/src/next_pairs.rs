@@ -115,7 +115,7 @@ pub fn next_pairs(
         let before = selector.standard_error();
         if posterior.has_votes() || options.top.is_some() {
             while !batch.is_full() {
-                let best = selector.best(&mut rng, |i, j| batch.can_ask(i, j));
+                let best = selector.best(&mut rng, &|i, j| batch.can_ask(i, j));
                 let Some(BestPair { first, second, gain }) = best else { break };
                 batch.offer(first, second, gain, &mut rng);
                 selector.ask(first, second);
@@ -197,10 +197,8 @@ impl Batch<'_> {
     }
 }
 
-/// The expected information of a vote on items with this difference of means and this variance of the
-/// difference, in nats.
-fn expected_gain(difference: f64, variance: f64) -> f64 {
-    let vc = vote_information(difference) * variance;
+/// The expected information of a vote in nats, given vC: its information times the variance of the difference.
+fn expected_gain(vc: f64) -> f64 {
     let shrink = 1.0 / (1.0 + vc);
     0.5 * (vc.ln_1p() - vc * shrink + vc * shrink * shrink)
 }

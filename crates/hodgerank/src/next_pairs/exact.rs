@@ -13,7 +13,7 @@ use crate::error::Result;
 use crate::predict::logistic;
 
 /// Most columns of U.
-const MAX_COLUMNS: usize = 32;
+const MAX_COLUMNS: usize = 16;
 
 /// A posterior that pairs can be added to.
 #[derive(Debug, Clone)]
@@ -65,14 +65,19 @@ impl ExactPosterior {
     }
 
     pub(super) fn gain(&self, i: u32, j: u32) -> f64 {
-        expected_gain(self.posterior.difference(i, j), self.variance(i, j))
+        expected_gain(vote_information(self.posterior.difference(i, j)) * self.variance(i, j))
     }
 
-    /// The gain of a pair, given the row of its first item.
-    pub(super) fn gain_in_row(&self, i: u32, row: &[f64], j: u32) -> f64 {
-        let variances = self.variances[i as usize] + self.variances[j as usize];
-        let variance = (variances - 2.0 * row[j as usize]).max(0.0);
-        expected_gain(self.posterior.difference(i, j), variance)
+    /// vC for the pairs of an item with every item: 0 with itself.
+    pub(super) fn information_shares(&self, i: u32) -> Vec<f64> {
+        let mut row = self.row(i);
+        let own = self.variances[i as usize];
+        for ((value, variance), j) in row.iter_mut().zip(&self.variances).zip(0..) {
+            let information = vote_information(self.posterior.difference(i, j));
+            *value = information * (own + variance - 2.0 * *value).max(0.0);
+        }
+        row[i as usize] = 0.0;
+        row
     }
 
     /// The variance of each score.

@@ -28,6 +28,11 @@ impl Relevance {
         Self(posterior.means().iter().zip(variances).map(weight).collect())
     }
 
+    /// Whether items matter differently.
+    pub(super) fn is_weighted(&self) -> bool {
+        !self.0.is_empty()
+    }
+
     /// The weight of an item.
     pub(super) fn of_item(&self, item: u32) -> f64 {
         self.0.get(item as usize).copied().unwrap_or(1.0)

@@ -1,15 +1,16 @@
 //! The most informative pair, again and again, while pairs are asked and answered.
 //!
-//! Evaluating all n²/2 gains for each choice would take too long. Each item has a bound instead, such that the gain
-//! of a pair is at most the larger bound of its two items. A choice evaluates all pairs of the item with the
-//! largest bound, which makes this bound exact, and goes on with the next item until no bound is above the best
-//! pair that was found. What happens between choices keeps the bounds valid:
+//! Evaluating all n²/2 gains for each choice would take too long. Each item has a bound instead, such that no pair is
+//! worth more than the larger bound of its two items. A choice evaluates all pairs of the item with the largest bound
+//! and goes on with the next item until no bound is above the best pair that was found. The evaluation makes the
+//! bound of the item exact, and raises those of other items to what their pair with it is worth: from then on
+//! both bounds of each of these pairs hold. What happens between choices:
 //!
-//! - Asking a pair only shrinks variances, and with them gains.
-//! - An answer moves the means. The logarithm of a gain changes by no more than the difference of two means does:
-//!   v = p(1 − p) has |d ln v/dd| = |1 − 2p| ≤ 1, and the gain is a concave function of vC that is 0 at 0. Items
-//!   whose mean moves by more than [`MAX_SHIFT`] lose their bound, which covers all their pairs; for pairs of two
-//!   others, bounds grow by as much as two such items can move apart.
+//! - Asking a pair only shrinks variances, and with them what pairs are worth.
+//! - An answer moves the means by s. The bound of item k is multiplied by exp(2|s_k|). A pair is worth at most
+//!   exp(|s_i| + |s_j|) times as much, because v = p(1 − p) has |d ln v/dd| = |1 − 2p| ≤ 1 and the gain is a
+//!   concave function of vC that is 0 at 0. So the bound of the item that has moved more, in all, since
+//!   both bounds held covers the pair.
 
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
@@ -18,11 +19,9 @@ use rayon::prelude::*;
 use super::exact::ExactPosterior;
 use super::focus::Relevance;
 use super::posterior::Posterior;
-use super::{MAX_EXACT_ITEMS, validate_items};
+use super::{MAX_EXACT_ITEMS, expected_gain, validate_items};
 use crate::error::Result;
 
-/// The largest shift of a mean, in log-odds, after which an item keeps its bound.
-const MAX_SHIFT: f64 = 0.01;
 /// Rounding of gains: bounds that are above the best gain by less than this share of it are not pursued.
 const ROUNDING: f64 = 1e-12;
 
@@ -57,8 +56,7 @@ impl PairSelector {
         let exact = ExactPosterior::new(posterior)?;
         let relevance = Relevance::new(exact.posterior(), exact.variances(), top);
         let mut selector = Self { exact, relevance, bounds: Vec::new() };
-        let all = |_, _| true;
-        let bound = |i: u32| selector.evaluate(i, 0, all).0;
+        let bound = |i: u32| selector.worths(i).into_iter().fold(0.0, f64::max);
         selector.bounds = (0..selector.items() as u32).into_par_iter().map(bound).collect();
         Ok(selector)
     }
@@ -85,7 +83,7 @@ impl PairSelector {
     pub fn best(
         &mut self,
         rng: &mut ChaCha8Rng,
-        may_ask: impl Fn(u32, u32) -> bool,
+        may_ask: &dyn Fn(u32, u32) -> bool,
     ) -> Option<BestPair> {
         let n = self.items();
         let start = rng.random_range(0..n);
@@ -103,12 +101,15 @@ impl PairSelector {
                 break;
             }
             is_evaluated[i] = true;
-            let (bound, found) = self.evaluate(i as u32, rng.random_range(0..n), &may_ask);
-            self.bounds[i] = bound;
-            if let Some((worth, j)) = found
-                && best.is_none_or(|(most, ..)| worth > most)
-            {
-                best = Some((worth, i as u32, j));
+            let (worths, i) = (self.worths(i as u32), i as u32);
+            self.bounds[i as usize] = worths.iter().copied().fold(0.0, f64::max);
+            let start = rng.random_range(0..n);
+            for j in (start..n).chain(0..start).filter(|&j| j != i as usize) {
+                let worth = worths[j];
+                self.bounds[j] = self.bounds[j].max(worth);
+                if best.is_none_or(|(most, ..)| worth > most) && may_ask(i, j as u32) {
+                    best = Some((worth, i, j as u32));
+                }
             }
         }
         best.map(|(_, first, second)| BestPair { first, second, gain: self.gain(first, second) })
@@ -123,32 +124,21 @@ impl PairSelector {
     /// preferred, 0 if the second is, ½ for a tie.
     pub fn answer(&mut self, first: u32, second: u32, wins: f64) {
         let shift = self.exact.answer(first, second, wins);
-        let kept = shift.iter().map(|shift| shift.abs()).filter(|shift| *shift <= MAX_SHIFT);
-        let growth = (2.0 * kept.fold(0.0, f64::max)).exp();
         for (bound, shift) in self.bounds.iter_mut().zip(&shift) {
-            *bound = if shift.abs() > MAX_SHIFT { f64::INFINITY } else { *bound * growth };
+            *bound *= (2.0 * shift.abs()).exp();
         }
     }
 
-    /// Evaluates all pairs of an item: the largest weighted gain, and the largest one among pairs that may be asked
-    /// with its item. Of equal ones, the first at or after `start` wins.
-    fn evaluate(
-        &self,
-        i: u32,
-        start: usize,
-        may_ask: impl Fn(u32, u32) -> bool,
-    ) -> (f64, Option<(f64, u32)>) {
-        let (row, n) = (self.exact.row(i), self.items() as u32);
-        let (mut bound, mut best): (f64, Option<(f64, u32)>) = (0.0, None);
-        let start = start as u32;
-        for j in (start..n).chain(0..start).filter(|&j| j != i) {
-            let worth = self.relevance.of(i, j) * self.exact.gain_in_row(i, &row, j);
-            bound = bound.max(worth);
-            if best.is_none_or(|(most, _)| worth > most) && may_ask(i, j) {
-                best = Some((worth, j));
+    /// What the pairs of an item are worth: numbers in the order of their weighted gains. Where all items matter
+    /// equally this is vC, with which the gain grows, because it takes less time than the gain.
+    fn worths(&self, i: u32) -> Vec<f64> {
+        let mut worths = self.exact.information_shares(i);
+        if self.relevance.is_weighted() {
+            for (worth, j) in worths.iter_mut().zip(0..) {
+                *worth = self.relevance.of(i, j) * expected_gain(*worth);
             }
         }
-        (bound, best)
+        worths
     }
 }
 

@@ -1,0 +1,59 @@
+use super::*;
+use crate::create::create;
+use crate::store::{Answer, VoterState};
+
+fn state(reply: Option<Vec<Reply>>) -> Option<VoterState> {
+    match reply?.pop()? {
+        Ok(Answer::State(state)) => Some(state),
+        other => panic!("{other:?}"),
+    }
+}
+
+/// The database may not grow any more, as on a full disk: the vote is refused, nothing is lost, and it is stored when
+/// there is space again.
+#[test]
+fn a_full_disk_refuses_votes_and_loses_none() {
+    let place = tempfile::tempdir().unwrap();
+    let list = place.path().join("items.txt");
+    let names: Vec<String> = (0..50).map(|item| format!("item {item}")).collect();
+    std::fs::write(&list, names.join("\n")).unwrap();
+    let (folder, question) = (place.path().join("study"), "Which?".to_owned());
+    let settings = Settings { question, ties: false, repeats: 0.0, pairs: 1000, until_top: None };
+    create(&folder, &list, &settings, Some(1)).unwrap();
+    let mut writer = Writer::open(&folder).unwrap();
+    let mut voter = state(writer.carry_out(&[Action::Consent(1)])).unwrap();
+    let vote = |number: usize, voter: &VoterState| Action::Vote {
+        voter: 1,
+        id: format!("{number:032}"),
+        shown: voter.pairs[0].shown,
+        choice: Choice::Left,
+    };
+    let limit = |writer: &Writer, pages: u32| {
+        let connection = &writer.database.connection;
+        connection.pragma_update(None, "max_page_count", pages).unwrap();
+    };
+    let pages: u32 = writer
+        .database
+        .connection
+        .pragma_query_value(None, "page_count", |row| row.get(0))
+        .unwrap();
+    limit(&writer, pages + 1);
+    let mut stored = 0;
+    loop {
+        match state(writer.carry_out(&[vote(stored, &voter)])) {
+            Some(next) => voter = next,
+            None => break,
+        }
+        stored += 1;
+        assert!(stored < 1000, "the limit has no effect");
+    }
+    let problem = lock(&writer.shared.problem).clone().unwrap();
+    assert!(problem.contains("full"), "{problem}");
+    // Still full: the same answer, and reading works.
+    assert_eq!(writer.carry_out(&[vote(stored, &voter)]), None);
+    assert_eq!(writer.database.votes().unwrap().len(), stored);
+    limit(&writer, pages + 1000);
+    let after = state(writer.carry_out(&[vote(stored, &voter)])).unwrap();
+    assert_eq!((after.voted, writer.database.votes().unwrap().len()), (stored + 1, stored + 1));
+    assert_eq!(*lock(&writer.shared.problem), None);
+}
