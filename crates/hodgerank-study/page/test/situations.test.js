@@ -73,9 +73,7 @@ test("a pause is shown to voters and survives a restart", async () => {
   const owner = await browser.open(study.url("owner"));
   const { page } = await openVoter(study, "voter-1");
   await owner.page.click("#pause");
-  await owner.page.waitForFunction(
-    () => document.getElementById("pause").textContent === "Go on",
-  );
+  await owner.page.waitForFunction(() => document.getElementById("pause").textContent === "Go on");
   await page.click("#left");
   await message(page, "nothing to vote on at the moment");
   await study.kill();
@@ -234,7 +232,7 @@ test("videos, sounds and texts are shown", async () => {
       await page.locator(".item audio").first().click();
       assert.equal(study.votes().length, 0);
     }
-    await page.keyboard.press("ArrowRight");
+    await page.locator("#right").press("ArrowRight");
     await message(page, "That was all");
     assert.equal(study.votes().length, 1);
     assert.deepEqual(faults, []);
