@@ -172,6 +172,7 @@ fn many_items_are_chosen_from_a_queue() {
 /// The figure in docs/study.md: `cargo test --release -p hodgerank-study thousand -- --nocapture`. The limit
 /// is generous because other tests run at the same time.
 #[test]
+#[expect(clippy::print_stdout, reason = "the figure")]
 fn a_choice_among_a_thousand_items_takes_milliseconds() {
     let mut study = Study::new(1000, Some(refit(posterior(1000), Seen::default())));
     let mut voters: Vec<Voter> = (0..20).map(|_| Voter::default()).collect();

@@ -5,7 +5,6 @@
 //! [`MAX_COLUMNS`] of them, so that a pair costs nt, and so does a row of S.
 
 use faer::linalg::solvers::DenseSolveCore;
-use rayon::prelude::*;
 
 use super::posterior::{Posterior, dense_precision, factor};
 use super::{expected_gain, vote_information};
@@ -129,11 +128,12 @@ impl ExactPosterior {
 
     fn subtract_columns(&mut self) {
         let (n, columns) = (self.items(), &self.columns);
-        self.covariance.par_chunks_exact_mut(n).enumerate().for_each(|(i, row)| {
+        // On this thread: in a live study, the threads of the pool are busy with fits.
+        for (i, row) in self.covariance.chunks_exact_mut(n).enumerate() {
             for column in columns {
                 subtract(row, column[i], column);
             }
-        });
+        }
         self.columns.clear();
         self.variances = (0..n).map(|i| self.covariance[i * n + i]).collect();
     }

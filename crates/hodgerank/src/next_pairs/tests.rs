@@ -316,7 +316,7 @@ fn a_choice_is_the_best_of_all_pairs_that_may_be_asked() {
         let relevance = focus::Relevance::new(&posterior, selector.exact().variances(), top);
         for round in 0..20 {
             interleave(&mut selector, round % 4, &mut rng);
-            let may_ask = |i: u32, j: u32| (i + j + round as u32) % 3 > 0;
+            let may_ask = |i: u32, j: u32| !(i + j + round as u32).is_multiple_of(3);
             let worth = |i, j| relevance.of(i, j) * selector.exact().gain(i, j);
             let most = (0..15)
                 .flat_map(|i| (i + 1..15).map(move |j| (i, j)))

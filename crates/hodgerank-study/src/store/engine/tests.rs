@@ -39,12 +39,8 @@ fn a_full_disk_refuses_votes_and_loses_none() {
         .unwrap();
     limit(&writer, pages + 1);
     let mut stored = 0;
-    loop {
-        match state(writer.carry_out(&[vote(stored, &voter)])) {
-            Some(next) => voter = next,
-            None => break,
-        }
-        stored += 1;
+    while let Some(next) = state(writer.carry_out(&[vote(stored, &voter)])) {
+        (voter, stored) = (next, stored + 1);
         assert!(stored < 1000, "the limit has no effect");
     }
     let problem = lock(&writer.shared.problem).clone().unwrap();
