@@ -25,6 +25,10 @@ use crate::store::{Database, Engine, Item, Settings, StoredVote, VoterRow, lock,
 
 /// The shortest time between two fits.
 const INTERVAL: Duration = Duration::from_secs(1);
+/// A fit is handed over when no more than this many votes and pairs shown are left to be taken into account, or after
+/// so many rounds.
+const FEW_EVENTS: usize = 16;
+const MAX_ROUNDS: usize = 5;
 /// How many minutes the chart of votes per minute has, and the milliseconds of one.
 const MINUTES: usize = 30;
 const MINUTE: i64 = 60_000;
@@ -150,7 +154,13 @@ impl Worker {
         self.asked = asked;
         let queue = (pairs as usize, version);
         let top = settings.until_top;
-        let refit = Refit::new(posterior, &reading.pending, reading.seen, top, queue)?;
+        let mut refit = Refit::new(posterior, &reading.pending, reading.seen, top, queue)?;
+        // Each round takes less time than the one before, so that there is less to catch up with.
+        for _ in 0..MAX_ROUNDS {
+            if refit.catch_up(&self.database.later(refit.seen())?) <= FEW_EVENTS {
+                break;
+            }
+        }
         *lock(&self.engine.shared.refit) = Some(refit);
         let mut found =
             snapshot(&settings, &items, &reading.votes, reading.voters, ranked.as_ref());

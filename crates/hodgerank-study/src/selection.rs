@@ -42,6 +42,16 @@ pub(crate) struct Seen {
     pub(crate) votes: i64,
 }
 
+/// What happened after the database was read.
+#[derive(Debug)]
+pub(crate) struct Later {
+    /// Pairs that were shown.
+    pub(crate) shown: Vec<(u32, u32)>,
+    /// The left and the right item of votes, and 1 for the left one, 0 for the right one, ½ for a tie.
+    pub(crate) votes: Vec<(u32, u32, f64)>,
+    pub(crate) seen: Seen,
+}
+
 /// What a fit of all votes says about pairs.
 #[derive(Debug)]
 pub(crate) struct Refit {
@@ -69,6 +79,22 @@ impl Refit {
         let mut selector = Box::new(PairSelector::new(posterior, top)?);
         pending.iter().for_each(|&(i, j)| selector.ask(i, j));
         Ok(Self { candidates: Candidates::All { selector, is_balanced: top.is_none() }, seen })
+    }
+
+    /// How far the database is taken into account.
+    pub(crate) fn seen(&self) -> Seen {
+        self.seen
+    }
+
+    /// Takes into account what happened while the fit was computed. Returns how many events that were. The thread that
+    /// writes would do the same, but voters would wait for it.
+    pub(crate) fn catch_up(&mut self, later: &Later) -> usize {
+        if let Candidates::All { selector, .. } = &mut self.candidates {
+            later.shown.iter().for_each(|&(left, right)| selector.ask(left, right));
+            later.votes.iter().for_each(|&(left, right, wins)| selector.answer(left, right, wins));
+        }
+        self.seen = later.seen;
+        later.shown.len() + later.votes.len()
     }
 }
 

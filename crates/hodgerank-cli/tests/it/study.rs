@@ -224,7 +224,8 @@ fn many_voters_at_once_are_answered_quickly() {
         (number("HODGERANK_STUDY_VOTERS", 20), number("HODGERANK_STUDY_SECONDS", 2));
     // The limits below hold on a machine that does nothing else.
     let is_whole = std::env::var_os("HODGERANK_STUDY_SECONDS").is_some();
-    let program = Program::start(200, voters);
+    let items = number("HODGERANK_STUDY_ITEMS", 200) as usize;
+    let program = Program::start(items, voters);
     let interval = Duration::from_millis(300);
     let address = program.address;
     let mut times: Vec<Duration> = std::thread::scope(|scope| {
@@ -258,7 +259,7 @@ fn many_voters_at_once_are_answered_quickly() {
     let rate = times.len() as f64 / seconds as f64;
     let quantile = |share: f64| times[((times.len() - 1) as f64 * share) as usize];
     println!(
-        "{voters} voters: {rate:.0} votes a second; answered in {:?} (median), {:?} (99%)",
+        "{voters} voters, {items} items: {rate:.0} votes a second; answered in {:?} (median), {:?} (99%)",
         quantile(0.5),
         quantile(0.99)
     );

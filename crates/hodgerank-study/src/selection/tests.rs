@@ -143,6 +143,24 @@ fn a_fit_that_arrives_late_misses_nothing() {
     }
 }
 
+/// It makes no difference whether the fit catches up before it is handed over.
+#[test]
+fn a_fit_catches_up_before_it_is_handed_over() {
+    let (pairs, votes) = (vec![(1, 2), (5, 9), (3, 4)], vec![(1, 2, 1.0), (9, 8, 0.5)]);
+    let mut early = refit(posterior(30), Seen { shown: 10, votes: 10 });
+    let seen = Seen { shown: 13, votes: 12 };
+    let later = Later { shown: pairs.clone(), votes: votes.clone(), seen };
+    assert_eq!(early.catch_up(&later), 5);
+    assert_eq!(early.seen(), seen);
+    let mut expected = PairSelector::new(posterior(30), None).unwrap();
+    pairs.iter().for_each(|&(i, j)| expected.ask(i, j));
+    votes.iter().for_each(|&(i, j, wins)| expected.answer(i, j, wins));
+    let Candidates::All { selector, .. } = &early.candidates else { panic!() };
+    for (i, j) in [(0, 1), (1, 2), (9, 8)] {
+        assert_eq!(selector.gain(i, j).to_bits(), expected.gain(i, j).to_bits());
+    }
+}
+
 /// An item that everybody wants to know about does not crowd out the others.
 #[test]
 fn items_are_balanced() {

@@ -4,7 +4,7 @@ use rusqlite::Connection;
 
 use super::{Database, StoredVote, now};
 use crate::error::Result;
-use crate::selection::Seen;
+use crate::selection::{Later, Seen};
 
 /// Milliseconds after which nobody is expected to vote on a pair any more.
 const MAX_PENDING: i64 = 10 * 60 * 1000;
@@ -30,6 +30,27 @@ pub(crate) struct VoterRow {
 }
 
 impl Database {
+    /// What happened after a moment that was read before.
+    pub(crate) fn later(&self, seen: Seen) -> Result<Later> {
+        let transaction = self.connection.unchecked_transaction()?;
+        let mut query =
+            transaction.prepare("SELECT left, right FROM shown WHERE id > ?1 ORDER BY id")?;
+        let now_seen = self::seen(&transaction)?;
+        let pair = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?));
+        let shown = query.query_map([seen.shown], pair)?;
+        let shown = shown.collect::<rusqlite::Result<_>>()?;
+        let mut query = transaction.prepare(
+            "SELECT shown.left, shown.right, votes.choice FROM votes
+             JOIN shown ON shown.id = votes.shown
+             WHERE votes.number > ?1 AND votes.undone = 0 ORDER BY votes.number",
+        )?;
+        let vote = |row: &rusqlite::Row<'_>| {
+            Ok((row.get(0)?, row.get(1)?, 0.5 + 0.5 * row.get::<_, f64>(2)?))
+        };
+        let votes = query.query_map([seen.votes], vote)?.collect::<rusqlite::Result<_>>()?;
+        Ok(Later { shown, votes, seen: now_seen })
+    }
+
     /// Reads everything in one transaction.
     pub(crate) fn read(&self) -> Result<Reading> {
         let transaction = self.connection.unchecked_transaction()?;
