@@ -16,8 +16,11 @@ const MIN_FILTERED = 15;
 const MAX_CELL_TEXT = 120;
 const LEFT_ALIGNED_KINDS = ["text", "item"];
 
-/** Creates the view of a table. `update` follows the slider; `print` adds rows for printing. */
-export function tableView(table, state) {
+/**
+ * Creates the view of a table. `update` follows the slider; `print` adds rows for printing. A table that replaces
+ * another one gets its `view`: it is sorted and filtered in the same way.
+ */
+export function tableView(table, state, previous) {
   const { columns } = table;
   const follows = state.slider !== null && ["ranking", "suspects"].includes(table.id);
   const rankColumn = columns.findIndex((column) => column.id === "rank");
@@ -25,10 +28,15 @@ export function tableView(table, state) {
     sort: { column: follows ? rankColumn : -1, descending: false },
     filter: "",
     limit: columns[0]?.values.length > SMALL_TABLE ? FIRST_ROWS : SMALL_TABLE,
+    ...previous,
     order: null,
     matches: null,
   };
   const parts = skeleton(table);
+  if (view.filter !== "") {
+    parts.filter.value = view.filter;
+    view.matches = matchingRows(columns, state.items, view.filter);
+  }
   const shown = [];
 
   function eligible() {
@@ -89,6 +97,7 @@ export function tableView(table, state) {
   refresh();
   return {
     element: parts.element,
+    view,
     update() {
       if (table.id === "ranking") {
         // Only the ranking's values change with the stop; flagged votes keep their order.

@@ -23,6 +23,7 @@ macro_rules! files {
 /// Styles, then modules, in the order of `page/order.txt`: each module imports only from modules
 /// before it.
 const FILES: &[(&str, &str)] = files!(
+    "palette.css"
     "style.css"
     "slider.css"
     "chart.css"
@@ -126,7 +127,16 @@ fn study_noscript(study: &StudyPage) -> String {
     html
 }
 
-fn style() -> String {
+/// The content of one of the page's styles or modules, for other pages in the same style. Modules import each other
+/// from the same folder.
+#[must_use]
+pub fn file(name: &str) -> Option<&'static str> {
+    FILES.iter().find(|(known, _)| *known == name).map(|(_, content)| *content)
+}
+
+/// All styles of the page.
+#[must_use]
+pub fn style() -> String {
     FILES.iter().filter(|(name, _)| name.ends_with(".css")).map(|(_, text)| *text).collect()
 }
 

@@ -11,6 +11,7 @@ mod consistency;
 mod diagnosis;
 mod flagged;
 mod item_order;
+mod live;
 mod methods;
 mod path;
 mod position_bias;
@@ -31,6 +32,7 @@ use stops::Stops;
 use suspects::Suspects;
 
 pub use calibration::calibration_chart;
+pub use live::{LiveRanking, live_ranking, votes_per_minute};
 pub use path::path_chart;
 pub use predictions::no_probabilities;
 
@@ -101,7 +103,7 @@ pub fn page(findings: &StudyFindings<'_>, limits: &Limits) -> StudyPage {
     StudyPage {
         by: ranked.study.by.clone(),
         headline: summary::headline(findings),
-        overview: ranking_chart::overview(findings, &order),
+        overview: ranking_chart::overview(ranked, &order),
         summary: summary::sentences(findings, &order),
         more: summary::more(findings, &order),
         facts: summary::facts(findings),

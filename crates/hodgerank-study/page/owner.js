@@ -1,105 +1,108 @@
-// The owner's page: asks for the live ranking once a second while it is visible.
+// The owner's page: asks for the live ranking once a second while it is visible, and draws it with the modules of
+// the report.
 
 import { download, pause, request } from "/page/request.js";
+import { chartView } from "/report/chart.js";
+import { make } from "/report/dom.js";
+import { thousands, visible } from "/report/format.js";
+import { makeTooltip } from "/report/hover.js";
+import { stateOf } from "/report/state.js";
+import { tableView } from "/report/table.js";
+import { themeButton } from "/report/theme.js";
 
 const element = (id) => document.getElementById(id);
-const SVG = "http://www.w3.org/2000/svg";
 const secret = location.hash.slice(1);
+const tip = makeTooltip();
 let isPaused = false;
 
-function cell(text, isNumber = false) {
-  const node = document.createElement("td");
-  node.textContent = text;
-  if (isNumber) {
-    node.className = "number";
+/** Charts by their plots, so that they are drawn again when the window changes. */
+const charts = new WeakMap();
+const observer = new ResizeObserver((entries) => {
+  for (const { target, contentRect } of entries) {
+    charts.get(target)?.drawAt(Math.floor(contentRect.width));
   }
-  return node;
-}
+});
 
-function shape(name, attributes) {
-  const node = document.createElementNS(SVG, name);
-  for (const [key, value] of Object.entries(attributes)) {
-    node.setAttribute(key, value);
+/**
+ * Replaces the content of an element and keeps what the owner has done to it: the focus, what is unfolded, and how
+ * far it is scrolled. Old and new content have the same structure.
+ */
+function replace(place, ...content) {
+  const all = (selector) => Array.from(place.querySelectorAll(selector));
+  const focusable = "a, button, input, summary, [tabindex]";
+  const focused = all(focusable).indexOf(document.activeElement);
+  const open = all("details").map((part) => part.open);
+  const scrolled = all(".scroller").map(({ scrollTop, scrollLeft }) => [scrollLeft, scrollTop]);
+  for (const plot of all(".plot")) {
+    observer.unobserve(plot);
   }
-  return node;
+  place.replaceChildren(...content);
+  for (const plot of all(".plot")) {
+    charts.get(plot)?.drawAt(plot.clientWidth);
+    observer.observe(plot);
+  }
+  for (const [index, part] of all("details").entries()) {
+    part.open = open[index] ?? false;
+  }
+  for (const [index, part] of all(".scroller").entries()) {
+    part.scrollTo(...(scrolled[index] ?? [0, 0]));
+  }
+  if (focused >= 0) {
+    all(focusable)[focused]?.focus({ preventScroll: true });
+  }
 }
 
-function row(cells) {
-  const node = document.createElement("tr");
-  node.append(...cells);
-  return node;
+function drawn(chart, state) {
+  const view = chartView(chart, state, tip);
+  charts.set(view.plot, view);
+  return view.element;
 }
 
-/** The interval of a score on the scale of all scores. */
-function interval(place, low, high) {
-  const x = (value) => (high > low ? (100 * (value - low)) / (high - low) : 50);
-  const svg = shape("svg", { viewBox: "-3 0 106 10", role: "img" });
-  const ends =
-    place.low === null ? "unbounded" : `${place.low.toFixed(2)} to ${place.high?.toFixed(2)}`;
-  svg.setAttribute("aria-label", ends);
-  const [from, to] = [place.low ?? low, place.high ?? high];
-  svg.append(shape("line", { class: "interval", x1: x(from), x2: x(to), y1: 5, y2: 5 }));
-  svg.append(shape("circle", { class: "score", cx: x(place.score), cy: 5, r: 2.5 }));
-  const node = document.createElement("td");
-  node.append(svg);
-  return node;
+let rankingTable = null;
+
+function showRanking({ ranking, without_votes: without }) {
+  if (ranking) {
+    const sections = [{ tables: [ranking.table] }];
+    const state = stateOf({ items: ranking.items, sections });
+    rankingTable = tableView(state.tables.get(ranking.table.id), state, rankingTable?.view);
+    const help = make(
+      "details",
+      { class: "help" },
+      make("summary", {}, "How to read this"),
+      make("p", {}, visible(ranking.help ?? "")),
+    );
+    replace(element("ranking"), help, drawn(ranking.chart, state), rankingTable.element);
+  }
+  const missing = without.length;
+  element("without-votes").textContent =
+    missing > 0 ? `Items without votes so far: ${thousands(missing)}.` : "";
 }
 
-function showRanking(live) {
-  const ends = live.ranking.flatMap((place) => [place.low, place.high, place.score]);
-  const known = ends.filter((end) => end !== null);
-  const [low, high] = [Math.min(...known), Math.max(...known)];
-  const ranks = (place) =>
-    place.rank_low === null ? "" : `${place.rank_low} to ${place.rank_high}`;
-  const rows = live.ranking.map((place) =>
-    row([
-      cell(place.rank, true),
-      cell(live.components > 1 ? `${place.item} (part ${place.component})` : place.item),
-      cell(place.score.toFixed(2), true),
-      interval(place, low, high),
-      cell(ranks(place), true),
-      cell(place.tier ?? "", true),
-      cell(place.votes, true),
-    ]),
+function showMinutes(chart) {
+  replace(element("minutes"), drawn(chart, stateOf({ items: [], sections: [] })));
+}
+
+function voterRow(voter) {
+  const [same, all] = voter.repeated;
+  const action = voter.is_excluded ? "Include" : "Exclude";
+  const label = `${action} ${visible(voter.name)}`;
+  const button = make("button", { type: "button", "aria-label": label }, action);
+  button.addEventListener("click", async () => {
+    button.disabled = true;
+    const body = { voter: voter.name, excluded: !voter.is_excluded };
+    await attempt(() => request("/api/owner/exclude", secret, body));
+    button.disabled = false;
+  });
+  const verdict = make("span", { class: "verdict" }, visible(voter.verdict ?? ""));
+  return make(
+    "tr",
+    { class: voter.is_excluded ? "excluded" : "" },
+    make("td", { class: "left" }, make("bdi", {}, visible(voter.name)), verdict),
+    make("td", { class: "right" }, thousands(voter.votes)),
+    make("td", { class: "left" }, voter.is_excluded ? "excluded" : (voter.class ?? "")),
+    make("td", { class: "right" }, all > 0 ? `${same} of ${all}` : ""),
+    make("td", { class: "right" }, button),
   );
-  element("ranking").replaceChildren(...rows);
-  const missing = live.without_votes.length;
-  element("without-votes").textContent = missing > 0 ? `Without votes so far: ${missing}` : "";
-}
-
-function showVoters(live) {
-  const rows = live.voters.map((voter) => {
-    const [same, all] = voter.repeated;
-    const button = document.createElement("button");
-    button.type = "button";
-    button.textContent = voter.is_excluded ? "Include" : "Exclude";
-    button.setAttribute("aria-label", `${button.textContent} ${voter.name}`);
-    button.addEventListener("click", async () => {
-      button.disabled = true;
-      const body = { voter: voter.name, excluded: !voter.is_excluded };
-      await attempt(() => request("/api/owner/exclude", secret, body));
-    });
-    const action = document.createElement("td");
-    action.append(button);
-    return row([
-      cell(voter.name),
-      cell(voter.votes, true),
-      cell(voter.is_excluded ? "excluded" : (voter.class ?? "")),
-      cell(all > 0 ? `${same} of ${all}` : ""),
-      cell(voter.verdict ?? ""),
-      action,
-    ]);
-  });
-  element("voters").replaceChildren(...rows);
-}
-
-function showMinutes(minutes) {
-  const most = Math.max(1, ...minutes);
-  const bars = minutes.map((votes, age) => {
-    const height = (40 * votes) / most;
-    return shape("rect", { x: 290 - 10 * age, y: 40 - height, width: 9, height });
-  });
-  document.querySelector(".minutes").replaceChildren(...bars);
 }
 
 /** About how many votes are missing for the next place. */
@@ -117,9 +120,30 @@ function missing(next) {
   return texts[next.estimate] ?? "";
 }
 
+/** What is settled, and what is missing. */
+function settled({ until_top: top, live }) {
+  if (live.is_settled) {
+    return `${live.settled ?? ""} The first ${top} places are settled: voting has ended.`;
+  }
+  if (live.components > 1) {
+    return `${live.components} components are not connected by votes yet.`;
+  }
+  return `${live.settled ?? ""} ${missing(live.next_place)}`;
+}
+
 function problem(text) {
-  element("problem").textContent = text;
+  if (element("problem-text").textContent !== text) {
+    element("problem-text").textContent = text;
+  }
   element("problem").hidden = text === "";
+}
+
+/** What keeps votes from being stored or ranked. */
+function problemOf({ storage_problem: storage, live }) {
+  if (storage) {
+    return `Votes cannot be stored (${storage}). Voters' pages send them again until they are stored. Check the free space of the disk, and whether another program uses study.db.`;
+  }
+  return live.problem ? `The ranking cannot be updated: ${live.problem}` : "";
 }
 
 async function attempt(action) {
@@ -135,28 +159,42 @@ async function attempt(action) {
   }
 }
 
+/** Calls a function when its value is not the one of the last call: what did not change is left alone. */
+function onChange(show) {
+  let last = "";
+  return (value) => {
+    const text = JSON.stringify(value);
+    if (text !== last) {
+      last = text;
+      show(value);
+    }
+  };
+}
+
+const parts = {
+  ranking: onChange(showRanking),
+  voters: onChange((voters) => replace(element("voters"), ...voters.map(voterRow))),
+  minutes: onChange(showMinutes),
+};
+
 function show(state) {
   const { live } = state;
-  problem(live.problem ?? "");
+  problem(problemOf(state));
   isPaused = state.paused;
   document.title = state.question;
   element("question").textContent = state.question;
   element("pause").textContent = isPaused ? "Go on" : "Pause";
+  element("paused").textContent = isPaused ? "The study is paused: nobody can vote." : "";
   element("pause").disabled = false;
   element("download").disabled = false;
-  element("votes").textContent = live.votes;
-  element("voter-count").textContent = live.voters.length;
-  element("last-minute").textContent = live.per_minute[0] ?? 0;
+  element("votes").textContent = thousands(live.votes);
+  element("voter-count").textContent = thousands(live.voters.length);
+  element("last-minute").textContent = thousands(state.last_minute ?? 0);
   element("method").textContent = live.method ?? "–";
-  const rule = live.is_settled
-    ? ` The first ${state.until_top} places are settled: voting has ended.`
-    : "";
-  const parts = live.components > 1 ? `${live.components} parts are not connected yet.` : "";
-  element("settled").textContent =
-    `${live.settled ?? parts} ${live.is_settled ? "" : missing(live.next_place)}${rule}`.trim();
-  showRanking(live);
-  showVoters(live);
-  showMinutes(live.per_minute);
+  element("settled").textContent = visible(settled(state).trim());
+  parts.ranking({ ranking: live.ranking, without_votes: live.without_votes });
+  parts.voters(live.voters);
+  parts.minutes(state.minutes);
 }
 
 element("pause").addEventListener("click", () =>
@@ -165,23 +203,19 @@ element("pause").addEventListener("click", () =>
 element("download").addEventListener("click", async () => {
   const file = await attempt(() => download("/api/owner/votes.csv", secret));
   if (file) {
-    const link = document.createElement("a");
-    link.href = URL.createObjectURL(file);
-    link.download = "votes.csv";
+    const link = make("a", { href: URL.createObjectURL(file), download: "votes.csv" });
     link.click();
     URL.revokeObjectURL(link.href);
   }
 });
 window.addEventListener("hashchange", () => location.reload());
+element("theme").append(themeButton());
+document.body.append(tip.element);
 
-let shown = "";
 while (true) {
   if (!document.hidden) {
     const state = await attempt(() => request("/api/owner/state", secret));
-    // A table that did not change is left alone, so that a button keeps the focus.
-    const text = JSON.stringify(state);
-    if (state && (text !== shown || !element("problem").hidden)) {
-      shown = text;
+    if (state) {
       show(state);
     }
   }

@@ -98,7 +98,7 @@ function render() {
   }
   const [pair, next] = state.pairs;
   if (!pair) {
-    showMessage(state.paused || state.voted === 0 ? words.paused : words.done);
+    showMessage(endOf(state));
     waitForPairs();
     return;
   }
@@ -122,6 +122,14 @@ function render() {
     load(next.right);
   }
   forget();
+}
+
+/** Why there is nothing to vote on. */
+function endOf({ ended, paused, voted }) {
+  if (ended) {
+    return words.ended;
+  }
+  return paused || voted === 0 ? words.paused : words.done;
 }
 
 /** Asks now and then whether a study that was paused goes on. */

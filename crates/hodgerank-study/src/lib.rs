@@ -5,6 +5,7 @@
 //! |---|---|
 //! | [`create`] | a new study: its folder, its items and its links |
 //! | [`store`] | the database; one thread that writes, and answers when a vote is on disk |
+//! | `voters` | what is known about each voter between requests |
 //! | `selection` | which pair a voter is asked next |
 //! | [`live`] | the ranking of the votes so far, by a full fit at most once a second |
 //! | [`server`] | the HTTP server |
@@ -18,6 +19,7 @@ mod secret;
 mod selection;
 pub mod server;
 pub mod store;
+mod voters;
 
 pub use error::{Error, Result};
 pub use secret::Secret;

@@ -2,9 +2,9 @@
 //!
 //! A thread fits all votes anew with the default method, at most once a second and only if there are new votes.
 //! It is the same computation as `hodgerank rank` on the exported votes, so that the ranking is never an
-//! approximation of it. The informative pairs are chosen from the same fit.
+//! approximation of it. The posterior from which pairs are chosen comes from the same fit.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -13,16 +13,26 @@ use std::time::{Duration, Instant};
 use hodgerank::annotators::judge;
 use hodgerank::diagnose::{Certainty, NextPlace};
 use hodgerank::next_pairs::Posterior;
-use hodgerank::{FitOptions, IntervalOptions, Model, RankedStudy, Settled, Vote, Votes};
+use hodgerank::{
+    FitOptions, IntervalOptions, Model, RankedItem, RankedStudy, Settled, Vote, Votes,
+};
+use hodgerank_report::study::{LiveRanking, live_ranking};
 use serde::Serialize;
 
 use crate::error::{Error, Result};
-use crate::selection::Queue;
-use crate::store::{Database, Engine, Item, Settings, StoredVote, now};
+use crate::selection::Refit;
+use crate::store::{Database, Engine, Item, Settings, StoredVote, VoterRow, lock, now};
 
 /// The shortest time between two fits.
 const INTERVAL: Duration = Duration::from_secs(1);
-/// Fewest and most pairs in the queue.
+/// A fit is handed over when no more than this many votes and pairs shown are left to be taken into account, or after
+/// so many rounds.
+const FEW_EVENTS: usize = 16;
+const MAX_ROUNDS: usize = 5;
+/// How many minutes the chart of votes per minute has, and the milliseconds of one.
+const MINUTES: usize = 30;
+const MINUTE: i64 = 60_000;
+/// Fewest and most pairs in the queue of a study with many items.
 const QUEUE: (u64, u64) = (128, 4096);
 
 /// What the owner's page shows.
@@ -30,10 +40,11 @@ const QUEUE: (u64, u64) = (128, 4096);
 pub struct Snapshot {
     /// Votes that count.
     pub votes: usize,
-    /// Votes in each of the last 30 minutes, the last one first.
-    pub per_minute: Vec<usize>,
+    /// When the votes of the last [`MINUTES`] minutes were cast, in milliseconds since 1970.
+    #[serde(skip)]
+    recent: Vec<i64>,
     /// The items with votes, best first.
-    pub ranking: Vec<Place>,
+    pub ranking: Option<LiveRanking>,
     /// Labels of items without votes.
     pub without_votes: Vec<String>,
     /// The voters.
@@ -50,22 +61,6 @@ pub struct Snapshot {
     pub is_settled: bool,
     /// Why there is no ranking.
     pub problem: Option<String>,
-}
-
-/// An item of the live ranking.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[expect(missing_docs, reason = "the fields are those of a row of the ranking")]
-pub struct Place {
-    pub rank: u32,
-    pub item: String,
-    pub score: f64,
-    pub low: Option<f64>,
-    pub high: Option<f64>,
-    pub rank_low: Option<u32>,
-    pub rank_high: Option<u32>,
-    pub tier: Option<u32>,
-    pub component: u32,
-    pub votes: u64,
 }
 
 /// A voter.
@@ -131,9 +126,10 @@ impl Worker {
             let shared = Arc::clone(&self.engine.shared);
             let version = shared.version.load(Ordering::Relaxed);
             if seen != Some(version) {
+                // A ranking that cannot be renewed stays, and the owner is told.
                 let snapshot = self.refit(version).unwrap_or_else(|error| Snapshot {
                     problem: Some(error.to_string()),
-                    ..Snapshot::default()
+                    ..Snapshot::clone(&self.live.snapshot())
                 });
                 shared.is_settled.store(snapshot.is_settled, Ordering::Relaxed);
                 let mut place = self.live.0.write().unwrap_or_else(PoisonError::into_inner);
@@ -150,16 +146,24 @@ impl Worker {
 
     fn refit(&mut self, version: u64) -> Result<Snapshot> {
         let (settings, items) = (self.database.settings()?, self.database.items()?);
-        let votes = self.database.votes()?;
-        let ranked = rank(&items, &votes)?;
+        let reading = self.database.read()?;
+        let ranked = rank(&items, &reading.votes)?;
         let posterior = posterior(&items, ranked.as_ref())?;
         let asked = self.engine.shared.asked.load(Ordering::Relaxed);
         let pairs = (4 * (asked - self.asked)).clamp(QUEUE.0, QUEUE.1);
         self.asked = asked;
-        let queue = Queue::fill(&posterior, pairs as usize, settings.until_top, version)?;
-        *self.engine.shared.queue.lock().unwrap_or_else(PoisonError::into_inner) = queue;
-        let voters = self.database.voters()?;
-        let mut found = snapshot(&settings, &items, &votes, voters, ranked.as_ref());
+        let queue = (pairs as usize, version);
+        let top = settings.until_top;
+        let mut refit = Refit::new(posterior, &reading.pending, reading.seen, top, queue)?;
+        // Each round takes less time than the one before, so that there is less to catch up with.
+        for _ in 0..MAX_ROUNDS {
+            if refit.catch_up(&self.database.later(refit.seen())?) <= FEW_EVENTS {
+                break;
+            }
+        }
+        *lock(&self.engine.shared.refit) = Some(refit);
+        let mut found =
+            snapshot(&settings, &items, &reading.votes, reading.voters, ranked.as_ref());
         if let Some(ranked) = ranked.as_ref().filter(|_| found.settled.is_some()) {
             found.next_place = next_place(ranked)?;
         }
@@ -199,45 +203,32 @@ fn snapshot(
     settings: &Settings,
     items: &[Item],
     votes: &[StoredVote],
-    voters: Vec<(String, u64, bool)>,
+    voters: Vec<VoterRow>,
     ranked: Option<&RankedStudy>,
 ) -> Snapshot {
-    let place = |row: hodgerank::RankedItem<&str>| Place {
-        rank: row.rank,
-        item: row.item.to_owned(),
-        score: row.score,
-        low: row.interval.map(|ends| ends.0).filter(|end| end.is_finite()),
-        high: row.interval.map(|ends| ends.1).filter(|end| end.is_finite()),
-        rank_low: row.rank_range.map(|range| range.0),
-        rank_high: row.rank_range.map(|range| range.1),
-        tier: row.tier,
-        component: row.component,
-        votes: row.comparisons,
-    };
-    let ranking: Vec<Place> =
-        ranked.map_or(Vec::new(), |ranked| ranked.rows().map(place).collect());
-    let known: std::collections::HashSet<&str> =
-        ranking.iter().map(|place| place.item.as_str()).collect();
+    let known: HashSet<&str> =
+        ranked.map_or(HashSet::new(), |ranked| ranked.rows().map(|row| row.item).collect());
     let labels = items.iter().map(|item| item.label.as_str());
     let without_votes: Vec<String> =
         labels.filter(|label| !known.contains(label)).map(str::to_owned).collect();
     let components = ranked.map_or(0, |ranked| ranked.input.components);
     let is_whole = without_votes.is_empty() && components == 1;
-    let is_settled = settings.until_top.is_some_and(|top| {
-        let surely = |place: &&Place| place.rank_high.is_some_and(|worst| worst as usize <= top);
-        is_whole && ranking.iter().filter(surely).count() == top
+    let whole = ranked.filter(|_| is_whole);
+    let is_settled = whole.zip(settings.until_top).is_some_and(|(ranked, top)| {
+        let is_sure =
+            |row: &&RankedItem| row.rank_range.is_some_and(|(_, last)| last as usize <= top);
+        ranked.ranking.items.iter().filter(is_sure).count() == top
     });
-    let settled = ranked.filter(|_| is_whole);
     Snapshot {
         votes: votes.len(),
-        per_minute: per_minute(votes),
+        recent: recent(votes),
         voters: summaries(votes, voters, ranked),
         method: ranked.map(|ranked| ranked.fit.method.info().name),
-        settled: settled
+        settled: whole
             .and_then(|ranked| Settled::of_ranking(&ranked.ranking, 1))
             .map(|settled| settled.sentence()),
         next_place: None,
-        ranking,
+        ranking: ranked.and_then(live_ranking),
         without_votes,
         components,
         is_settled,
@@ -257,19 +248,29 @@ fn next_place(ranked: &RankedStudy) -> Result<Option<NextPlace<String>>> {
     }))
 }
 
-fn per_minute(votes: &[StoredVote]) -> Vec<usize> {
-    let (now, mut minutes) = (now(), vec![0; 30]);
-    for vote in votes {
-        if let Some(count) = minutes.get_mut(((now - vote.at).max(0) / 60_000) as usize) {
-            *count += 1;
+/// When votes were cast, as far as they are counted by minute.
+fn recent(votes: &[StoredVote]) -> Vec<i64> {
+    let first = now() - MINUTES as i64 * MINUTE;
+    votes.iter().map(|vote| vote.at).filter(|at| *at > first).collect()
+}
+
+impl Snapshot {
+    /// Votes in each of the last minutes, the last one first.
+    #[must_use]
+    pub fn per_minute(&self) -> Vec<usize> {
+        let (now, mut minutes) = (now(), vec![0; MINUTES]);
+        for at in &self.recent {
+            if let Some(count) = minutes.get_mut(((now - at).max(0) / MINUTE) as usize) {
+                *count += 1;
+            }
         }
+        minutes
     }
-    minutes
 }
 
 fn summaries(
     votes: &[StoredVote],
-    voters: Vec<(String, u64, bool)>,
+    voters: Vec<VoterRow>,
     ranked: Option<&RankedStudy>,
 ) -> Vec<VoterSummary> {
     let mut judged = HashMap::new();
@@ -298,11 +299,11 @@ fn summaries(
             first.insert(key, winner(vote));
         }
     }
-    let summary = |(name, votes, is_excluded): (String, u64, bool)| {
+    let summary = |VoterRow { name, votes, is_excluded }: VoterRow| {
         let (class, verdict) = judged.remove(&name).unzip();
         let class = class.flatten().map(|class| class.to_string());
         let repeated = repeated.get(name.as_str()).copied().unwrap_or_default();
         VoterSummary { name, votes, is_excluded, class, verdict, repeated }
     };
-    voters.into_iter().filter(|(_, votes, _)| *votes > 0).map(summary).collect()
+    voters.into_iter().filter(|voter| voter.votes > 0).map(summary).collect()
 }

@@ -1,63 +1,210 @@
-//! Which pair a voter is asked next.
+//! Which pair a voter is asked next: the one that is expected to tell most about the scores, among those that are
+//! new to this person.
 //!
-//! The most informative pairs come from [`hodgerank::next_pairs`]: each is judged as if those before it had
-//! been asked, by rank-one updates of the posterior covariance. They wait in a queue that is filled anew after
-//! each fit, so that a request costs no more than a look at its front. If the queue has nothing new for a
-//! person, the items that were shown least often are compared.
+//! A fit of all votes, at most once a second, gives the posterior of the scores. Between fits every pair that is
+//! shown adds its information by a rank-one update, and every vote moves the means, so that the next choice knows
+//! all votes before it. A pair that is shown counts as asked from then on: people who vote at the same time do not
+//! get the same question. [`Selection`] remembers what happened since the votes of the fit were read, and repeats it
+//! when the fit arrives.
+//!
+//! An undone vote is taken back by the next fit. With more than [`MAX_EXACT_ITEMS`] items, pairs come from a
+//! queue that each fit fills anew.
 
 use std::collections::VecDeque;
 
-use hodgerank::next_pairs::{NextPairsOptions, Posterior, SideBalance, next_pairs};
+use hodgerank::next_pairs::{
+    MAX_EXACT_ITEMS, NextPairsOptions, PairSelector, Posterior, SideBalance, next_pairs,
+};
 use rand::RngExt as _;
 use rand::seq::IndexedRandom as _;
 use rand_chacha::ChaCha8Rng;
 
-use crate::store::Settings;
-use crate::store::voters::{Shown, Voter, unordered};
+use crate::voters::{Shown, Voter, unordered};
 
 /// Votes between a pair and its repetition, so that nobody remembers the first answer.
 const MIN_DISTANCE: usize = 8;
+/// An item waits if it was shown more than this many times as often as the average item, and this often more.
+const MAX_SHOWN: (u64, u64) = (2, 8);
 
-/// Informative pairs, best first.
-#[derive(Debug, Default)]
-pub(crate) struct Queue(VecDeque<(u32, u32)>);
+/// What pairs are chosen from.
+#[derive(Debug)]
+enum Candidates {
+    /// All pairs. Items are not balanced if the study is about the first places only.
+    All { selector: Box<PairSelector>, is_balanced: bool },
+    /// The most informative pairs, best first.
+    Queue(VecDeque<(u32, u32)>),
+}
 
-impl Queue {
-    /// The best `pairs` pairs, each given that those before it are asked.
-    pub(crate) fn fill(
-        posterior: &Posterior,
-        pairs: usize,
+/// How far the database had been filled when it was read: the last numbers of pairs shown and of votes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Seen {
+    pub(crate) shown: i64,
+    pub(crate) votes: i64,
+}
+
+/// What happened after the database was read.
+#[derive(Debug)]
+pub(crate) struct Later {
+    /// Pairs that were shown.
+    pub(crate) shown: Vec<(u32, u32)>,
+    /// The left and the right item of votes, and 1 for the left one, 0 for the right one, ½ for a tie.
+    pub(crate) votes: Vec<(u32, u32, f64)>,
+    pub(crate) seen: Seen,
+}
+
+/// What a fit of all votes says about pairs.
+#[derive(Debug)]
+pub(crate) struct Refit {
+    candidates: Candidates,
+    seen: Seen,
+}
+
+impl Refit {
+    /// `pending` are the pairs on voters' screens; `queue` is the number of pairs for studies with many items.
+    pub(crate) fn new(
+        posterior: Posterior,
+        pending: &[(u32, u32)],
+        seen: Seen,
         top: Option<usize>,
-        seed: u64,
+        (queue, seed): (usize, u64),
     ) -> hodgerank::Result<Self> {
         let top = top.filter(|_| posterior.has_votes());
-        let options = NextPairsOptions { pairs, top, seed };
-        let mut sides = SideBalance::new(posterior.items());
-        let found = next_pairs(posterior, &mut sides, None, &options)?;
-        Ok(Self(found.pairs.iter().map(|pair| unordered(pair.left, pair.right)).collect()))
+        if posterior.items() > MAX_EXACT_ITEMS {
+            let options = NextPairsOptions { pairs: queue, top, seed };
+            let mut sides = SideBalance::new(posterior.items());
+            let found = next_pairs(&posterior, &mut sides, None, &options)?;
+            let pairs = found.pairs.iter().map(|pair| unordered(pair.left, pair.right));
+            return Ok(Self { candidates: Candidates::Queue(pairs.collect()), seen });
+        }
+        let mut selector = Box::new(PairSelector::new(posterior, top)?);
+        pending.iter().for_each(|&(i, j)| selector.ask(i, j));
+        Ok(Self { candidates: Candidates::All { selector, is_balanced: top.is_none() }, seen })
     }
 
-    /// Takes the first pair that the voter has not been shown.
-    fn take(&mut self, voter: &Voter) -> Option<(u32, u32)> {
-        let place = self.0.iter().position(|pair| !voter.asked.contains(pair))?;
-        self.0.remove(place)
+    /// How far the database is taken into account.
+    pub(crate) fn seen(&self) -> Seen {
+        self.seen
+    }
+
+    /// Takes into account what happened while the fit was computed. Returns how many events that were. The thread that
+    /// writes would do the same, but voters would wait for it.
+    pub(crate) fn catch_up(&mut self, later: &Later) -> usize {
+        if let Candidates::All { selector, .. } = &mut self.candidates {
+            later.shown.iter().for_each(|&(left, right)| selector.ask(left, right));
+            later.votes.iter().for_each(|&(left, right, wins)| selector.answer(left, right, wins));
+        }
+        self.seen = later.seen;
+        later.shown.len() + later.votes.len()
     }
 }
 
-/// The next pair for a voter, with its sides at random; none if there is nothing to ask.
-pub(crate) fn next_pair(
-    voter: &Voter,
-    queue: &mut Queue,
-    shown: &[u64],
-    settings: &Settings,
-    id: i64,
-    rng: &mut ChaCha8Rng,
-) -> Option<Shown> {
-    let again = if rng.random_bool(settings.repeats) { repetition(voter, rng) } else { None };
-    let is_repeat = again.is_some();
-    let (i, j) = again.or_else(|| queue.take(voter)).or_else(|| least_shown(voter, shown, rng))?;
-    let (left, right) = if rng.random() { (i, j) } else { (j, i) };
-    Some(Shown { id, left, right, is_repeat })
+/// What happened to a pair; it has the number of its row in the database.
+#[derive(Debug, Clone, Copy)]
+enum Event {
+    Shown { number: i64, left: u32, right: u32 },
+    Voted { number: i64, left: u32, right: u32, wins: f64 },
+}
+
+/// Chooses pairs and keeps track of what is shown and voted.
+#[derive(Debug, Default)]
+pub(crate) struct Selection {
+    /// None before the first fit.
+    candidates: Option<Candidates>,
+    /// What happened since the votes of the last fit were read.
+    events: Vec<Event>,
+    /// How many of the events are in the database.
+    stored: usize,
+}
+
+impl Selection {
+    /// Replaces the posterior by that of a fit, with what happened since its votes were read.
+    pub(crate) fn install(&mut self, refit: Refit) {
+        self.candidates = Some(refit.candidates);
+        self.events.retain(|event| match event {
+            Event::Shown { number, .. } => *number > refit.seen.shown,
+            Event::Voted { number, .. } => *number > refit.seen.votes,
+        });
+        self.stored = self.events.len();
+        for place in 0..self.events.len() {
+            self.apply(self.events[place]);
+        }
+    }
+
+    /// Notes that a pair is shown.
+    pub(crate) fn show(&mut self, pair: &Shown) {
+        self.note(Event::Shown { number: pair.id, left: pair.left, right: pair.right });
+    }
+
+    /// Notes a vote; `wins` is 1 if the left item is preferred, 0 if the right one is, ½ for a tie.
+    pub(crate) fn vote(&mut self, number: i64, pair: &Shown, wins: f64) {
+        self.note(Event::Voted { number, left: pair.left, right: pair.right, wins });
+    }
+
+    fn note(&mut self, event: Event) {
+        self.events.push(event);
+        self.apply(event);
+    }
+
+    fn apply(&mut self, event: Event) {
+        let Some(Candidates::All { selector, .. }) = &mut self.candidates else { return };
+        match event {
+            Event::Shown { left, right, .. } => selector.ask(left, right),
+            Event::Voted { left, right, wins, .. } => selector.answer(left, right, wins),
+        }
+    }
+
+    /// What was noted is in the database.
+    pub(crate) fn commit(&mut self) {
+        self.stored = self.events.len();
+    }
+
+    /// What was noted since the last commit did not happen. The next fit replaces what it did to the posterior.
+    pub(crate) fn roll_back(&mut self) {
+        self.events.truncate(self.stored);
+    }
+
+    /// The next pair for a voter, with its sides at random; none if there is nothing to ask. `shown` counts how often
+    /// each item was shown, `repeats` is the share of pairs that are shown again.
+    pub(crate) fn next_pair(
+        &mut self,
+        voter: &Voter,
+        shown: &[u64],
+        repeats: f64,
+        id: i64,
+        rng: &mut ChaCha8Rng,
+    ) -> Option<Shown> {
+        let again = if rng.random_bool(repeats) { repetition(voter, rng) } else { None };
+        let is_repeat = again.is_some();
+        let (i, j) = again.or_else(|| self.new_pair(voter, shown, rng))?;
+        let (left, right) = if rng.random() { (i, j) } else { (j, i) };
+        Some(Shown { id, left, right, is_repeat })
+    }
+
+    fn new_pair(
+        &mut self,
+        voter: &Voter,
+        shown: &[u64],
+        rng: &mut ChaCha8Rng,
+    ) -> Option<(u32, u32)> {
+        let is_new = |i: u32, j: u32| !voter.asked.contains(&unordered(i, j));
+        match &mut self.candidates {
+            Some(Candidates::All { selector, is_balanced }) => {
+                let limit = MAX_SHOWN.0 * shown.iter().sum::<u64>() / shown.len() as u64;
+                let is_due =
+                    |item: u32| !*is_balanced || shown[item as usize] <= limit + MAX_SHOWN.1;
+                let best = selector
+                    .best(rng, &|i, j| is_due(i) && is_due(j) && is_new(i, j))
+                    .or_else(|| selector.best(rng, &is_new))?;
+                Some((best.first, best.second))
+            }
+            Some(Candidates::Queue(queue)) => {
+                let place = queue.iter().position(|&(i, j)| is_new(i, j));
+                place.and_then(|place| queue.remove(place))
+            }
+            None => None,
+        }
+        .or_else(|| least_shown(voter, shown, rng))
+    }
 }
 
 /// A pair that the voter decided a while ago and has seen once.
@@ -68,7 +215,8 @@ fn repetition(voter: &Voter, rng: &mut ChaCha8Rng) -> Option<(u32, u32)> {
     once.choose(rng).copied()
 }
 
-/// An item that was shown least often, with the least often shown partner that is new to the voter.
+/// An item that was shown least often, with the least often shown partner that is new to the voter: before the
+/// first fit, and if the queue has nothing new.
 fn least_shown(voter: &Voter, shown: &[u64], rng: &mut ChaCha8Rng) -> Option<(u32, u32)> {
     let mut order: Vec<(u64, u64, u32)> =
         shown.iter().zip(0..).map(|(times, item)| (*times, rng.random(), item)).collect();
@@ -80,53 +228,4 @@ fn least_shown(voter: &Voter, shown: &[u64], rng: &mut ChaCha8Rng) -> Option<(u3
 }
 
 #[cfg(test)]
-mod tests {
-    use rand::SeedableRng as _;
-
-    use super::*;
-
-    fn settings(repeats: f64) -> Settings {
-        Settings { question: String::new(), ties: true, repeats, pairs: 10, until_top: None }
-    }
-
-    fn vote_on_all(items: usize, repeats: f64, limit: usize) -> Voter {
-        let mut rng = ChaCha8Rng::seed_from_u64(1);
-        let (mut voter, mut shown) = (Voter::default(), vec![0; items]);
-        let mut queue = Queue::fill(&Posterior::without_votes(items), 7, None, 1).unwrap();
-        for id in 0..limit as i64 {
-            let settings = settings(repeats);
-            let Some(pair) = next_pair(&voter, &mut queue, &shown, &settings, id, &mut rng) else {
-                break;
-            };
-            shown[pair.left as usize] += 1;
-            shown[pair.right as usize] += 1;
-            let range = (shown.iter().min().unwrap(), shown.iter().max().unwrap());
-            assert!(repeats > 0.0 || range.1 - range.0 <= 3, "{shown:?}");
-            voter.show(pair);
-            voter.pending.clear();
-            voter.votes.push((id.to_string(), pair));
-        }
-        voter
-    }
-
-    #[test]
-    fn nobody_gets_a_pair_twice_until_all_are_asked() {
-        let voter = vote_on_all(8, 0.0, 100);
-        assert_eq!((voter.votes.len(), voter.asked.len()), (28, 28));
-        let left = voter.votes.iter().filter(|(_, pair)| pair.left < pair.right).count();
-        assert!((6..=22).contains(&left), "{left}");
-    }
-
-    #[test]
-    fn repetitions_come_later_and_once() {
-        let voter = vote_on_all(20, 0.2, 100);
-        let repeats: Vec<usize> = (0..100).filter(|&k| voter.votes[k].1.is_repeat).collect();
-        assert!((10..=30).contains(&repeats.len()), "{}", repeats.len());
-        for k in repeats {
-            let pair = |k: usize| unordered(voter.votes[k].1.left, voter.votes[k].1.right);
-            let times: Vec<usize> = (0..100).filter(|&other| pair(other) == pair(k)).collect();
-            assert!(times.len() == 2 && times[1] - times[0] >= MIN_DISTANCE, "{times:?}");
-        }
-        assert_eq!(voter.asked.len() + voter.repeated.len(), 100);
-    }
-}
+mod tests;

@@ -147,6 +147,7 @@ fn router(study: Shared) -> Router {
         // Browsers ask for it on their own.
         .route("/favicon.ico", get(async || StatusCode::NO_CONTENT))
         .route("/page/{name}", get(files::page_file))
+        .route("/report/{name}", get(files::report_file))
         .route("/language.json", get(files::language))
         .route("/item/{token}", get(files::item))
         .route("/api/join", post(api::join))

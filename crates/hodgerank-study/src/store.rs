@@ -5,9 +5,9 @@
 //! with its sides.
 
 mod engine;
+mod reading;
 mod request;
 mod step;
-pub(crate) mod voters;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -20,8 +20,9 @@ use crate::error::{Error, Result};
 use crate::secret::SecretHash;
 
 pub use engine::Engine;
-pub(crate) use request::now;
+pub(crate) use reading::VoterRow;
 pub use request::{Answer, Choice, Refusal, ShownPair, VoterState};
+pub(crate) use request::{lock, now};
 
 /// The columns of exported votes.
 pub const EXPORTED_COLUMNS: [&str; 6] =
@@ -188,6 +189,14 @@ impl Database {
         })
     }
 
+    /// Whether the owner has paused the study.
+    pub(crate) fn is_paused(&self) -> rusqlite::Result<bool> {
+        let query = "SELECT value FROM settings WHERE name = 'paused'";
+        let value: Option<String> =
+            self.connection.query_row(query, [], |row| row.get(0)).optional()?;
+        Ok(value.as_deref() == Some("true"))
+    }
+
     /// The items; an item's index is its position.
     ///
     /// # Errors
@@ -264,19 +273,6 @@ impl Database {
             }
         }
         Ok(text)
-    }
-
-    /// The voters with the number of their votes and whether they are excluded, in the order of their links.
-    pub(crate) fn voters(&self) -> Result<Vec<(String, u64, bool)>> {
-        let mut query = self.connection.prepare(
-            "SELECT voters.name, COUNT(votes.number), voters.excluded FROM voters
-             LEFT JOIN shown ON shown.voter = voters.id
-             LEFT JOIN votes ON votes.shown = shown.id AND votes.undone = 0
-             GROUP BY voters.id ORDER BY voters.id",
-        )?;
-        let voter =
-            |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get::<_, i64>(1)? as u64, row.get(2)?));
-        Ok(query.query_map([], voter)?.collect::<std::result::Result<_, _>>()?)
     }
 }
 

@@ -14,12 +14,12 @@
 //! items are not well known.
 //!
 //! A batch is chosen greedily. H after a pair does not depend on the answer, so that each pair is judged as if
-//! those before it had been asked: pairs do not repeat each other's information. Gains only shrink as pairs
-//! are added, so that a queue of old gains finds the best pair without evaluating all again.
+//! those before it had been asked: pairs do not repeat each other's information. Where answers arrive while pairs
+//! are chosen, a [`PairSelector`] takes them into account one by one.
 //!
 //! | case | how | cost for k pairs of n items | file |
 //! |---|---|---|---|
-//! | up to [`MAX_EXACT_ITEMS`] items | exact covariance | n³ to start, then about nk each | `exact.rs` |
+//! | up to [`MAX_EXACT_ITEMS`] items | exact covariance | n³ to start, then about nk | `selector.rs`, `exact.rs` |
 //! | more | variances of single items, neighbours in the ranking | (n + k) log n | `many_items.rs` |
 //! | no votes | cycles through all items in random order | n + k | `design.rs` |
 //!
@@ -33,12 +33,14 @@ mod exact;
 mod focus;
 mod many_items;
 mod posterior;
+mod selector;
 mod sides;
 #[cfg(test)]
 mod tests;
 
 pub use assignment::Assignment;
 pub use posterior::{PairVotes, Posterior};
+pub use selector::{BestPair, PairSelector};
 pub use sides::SideBalance;
 
 use rand::SeedableRng;
@@ -46,8 +48,6 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::error::{Error, Result};
 use crate::predict::logistic;
-use exact::ExactPosterior;
-use focus::Relevance;
 
 /// Most items for which the covariance of all scores is kept.
 pub const MAX_EXACT_ITEMS: usize = 2048;
@@ -111,42 +111,55 @@ pub fn next_pairs(
     let (se_before, se_after) = if is_approximate {
         many_items::choose(posterior, options, &mut batch, &mut rng)
     } else {
-        let mut exact = ExactPosterior::new(posterior)?;
-        let relevance = Relevance::new(posterior, &exact.variances(), options.top);
-        let before = exact.standard_error();
+        let mut selector = PairSelector::new(posterior.clone(), options.top)?;
+        let before = selector.standard_error();
         if posterior.has_votes() || options.top.is_some() {
-            exact::choose(&mut exact, &relevance, &mut batch, &mut rng);
+            while !batch.is_full() {
+                let best = selector.best(&mut rng, &|i, j| batch.can_ask(i, j));
+                let Some(BestPair { first, second, gain }) = best else { break };
+                batch.offer(first, second, gain, &mut rng);
+                selector.ask(first, second);
+            }
         } else {
             for (i, j) in design::connected(posterior.items(), options.pairs, &mut rng) {
-                let gain = exact.gain(i, j);
+                let gain = selector.gain(i, j);
                 if batch.offer(i, j, gain, &mut rng) {
-                    exact.ask(i, j);
+                    selector.ask(i, j);
                 }
             }
         }
-        (before, exact.standard_error())
+        (before, selector.standard_error())
     };
     Ok(NextPairs { pairs: batch.pairs, se_before, se_after, is_approximate })
 }
 
 impl NextPairsOptions {
     fn validate(&self, items: usize) -> Result<()> {
-        let refuse = |option, value: usize, expected| {
-            Err(Error::BadOption { option, value: value.to_string(), expected })
-        };
-        if items < 2 {
-            return refuse("items", items, "two items or more");
-        }
         if self.pairs == 0 {
             return refuse("pairs", 0, "1 or more");
         }
-        match self.top {
-            Some(top) if top == 0 || top >= items => {
-                refuse("focus", top, "top=K with K from 1 to one less than the number of items")
-            }
-            _ => Ok(()),
-        }
+        validate_items(items, None, self.top)
     }
+}
+
+/// Checks the number of items, and that `top` is a number of places among them.
+fn validate_items(items: usize, max: Option<usize>, top: Option<usize>) -> Result<()> {
+    if items < 2 {
+        return refuse("items", items, "two items or more");
+    }
+    if max.is_some_and(|max| items > max) {
+        return refuse("items", items, "at most 2,048 items, whose covariance is kept");
+    }
+    match top {
+        Some(top) if top == 0 || top >= items => {
+            refuse("focus", top, "top=K with K from 1 to one less than the number of items")
+        }
+        _ => Ok(()),
+    }
+}
+
+fn refuse(option: &'static str, value: usize, expected: &'static str) -> Result<()> {
+    Err(Error::BadOption { option, value: value.to_string(), expected })
 }
 
 /// The pairs chosen so far.
@@ -161,6 +174,11 @@ struct Batch<'a> {
 impl Batch<'_> {
     fn is_full(&self) -> bool {
         self.pairs.len() >= self.wanted
+    }
+
+    /// Whether there is somebody to ask.
+    fn can_ask(&self, i: u32, j: u32) -> bool {
+        self.assignment.as_ref().is_none_or(|assignment| assignment.can_take(i, j))
     }
 
     /// Adds a pair; returns whether there is somebody to ask.
@@ -179,10 +197,8 @@ impl Batch<'_> {
     }
 }
 
-/// The expected information of a vote on items with this difference of means and this variance of the
-/// difference, in nats.
-fn expected_gain(difference: f64, variance: f64) -> f64 {
-    let vc = vote_information(difference) * variance;
+/// The expected information of a vote in nats, given vC: its information times the variance of the difference.
+fn expected_gain(vc: f64) -> f64 {
     let shrink = 1.0 / (1.0 + vc);
     0.5 * (vc.ln_1p() - vc * shrink + vc * shrink * shrink)
 }

@@ -44,10 +44,11 @@ fn create(items: usize, voters: u64) -> (TempDir, PathBuf) {
 }
 
 fn serve(folder: &Path, listen: &str) -> (Child, SocketAddr) {
-    let mut server = hodgerank(&["study", "serve", folder.to_str().unwrap(), "--listen", listen])
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
+    start_server(hodgerank(&["study", "serve", folder.to_str().unwrap(), "--listen", listen]))
+}
+
+fn start_server(mut command: Command) -> (Child, SocketAddr) {
+    let mut server = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap();
     let mut line = String::new();
     BufReader::new(server.stdout.take().unwrap()).read_line(&mut line).unwrap();
     let address = line.trim().strip_prefix("http://").and_then(|address| address.parse().ok());
@@ -74,6 +75,14 @@ impl Program {
     fn restart(&mut self) {
         self.kill();
         self.server = serve(&self.folder, &self.address.to_string()).0;
+    }
+
+    /// The largest amount of memory that the server had, in bytes.
+    fn peak_memory(&self) -> u64 {
+        let status = format!("/proc/{}/status", self.server.id());
+        let status = std::fs::read_to_string(status).unwrap();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+        line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() << 10
     }
 
     /// The votes of each voter, in the order of the links.
@@ -161,14 +170,15 @@ impl<'a> Client<'a> {
     }
 
     fn vote(&mut self, state: &Value, number: u64) -> Value {
-        let shown = &state["pairs"][0]["shown"];
-        let choice = ["left", "right"][(number % 2) as usize];
-        let id = format!("{}-{number:010}", &self.secret[..20]);
-        self.send(
-            "/api/vote",
-            &format!("{{\"id\":\"{id}\",\"shown\":{shown},\"choice\":\"{choice}\"}}"),
-        )
+        self.send("/api/vote", &vote_request(self, state, number))
     }
+}
+
+fn vote_request(client: &Client<'_>, state: &Value, number: u64) -> String {
+    let shown = &state["pairs"][0]["shown"];
+    let choice = ["left", "right"][(number % 2) as usize];
+    let id = format!("{}-{number:010}", &client.secret[..20]);
+    format!("{{\"id\":\"{id}\",\"shown\":{shown},\"choice\":\"{choice}\"}}")
 }
 
 /// Votes until told to stop; returns the acknowledged votes.
@@ -214,7 +224,8 @@ fn many_voters_at_once_are_answered_quickly() {
         (number("HODGERANK_STUDY_VOTERS", 20), number("HODGERANK_STUDY_SECONDS", 2));
     // The limits below hold on a machine that does nothing else.
     let is_whole = std::env::var_os("HODGERANK_STUDY_SECONDS").is_some();
-    let program = Program::start(200, voters);
+    let items = number("HODGERANK_STUDY_ITEMS", 200) as usize;
+    let program = Program::start(items, voters);
     let interval = Duration::from_millis(300);
     let address = program.address;
     let mut times: Vec<Duration> = std::thread::scope(|scope| {
@@ -248,13 +259,61 @@ fn many_voters_at_once_are_answered_quickly() {
     let rate = times.len() as f64 / seconds as f64;
     let quantile = |share: f64| times[((times.len() - 1) as f64 * share) as usize];
     println!(
-        "{voters} voters: {rate:.0} votes a second; answered in {:?} (median), {:?} (99%)",
+        "{voters} voters, {items} items: {rate:.0} votes a second; answered in {:?} (median), {:?} (99%)",
         quantile(0.5),
         quantile(0.99)
     );
+    let memory = program.peak_memory();
+    println!("at most {} MB of memory", memory >> 20);
+    // Votes and voters are kept in memory, about a hundred bytes for a vote.
+    assert!(memory < 300 << 20, "{memory} bytes");
     if is_whole {
         assert!(rate >= 500.0 && quantile(0.99) <= Duration::from_millis(100));
     }
+}
+
+/// Files may not grow beyond 384 kB, as on a full disk; later they may.
+#[test]
+fn votes_on_a_full_disk_are_refused_and_stored_when_there_is_space() {
+    let mut program = Program::start(30, 2);
+    program.kill();
+    // Without the signal, a write beyond the limit fails as one on a full disk does.
+    let script = r#"trap "" XFSZ; ulimit -S -f 768; exec "$@""#;
+    let mut command = Command::new("sh");
+    command.args(["-c", script, "sh", env!("CARGO_BIN_EXE_hodgerank"), "study", "serve"]);
+    command.arg(&program.folder).args(["--listen", "127.0.0.1:0", "--quiet"]);
+    (program.server, program.address) = start_server(command);
+    let mut clients: Vec<Client<'_>> =
+        program.secrets.iter().map(|secret| Client::new(program.address, secret)).collect();
+    let mut states: Vec<Value> =
+        clients.iter_mut().map(|client| client.send("/api/consent", "{}")).collect();
+    let mut acknowledged = 0;
+    let refused = loop {
+        let place = acknowledged as usize % 2;
+        let request = vote_request(&clients[place], &states[place], acknowledged);
+        match clients[place].attempt("/api/vote", &request).unwrap() {
+            (200, body) => states[place] = serde_json::from_str(&body).unwrap(),
+            (503, _) => break (place, request),
+            (429, _) => {
+                std::thread::sleep(Duration::from_millis(50));
+                continue;
+            }
+            other => panic!("{other:?}"),
+        }
+        acknowledged += 1;
+        assert!(acknowledged < 400, "the limit has no effect");
+    };
+    // The server goes on answering, and nothing is lost.
+    let (place, request) = refused;
+    assert_eq!(clients[place].attempt("/api/vote", &request).unwrap().0, 503);
+    assert_eq!(program.stored().iter().sum::<u64>(), acknowledged);
+    let free = ["--pid", &program.server.id().to_string(), "--fsize=unlimited:"];
+    assert!(Command::new("prlimit").args(free).status().unwrap().success());
+    for _ in 0..2 {
+        let state = clients[place].send("/api/vote", &request);
+        assert_eq!(state["voted"].as_u64(), states[place]["voted"].as_u64().map(|n| n + 1));
+    }
+    assert_eq!(program.stored().iter().sum::<u64>(), acknowledged + 1);
 }
 
 #[test]

@@ -112,7 +112,7 @@ fn chart(findings: &StudyFindings<'_>, order: &ItemOrder) -> Chart {
     let position = |k: usize| positions[k];
 
     let words = |&(p, a, b): &(usize, usize, usize)| {
-        let (a, b) = (label(findings, items[a]), label(findings, items[b]));
+        let (a, b) = (label(findings.ranked, items[a]), label(findings.ranked, items[b]));
         format!("{a} – {b}: {}", counted(pairs.weight[p] as u64, "vote", "votes"))
     };
     let mut marks = vec![Mark::Segments {
@@ -160,7 +160,7 @@ fn chart(findings: &StudyFindings<'_>, order: &ItemOrder) -> Chart {
             anchor: Anchor::Middle,
             x: (0..drawn).map(|k| position(k).0).collect(),
             y: (0..drawn).map(|k| position(k).1 + 0.035).collect(),
-            text: items.iter().map(|&item| label(findings, item)).collect(),
+            text: items.iter().map(|&item| label(findings.ranked, item)).collect(),
         });
     }
     let mut notes = Vec::new();

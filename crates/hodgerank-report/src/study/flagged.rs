@@ -221,7 +221,8 @@ fn map(findings: &StudyFindings<'_>, order: &ItemOrder, suspects: &Suspects) -> 
         signs.map(|(_, &(shape, name))| LegendEntry::new(name, Colour::Muted, Sign::Point(shape))),
     );
     let axis = |name: &str, down: bool| {
-        let labels = || order.ranking.items.iter().map(|row| label(findings, row.item)).collect();
+        let labels =
+            || order.ranking.items.iter().map(|row| label(findings.ranked, row.item)).collect();
         let name = format!("{name}, best first");
         if all <= MAX_NAMED {
             return if down {
@@ -281,13 +282,13 @@ fn arrows(findings: &StudyFindings<'_>, order: &ItemOrder, suspects: &Suspects) 
         let position = order.position[item as usize];
         items.partition_point(|&other| order.position[other as usize] < position) as f64
     };
-    let labels: Vec<String> = items.iter().map(|&item| label(findings, item)).collect();
+    let labels: Vec<String> = items.iter().map(|&item| label(findings.ranked, item)).collect();
     let x: Vec<f64> = (1..=drawn).map(|k| k as f64).collect();
     let groups = findings.ranked.graph.groups();
     let words = |(k, &(first, second)): (usize, &(u32, u32))| {
         let g = suspects.groups[k] as usize;
         let votes = counted(suspects.flagged[k] as u64, "flagged vote", "flagged votes");
-        let (first, second) = (label(findings, first), label(findings, second));
+        let (first, second) = (label(findings.ranked, first), label(findings.ranked, second));
         format!("{}. {votes}: {first} preferred to {second} (outcome {})", k + 1, groups.y[g].abs())
     };
     let hover = || Hover::Words { words: ends.iter().enumerate().map(words).collect() };

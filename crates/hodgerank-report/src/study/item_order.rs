@@ -4,7 +4,7 @@ use hodgerank::{Labels, Ranking};
 use rustc_hash::FxHashMap;
 
 use crate::chart::short_label;
-use crate::findings::StudyFindings;
+use crate::findings::{ReportInput, StudyFindings};
 
 /// Maximum number of characters of an item's name in a chart.
 pub(super) const MAX_LABEL: usize = 22;
@@ -82,8 +82,8 @@ pub(super) fn best_and_worst(all: usize, max_rows: usize) -> Vec<usize> {
 }
 
 /// Returns an item's name, shortened for charts.
-pub(super) fn label(findings: &StudyFindings<'_>, item: u32) -> String {
-    short_label(findings.ranked.items.name(item), MAX_LABEL)
+pub(super) fn label(ranked: ReportInput<'_>, item: u32) -> String {
+    short_label(ranked.items.name(item), MAX_LABEL)
 }
 
 /// Returns the note of a chart that shows only the best and the worst items.

@@ -107,7 +107,7 @@ fn bump(findings: &StudyFindings<'_>, order: &ItemOrder) -> Chart {
     }
     let mut marks = Vec::new();
     for k in 0..drawn {
-        let name = label(findings, items[k]);
+        let name = label(findings.ranked, items[k]);
         let y: Vec<f64> = row(k).collect();
         marks.push(Mark::Line {
             colour: colours[k],
@@ -141,7 +141,7 @@ fn bump(findings: &StudyFindings<'_>, order: &ItemOrder) -> Chart {
         anchor: Anchor::Start,
         x: vec![last + 0.15; drawn],
         y: (0..drawn).map(|k| row(k).next_back().unwrap_or(0.0).min(bottom)).collect(),
-        text: items.iter().map(|&item| label(findings, item)).collect(),
+        text: items.iter().map(|&item| label(findings.ranked, item)).collect(),
     });
     let names = fits.iter().map(|fit| fit.method.as_str().to_owned()).collect();
     let moving = (0..drawn).filter(|&k| changes(k)).count();

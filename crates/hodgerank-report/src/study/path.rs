@@ -49,14 +49,15 @@ pub(super) fn section(
 fn chart(findings: &StudyFindings<'_>, order: &ItemOrder, slider: &Slider) -> Chart {
     let mut shown = order.best_and_worst(MAX_DRAWN);
     shown.retain(|&row| row < order.listed);
-    let name = |&row: &usize| label(findings, order.ranking.items[row].item);
+    let name = |&row: &usize| label(findings.ranked, order.ranking.items[row].item);
     // The ranking of a method without a path is not on the path of another one.
     let is_own =
         findings.path.as_ref().is_some_and(|(path, _)| *path == findings.ranked.fit.method);
     let is_on_path = |stop: &usize| is_own || *stop != slider.chosen;
     let stops: Vec<usize> = (0..slider.scores.len()).filter(is_on_path).collect();
     let scores = |&row: &usize| stops.iter().map(|&stop| slider.scores[stop][row]).collect();
-    let best = order.ranking.items.first().map_or(String::new(), |row| label(findings, row.item));
+    let best =
+        order.ranking.items.first().map_or(String::new(), |row| label(findings.ranked, row.item));
     let last = slider.share.last().copied().unwrap_or(0.0);
     ScoreLines {
         share: stops.iter().map(|&stop| slider.share[stop]).collect(),

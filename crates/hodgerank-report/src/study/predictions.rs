@@ -101,7 +101,7 @@ fn matrix(findings: &StudyFindings<'_>, order: &ItemOrder, max_items: usize) -> 
         ramp: Ramp::Diverging,
         hover: Hover::Cells {
             name: "probability".to_owned(),
-            interval: format!("{} interval", level(findings)),
+            interval: format!("{} interval", level(findings.ranked)),
             intervals,
         },
     }];
@@ -118,7 +118,7 @@ fn matrix(findings: &StudyFindings<'_>, order: &ItemOrder, max_items: usize) -> 
             });
         }
     }
-    let labels = || rows.iter().map(|row| label(findings, row.item)).collect();
+    let labels = || rows.iter().map(|row| label(findings.ranked, row.item)).collect();
     let name = |step: u8| match step {
         0 => "0%: the item of the column is preferred".to_owned(),
         10 => "100%: the item of the row is preferred".to_owned(),
@@ -158,10 +158,10 @@ fn examples(findings: &StudyFindings<'_>, rows: &[RankedItem]) -> String {
     };
     let told = ends.iter().filter_map(|other| {
         let probability = findings.predictor.predict(first.item, other.item).probability?;
-        Some(format!("to {} ({})", label(findings, other.item), percent(probability)))
+        Some(format!("to {} ({})", label(findings.ranked, other.item), percent(probability)))
     });
     let told: Vec<String> = told.collect();
-    format!("{} is preferred {}.", label(findings, first.item), crate::words::listed(&told))
+    format!("{} is preferred {}.", label(findings.ranked, first.item), crate::words::listed(&told))
 }
 
 /// Predictions of neighbours in the ranking; `None` if there are none.
@@ -196,7 +196,7 @@ fn neighbours(findings: &StudyFindings<'_>, order: &ItemOrder) -> Option<PageTab
     ];
     if predictions.iter().any(|prediction| prediction.low.is_some()) {
         let intervals = Values::Interval(predictions.iter().map(interval).collect());
-        let name = format!("{} interval", level(findings));
+        let name = format!("{} interval", level(findings.ranked));
         columns.push(PageColumn::new("interval", &name, intervals));
     }
     Some(PageTable {

@@ -8,7 +8,7 @@ use super::ranking_chart::chart;
 use super::rounded::rounded;
 use crate::chart::short_label;
 use crate::document::{Fold, RANKING, Section, Slider};
-use crate::findings::StudyFindings;
+use crate::findings::{ReportInput, StudyFindings};
 use crate::table::{PageColumn, PageTable, Values};
 use crate::words::{percent, thousands};
 
@@ -33,7 +33,7 @@ pub(super) fn section(
         ),
     });
     section.help.push(scores(findings));
-    section.help.extend(certainty(findings, slider.is_some()));
+    section.help.extend(certainty(findings.ranked, slider.is_some()));
     section.charts.push(chart(findings, order, slider));
     section.tables.push(table(findings, order));
     section
@@ -62,8 +62,8 @@ fn scores(findings: &StudyFindings<'_>) -> String {
 }
 
 /// How error bars, ranges of ranks and tiers are to be read.
-fn certainty(findings: &StudyFindings<'_>, has_slider: bool) -> Option<String> {
-    let found = findings.ranked.study.uncertainty.as_ref()?;
+pub(super) fn certainty(ranked: ReportInput<'_>, has_slider: bool) -> Option<String> {
+    let found = ranked.study.uncertainty.as_ref()?;
     let hold = match found.options.ranks {
         RankCoverage::All => "all of them hold together",
         RankCoverage::Each => "each of them holds",
@@ -78,13 +78,13 @@ fn certainty(findings: &StudyFindings<'_>, has_slider: bool) -> Option<String> {
          best item; the next tier starts with the first item that is certainly worse. Error bars of two items \
          can overlap although one is certainly better: ranges and tiers compare items in pairs, which is more \
          exact.{at_stop}",
-        level = level(findings),
+        level = level(ranked),
     ))
 }
 
 /// The level of intervals and ranges of ranks: `95%`.
-pub(super) fn level(findings: &StudyFindings<'_>) -> String {
-    let level = findings.ranked.study.uncertainty.as_ref().map_or(0.0, |found| found.options.level);
+pub(super) fn level(ranked: ReportInput<'_>) -> String {
+    let level = ranked.study.uncertainty.as_ref().map_or(0.0, |found| found.options.level);
     percent(level).replace(".0%", "%")
 }
 
@@ -96,22 +96,15 @@ pub(super) fn marked(label: String, row: &RankedItem, max_characters: usize) -> 
     }
 }
 
-fn table(findings: &StudyFindings<'_>, order: &ItemOrder) -> PageTable {
-    let rows = &order.ranking.items[..order.listed];
-    let all = order.ranking.items.len();
-    let whole = |pick: &dyn Fn(&RankedItem) -> i64| {
-        Values::Whole(rows.iter().map(|row| Some(pick(row))).collect())
-    };
-    let largest = rows.iter().fold(0.0f64, |max, row| max.max(row.score.abs()));
-    let number = |pick: &dyn Fn(&RankedItem) -> f64| {
-        Values::Number(rows.iter().map(|row| Some(rounded(pick(row), largest))).collect())
-    };
+/// The columns that say where an item stands and how certain that is. Tables list items in the order of `rows`.
+pub(super) fn standing(ranked: ReportInput<'_>, rows: &[RankedItem]) -> Vec<PageColumn> {
+    let largest = largest_score(rows);
+    let scores = rows.iter().map(|row| Some(rounded(row.score, largest))).collect();
     let rank = |row: &RankedItem| {
         let (low, high) = row.rank_range.unwrap_or((row.rank, row.rank));
         (row.rank, low, high, row.provisional)
     };
-    let has_intervals = findings.ranked.study.uncertainty.is_some();
-    let plain = |row: &RankedItem| i64::from(order.plain_rank[row.item as usize]);
+    let has_intervals = ranked.study.uncertainty.is_some();
     let mut columns = vec![
         PageColumn::new("rank", "rank", Values::Rank(rows.iter().map(rank).collect())).with_hint(
             match has_intervals {
@@ -120,8 +113,8 @@ fn table(findings: &StudyFindings<'_>, order: &ItemOrder) -> PageTable {
             },
         ),
         PageColumn::new("item", "item", Values::Item((0..rows.len() as u32).collect())),
-        PageColumn::new("score", "score", number(&|row| row.score)).with_hint(
-            match findings.ranked.fit.outcome_size {
+        PageColumn::new("score", "score", Values::Number(scores)).with_hint(
+            match ranked.fit.outcome_size {
                 None => "Only differences mean something: 0 is no preference, 1 a vote for the first item",
                 Some(_) => "At a difference of 1, 73 of 100 careful annotators prefer the first item",
             },
@@ -132,7 +125,7 @@ fn table(findings: &StudyFindings<'_>, order: &ItemOrder) -> PageTable {
             let (low, high) = row.interval?;
             Some(rounded(0.5 * (high - low), largest)).filter(|margin| margin.is_finite())
         };
-        let hint = format!("Half the width of the {} interval of the score", level(findings));
+        let hint = format!("Half the width of the {} interval of the score", level(ranked));
         let margins = Values::Number(rows.iter().map(margin).collect());
         columns.push(PageColumn::new("margin", "±", margins).with_hint(&hint));
         let tiers = Values::Whole(rows.iter().map(|row| row.tier.map(i64::from)).collect());
@@ -141,6 +134,39 @@ fn table(findings: &StudyFindings<'_>, order: &ItemOrder) -> PageTable {
                 .with_hint("Items of a tier cannot be told from its best item"),
         );
     }
+    columns
+}
+
+/// The column of the numbers of votes.
+pub(super) fn votes(rows: &[RankedItem]) -> PageColumn {
+    let votes = Values::Whole(rows.iter().map(|row| Some(row.comparisons as i64)).collect());
+    PageColumn::new("votes", "votes", votes).with_hint("Votes on this item")
+}
+
+/// The component of each item; `None` if there is one only.
+pub(super) fn component(ranked: ReportInput<'_>, rows: &[RankedItem]) -> Option<PageColumn> {
+    let values = rows.iter().map(|row| Some(row.component.into())).collect();
+    let column = PageColumn::new("component", "component", Values::Whole(values))
+        .with_hint("Ranks and scores of different components cannot be compared");
+    (ranked.fit.components.len() > 1).then_some(column)
+}
+
+fn largest_score(rows: &[RankedItem]) -> f64 {
+    rows.iter().fold(0.0, |max, row| max.max(row.score.abs()))
+}
+
+fn table(findings: &StudyFindings<'_>, order: &ItemOrder) -> PageTable {
+    let rows = &order.ranking.items[..order.listed];
+    let all = order.ranking.items.len();
+    let whole = |pick: &dyn Fn(&RankedItem) -> i64| {
+        Values::Whole(rows.iter().map(|row| Some(pick(row))).collect())
+    };
+    let largest = largest_score(rows);
+    let number = |pick: &dyn Fn(&RankedItem) -> f64| {
+        Values::Number(rows.iter().map(|row| Some(rounded(pick(row), largest))).collect())
+    };
+    let plain = |row: &RankedItem| i64::from(order.plain_rank[row.item as usize]);
+    let mut columns = standing(findings.ranked, rows);
     columns.extend([
         PageColumn::new("plain_rank", "plain rank", whole(&plain))
             .with_hint("Rank by all votes (least squares)"),
@@ -152,19 +178,12 @@ fn table(findings: &StudyFindings<'_>, order: &ItemOrder) -> PageTable {
         .with_hint("Score by all votes (least squares)"),
         PageColumn::new("flagged", "flagged", whole(&|row| row.flagged as i64))
             .with_hint("Flagged votes on this item"),
-        PageColumn::new("votes", "votes", whole(&|row| row.comparisons as i64))
-            .with_hint("Votes on this item"),
+        votes(rows),
         PageColumn::new("wins", "wins", whole(&|row| row.wins as i64)),
         PageColumn::new("losses", "losses", whole(&|row| row.losses as i64)),
         PageColumn::new("ties", "ties", whole(&|row| row.ties as i64)),
     ]);
-    if findings.ranked.fit.components.len() > 1 {
-        let component =
-            PageColumn::new("component", "component", whole(&|row| row.component.into()));
-        columns.push(
-            component.with_hint("Ranks and scores of different components cannot be compared"),
-        );
-    }
+    columns.extend(component(findings.ranked, rows));
     let mut notes = Vec::new();
     if order.listed < all {
         notes.push(format!(

@@ -8,7 +8,7 @@ use crate::chart::{
     Anchor, Axis, Chart, Colour, Follows, Hover, LegendEntry, LineCurve, Mark, PointShape, Sign,
 };
 use crate::document::{RANKING, Slider};
-use crate::findings::StudyFindings;
+use crate::findings::{ReportInput, StudyFindings};
 use crate::words::{counted, thousands};
 
 /// Maximum number of items in the chart.
@@ -76,7 +76,7 @@ pub(super) fn chart(
     let has_intervals = !intervals.y.is_empty();
     let cut = intervals.cut;
     if has_intervals {
-        let name = format!("{} interval of the robust score", level(findings));
+        let name = format!("{} interval of the robust score", level(findings.ranked));
         legend.push(LegendEntry::new(name, ROBUST, Sign::Line));
     }
     if !bands.is_empty() {
@@ -104,15 +104,17 @@ pub(super) fn chart(
     marks.push(points(PLAIN, PointShape::Diamond, 4.0, plain, None));
     marks.push(points(ROBUST, PointShape::Circle, 5.0, robust, Some(Follows::Scores)));
 
-    let best = order.ranking.items.first().map_or(String::new(), |row| label(findings, row.item));
-    let worst = order.ranking.items.last().map_or(String::new(), |row| label(findings, row.item));
+    let best =
+        order.ranking.items.first().map_or(String::new(), |row| label(findings.ranked, row.item));
+    let worst =
+        order.ranking.items.last().map_or(String::new(), |row| label(findings.ranked, row.item));
     let certainty = if has_intervals {
         " Error bars show how certain the robust scores are, and bands which items form a tier."
     } else {
         ""
     };
     let mut labels: Vec<String> =
-        rows.iter().map(|row| marked(label(findings, row.item), row, MAX_LABEL)).collect();
+        rows.iter().map(|row| marked(label(findings.ranked, row.item), row, MAX_LABEL)).collect();
     if let Some(gap) = gap {
         labels.insert(gap, "⋮".to_owned());
         let left_out = (order.ranking.items.len() - rows.len()) as u64;
@@ -157,9 +159,75 @@ fn break_marks(row: f64, left_out: u64, x: &Axis) -> [Mark; 2] {
     ]
 }
 
+/// Scores with error bars, as charts without plain scores show them.
+pub(super) struct ScoreMarks {
+    /// The horizontal axis.
+    pub(super) x: Axis,
+    pub(super) marks: Vec<Mark>,
+    /// Empty without error bars.
+    pub(super) legend: Vec<LegendEntry>,
+}
+
+impl ScoreMarks {
+    /// The marks of `rows`, one below the other, which are these rows of the table of the ranking.
+    pub(super) fn new(ranked: ReportInput<'_>, rows: &[&RankedItem], table_rows: Vec<u32>) -> Self {
+        let y: Vec<f64> = (0..rows.len()).map(|k| k as f64).collect();
+        let scores: Vec<f64> = rows.iter().map(|row| row.score + 0.0).collect();
+        let intervals = Intervals::new(rows, &y, &scores);
+        let ends = intervals.low.iter().chain(&intervals.high).copied();
+        let x = Axis::numbers("score", scores.iter().copied().chain(ends));
+        let (mut marks, mut legend) = (Vec::new(), Vec::new());
+        if !intervals.y.is_empty() {
+            let (cut, name) = (intervals.cut, format!("{} interval", level(ranked)));
+            let Intervals { low: x0, high: x1, y, .. } = intervals;
+            marks.push(Mark::Intervals { colour: ROBUST, width: 1.5, x0, x1, y, follows: None });
+            legend.push(LegendEntry::new("score", ROBUST, Sign::Point(PointShape::Circle)));
+            let cut = if cut > 0 { " (cut off at the edge)" } else { "" };
+            legend.push(LegendEntry::new(format!("{name}{cut}"), ROBUST, Sign::Line));
+        }
+        marks.push(Mark::Points {
+            colour: ROBUST,
+            shape: PointShape::Circle,
+            size: 5.0,
+            x: scores,
+            y,
+            hover: Hover::Rows { table: RANKING.to_owned(), rows: table_rows },
+            follows: None,
+        });
+        Self { x, marks, legend }
+    }
+
+    /// Adds the tiers of rows of one component.
+    pub(super) fn with_tiers(mut self, rows: &[&RankedItem]) -> Self {
+        let y: Vec<f64> = (0..rows.len()).map(|k| k as f64).collect();
+        let bands = bands(rows, &y);
+        if !bands.is_empty() {
+            let (y0, y1) = bands.into_iter().unzip();
+            self.marks.insert(0, Mark::Bands { y0, y1, follows: None });
+            self.legend.push(LegendEntry::new("tier", Colour::Band, Sign::Bar));
+        }
+        self
+    }
+
+    pub(super) fn has_intervals(&self) -> bool {
+        self.marks.iter().any(|mark| matches!(mark, Mark::Intervals { .. }))
+    }
+}
+
+/// The names of rows with their ranks.
+pub(super) fn ranked_names(ranked: ReportInput<'_>, rows: &[&RankedItem]) -> Vec<String> {
+    let name = |row: &&RankedItem| marked(label(ranked, row.item), row, MAX_LABEL);
+    let mut names: Vec<String> = rows.iter().map(name).collect();
+    // Ranks before names that are numbers would look like decimals.
+    if !names.iter().any(|name| name.starts_with(|first: char| first.is_ascii_digit())) {
+        names.iter_mut().zip(rows).for_each(|(name, row)| *name = format!("{}. {name}", row.rank));
+    }
+    names
+}
+
 /// The best items with their error bars, for the first screen; `None` without items.
-pub(super) fn overview(findings: &StudyFindings<'_>, order: &ItemOrder) -> Option<Chart> {
-    let is_connected = findings.ranked.fit.components.len() == 1;
+pub(super) fn overview(ranked: ReportInput<'_>, order: &ItemOrder) -> Option<Chart> {
+    let is_connected = ranked.fit.components.len() == 1;
     let all: Vec<u32> = (0..order.listed as u32)
         .filter(|&k| is_connected || order.ranking.items[k as usize].component == 1)
         .collect();
@@ -170,38 +238,8 @@ pub(super) fn overview(findings: &StudyFindings<'_>, order: &ItemOrder) -> Optio
     let shown = if all.len() <= MAX_BEST + 2 { all.len() } else { MAX_BEST };
     let rows: Vec<&RankedItem> =
         all[..shown].iter().map(|&k| &order.ranking.items[k as usize]).collect();
-    let y: Vec<f64> = (0..shown).map(|k| k as f64).collect();
-    let scores: Vec<f64> = rows.iter().map(|row| row.score + 0.0).collect();
-    let intervals = Intervals::new(&rows, &y, &scores);
-    let ends = intervals.low.iter().chain(&intervals.high).copied();
-    let x = Axis::numbers("score", scores.iter().copied().chain(ends));
-    let has_intervals = !intervals.y.is_empty();
-    let best = label(findings, rows.first()?.item);
-    let name = |row: &&RankedItem| marked(label(findings, row.item), row, MAX_LABEL);
-    let mut names: Vec<String> = rows.iter().map(name).collect();
-    // Ranks before names that are numbers would look like decimals.
-    if !names.iter().any(|name| name.starts_with(|first: char| first.is_ascii_digit())) {
-        names.iter_mut().zip(&rows).for_each(|(name, row)| *name = format!("{}. {name}", row.rank));
-    }
-    let mut marks = Vec::new();
-    let mut legend = Vec::new();
-    if has_intervals {
-        let (cut, name) = (intervals.cut, format!("{} interval", level(findings)));
-        let Intervals { low: x0, high: x1, y, .. } = intervals;
-        marks.push(Mark::Intervals { colour: ROBUST, width: 1.5, x0, x1, y, follows: None });
-        legend.push(LegendEntry::new("score", ROBUST, Sign::Point(PointShape::Circle)));
-        let cut = if cut > 0 { " (cut off at the edge)" } else { "" };
-        legend.push(LegendEntry::new(format!("{name}{cut}"), ROBUST, Sign::Line));
-    }
-    marks.push(Mark::Points {
-        colour: ROBUST,
-        shape: PointShape::Circle,
-        size: 5.0,
-        x: scores,
-        y,
-        hover: Hover::Rows { table: RANKING.to_owned(), rows: all[..shown].to_vec() },
-        follows: None,
-    });
+    let best = label(ranked, rows.first()?.item);
+    let scores = ScoreMarks::new(ranked, &rows, all[..shown].to_vec());
     let mut notes = Vec::new();
     if shown < count {
         notes.push(format!("The best {shown} of {} items.", thousands(count as u64)));
@@ -212,7 +250,7 @@ pub(super) fn overview(findings: &StudyFindings<'_>, order: &ItemOrder) -> Optio
     if rows.iter().any(|row| row.provisional) {
         notes.push("* provisional: too little is known about the item.".to_owned());
     }
-    let certainty = match has_intervals {
+    let certainty = match scores.has_intervals() {
         true => " Error bars show how certain the scores are.",
         false => "",
     };
@@ -221,11 +259,11 @@ pub(super) fn overview(findings: &StudyFindings<'_>, order: &ItemOrder) -> Optio
         title: if shown < count { "The best items" } else { "The ranking" }.to_owned(),
         alt: format!("Each row is an item with its score; {best} is first.{certainty}"),
         note: (!notes.is_empty()).then(|| notes.join(" ")),
-        x,
-        y: Axis::labels_down("", names),
+        x: scores.x,
+        y: Axis::labels_down("", ranked_names(ranked, &rows)),
         aspect: 0.08 + 0.034 * shown as f64,
-        marks,
-        legend,
+        marks: scores.marks,
+        legend: scores.legend,
     })
 }
 

@@ -152,12 +152,12 @@ fn best_items(findings: &StudyFindings<'_>, order: &ItemOrder) -> String {
         .take_while(|row| row.rank <= 3)
         .filter(|row| row.component == 1)
         .take(3)
-        .map(|row| label(findings, row.item))
+        .map(|row| label(findings.ranked, row.item))
         .collect();
     let is_connected = findings.ranked.fit.components.len() == 1;
     match rows.last() {
         Some(last) if rows.len() > 3 && is_connected => {
-            format!("Best: {}. Last: {}.", listed(&first), label(findings, last.item))
+            format!("Best: {}. Last: {}.", listed(&first), label(findings.ranked, last.item))
         }
         _ if is_connected => format!("Best: {}.", listed(&first)),
         _ => format!("Best in the largest component: {}.", listed(&first)),
@@ -220,7 +220,7 @@ fn largest_change(findings: &StudyFindings<'_>, order: &ItemOrder) -> Option<Str
     Some(format!(
         "Compared with the ranking by all votes (least squares), {} changes most: from rank {plain} to \
          rank {}. Kendall's τ between the two rankings is {tau:.3}.",
-        label(findings, row.item),
+        label(findings.ranked, row.item),
         row.rank,
     ))
 }

@@ -3,5 +3,6 @@
 mod annotators;
 mod figure;
 mod figure_options;
+mod live;
 mod overview;
 mod study;

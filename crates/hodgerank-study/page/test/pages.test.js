@@ -46,11 +46,13 @@ test("thirty pairs by mouse, by keyboard and on a phone, and the owner sees the 
     await page.context().close();
   }
   await owner.page.waitForFunction(() => document.getElementById("votes").textContent === "90");
-  const first = () => owner.page.locator("#ranking tr:first-child td:nth-child(2)").textContent();
-  assert.equal(await first(), "bar-9.svg");
+  const first = "#ranking tbody tr:first-child td:nth-child(2)";
+  assert.equal(await owner.page.locator(first).textContent(), "bar-9.svg");
+  const names = await owner.page.locator("#ranking .chart svg text").allTextContents();
+  assert.equal(names.filter((name) => /^\d+\. bar-\d/.test(name)).length, 10, `${names}`);
   assert.deepEqual(owner.faults, []);
   // Somebody who prefers the short bars moves it, and excluding them moves it back.
-  const scores = () => owner.page.locator("#ranking td:nth-child(3)").allTextContents();
+  const scores = () => owner.page.locator("#ranking tbody td:nth-child(3)").allTextContents();
   const scoresBefore = await scores();
   const { page } = await openVoter("voter-4");
   for (let count = 1; count <= 10; count += 1) {
@@ -98,6 +100,7 @@ test("two people at once, reload and the back button", async () => {
   await page.click("#right");
   await votedTo(page, 6);
   assert.deepEqual([votesOf("voter-6"), votesOf("voter-7")], [6, 5]);
+  assert.deepEqual([both[0].faults, both[1].faults], [[], []]);
 });
 
 test("a server that is killed and started again loses and doubles no vote", async () => {

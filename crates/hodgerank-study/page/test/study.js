@@ -31,16 +31,21 @@ function picture(item) {
   return `<svg xmlns="http://www.w3.org/2000/svg" width="240" height="160"><rect width="240" height="160" fill="#ddd"/><rect x="10" y="60" width="${width}" height="40" fill="#0a5cc0"/></svg>`;
 }
 
-/** A study of ten pictures, `--voters` voters and a server that can be killed and started again. */
-export async function startStudy(options = []) {
+/** The files of ten pictures. */
+export function pictures() {
+  return Array.from({ length: 10 }, (_, item) => [`bar-${item}.svg`, picture(item)]);
+}
+
+/** A study of items in files, with a server that can be killed and started again. */
+export async function startStudy(options = [], files = pictures()) {
   const place = mkdtempSync(join(tmpdir(), "hodgerank-study-"));
-  const [folder, pictures] = [join(place, "study"), join(place, "pictures")];
-  mkdirSync(pictures);
-  for (let item = 0; item < 10; item += 1) {
-    writeFileSync(join(pictures, `bar-${item}.svg`), picture(item));
+  const [folder, items] = [join(place, "study"), join(place, "items")];
+  mkdirSync(items);
+  for (const [name, content] of files) {
+    writeFileSync(join(items, name), content);
   }
   const question = "Which bar is longer?";
-  const create = ["study", "new", folder, "--items", pictures, "--question", question, "--ties"];
+  const create = ["study", "new", folder, "--items", items, "--question", question, "--ties"];
   execFileSync(PROGRAM, [...create, ...options, "--quiet"]);
   const lines = readFileSync(join(folder, "links.txt"), "utf8").trim().split("\n");
   const links = new Map(lines.map((line) => line.split("\t")));

@@ -6,11 +6,12 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
+use hodgerank_report::study::votes_per_minute;
 use serde::{Deserialize, Serialize};
 
 use super::{Shared, Study};
 use crate::secret::{equal, hash};
-use crate::store::{Answer, Choice, Database, Refusal, VoterState};
+use crate::store::{Answer, Choice, Database, Refusal, VoterState, lock};
 
 #[derive(Debug, Deserialize)]
 pub(super) struct VoteRequest {
@@ -113,6 +114,7 @@ impl Study {
             "last": state.last,
             "consented": state.has_consented,
             "paused": is_paused,
+            "ended": self.engine.shared.is_settled.load(Ordering::Relaxed),
         });
         Json(page).into_response()
     }
@@ -191,11 +193,15 @@ pub(super) async fn owner_state(State(study): State<Shared>, headers: HeaderMap)
         return refusal.into_response();
     }
     let live = study.live.snapshot();
+    let minutes = live.per_minute();
     let page = serde_json::json!({
         "question": study.settings.question,
         "until_top": study.settings.until_top,
         "items": study.items.len(),
         "paused": study.engine.shared.is_paused.load(Ordering::Relaxed),
+        "storage_problem": *lock(&study.engine.shared.problem),
+        "last_minute": minutes.first(),
+        "minutes": votes_per_minute(&minutes),
         "live": *live,
     });
     Json(page).into_response()
@@ -209,8 +215,7 @@ pub(super) async fn pause(
     if let Err(refusal) = owner(&study, &headers) {
         return refusal.into_response();
     }
-    study.engine.shared.is_paused.store(pause.paused, Ordering::Relaxed);
-    Json(serde_json::json!({})).into_response()
+    study.answer(study.engine.pause(pause.paused).await)
 }
 
 pub(super) async fn exclude(

@@ -5,6 +5,7 @@ use std::io::{Read as _, Seek as _, SeekFrom};
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
+use hodgerank_report::page as report;
 
 use super::Shared;
 use crate::create::{ENGLISH, ITEMS, LANGUAGE};
@@ -35,19 +36,33 @@ pub(super) async fn page_file(Path(name): Path<String>) -> Response {
         "voter.js" => text(SCRIPT, include_str!("../../page/voter.js")),
         "owner.js" => text(SCRIPT, include_str!("../../page/owner.js")),
         "request.js" => text(SCRIPT, include_str!("../../page/request.js")),
-        "study.css" => text(STYLE, include_str!("../../page/study.css")),
+        "voter.css" => text(STYLE, include_str!("../../page/voter.css")),
+        "owner.css" => text(STYLE, include_str!("../../page/owner.css")),
         _ => StatusCode::NOT_FOUND.into_response(),
     }
 }
 
-/// The sentences of the voter's page: the file in the study's folder, or English.
+/// A style or module of the report: the owner's page draws its chart and table with them. `report.css` has all
+/// styles.
+pub(super) async fn report_file(Path(name): Path<String>) -> Response {
+    if name == "report.css" {
+        return ([(header::CONTENT_TYPE, STYLE)], report::style()).into_response();
+    }
+    let kind = if name.ends_with(".css") { STYLE } else { SCRIPT };
+    report::file(&name)
+        .map_or_else(|| StatusCode::NOT_FOUND.into_response(), |content| text(kind, content))
+}
+
+/// The sentences of the voter's page: those of the file in the study's folder; English ones where it has none.
 pub(super) async fn language(State(study): State<Shared>) -> Response {
-    let own = std::fs::read_to_string(study.folder.join(LANGUAGE));
-    let is_usable = |text: &String| {
-        text.len() <= MAX_LANGUAGE && serde_json::from_str::<serde_json::Value>(text).is_ok()
-    };
-    let text = own.ok().filter(is_usable).unwrap_or_else(|| ENGLISH.to_owned());
-    ([(header::CONTENT_TYPE, "application/json")], text).into_response()
+    type Sentences = serde_json::Map<String, serde_json::Value>;
+    let parse = |text: &str| serde_json::from_str::<Sentences>(text).unwrap_or_default();
+    let own = std::fs::read_to_string(study.folder.join(LANGUAGE)).unwrap_or_default();
+    let mut sentences = parse(ENGLISH);
+    if own.len() <= MAX_LANGUAGE {
+        sentences.extend(parse(&own));
+    }
+    axum::Json(sentences).into_response()
 }
 
 /// The file of an item. The request names the item; where its file is comes from the database.

@@ -10,15 +10,16 @@ use std::sync::{Arc, PoisonError};
 
 use rand::SeedableRng as _;
 use rand_chacha::ChaCha8Rng;
-use rusqlite::{Connection, TransactionBehavior};
+use rusqlite::TransactionBehavior;
 use tokio::sync::{mpsc, oneshot};
 
-use super::request::{Action, Choice, Refusal, Reply, Shared};
+use super::request::{Action, Choice, Refusal, Reply, Shared, lock};
 use super::step::Step;
-use super::voters::Voters;
 use super::{Database, Settings};
 use crate::error::{Error, Result};
 use crate::secret::{Secret, SecretHash, equal};
+use crate::selection::Selection;
+use crate::voters::Voters;
 
 /// Requests in one transaction.
 const MAX_BATCH: usize = 512;
@@ -49,22 +50,9 @@ impl Engine {
     /// # Errors
     /// If the database cannot be read.
     pub fn start(folder: &Path) -> Result<Self> {
-        let database = Database::open(folder)?;
-        let settings = database.settings()?;
-        let items = database.items()?.len();
-        let shared = Arc::new(Shared::default());
-        let seed = u64::from_str_radix(&Secret::new()?.as_str()[..16], 16).unwrap_or(0);
-        let voters = Voters::load(&database.connection, items)?;
+        let mut writer = Writer::open(folder)?;
+        let shared = Arc::clone(&writer.shared);
         let (requests, waiting) = mpsc::channel(MAX_WAITING);
-        let mut writer = Writer {
-            connection: database.connection,
-            settings,
-            items,
-            voters,
-            shared: Arc::clone(&shared),
-            rng: ChaCha8Rng::seed_from_u64(seed),
-        };
-        writer.publish_secrets();
         let run = move || writer.run(waiting);
         let thread = std::thread::Builder::new().name("votes".to_owned()).spawn(run);
         thread.map_err(|source| Error::file(folder, source))?;
@@ -131,18 +119,49 @@ impl Engine {
     pub async fn exclude(&self, name: String, is_excluded: bool) -> Reply {
         self.send(Action::Exclude { name, is_excluded }).await
     }
+
+    /// Pauses the study, or lets it go on.
+    ///
+    /// # Errors
+    /// If the database cannot be written.
+    pub async fn pause(&self, is_paused: bool) -> Reply {
+        self.send(Action::Pause(is_paused)).await
+    }
 }
 
 struct Writer {
-    connection: Connection,
+    database: Database,
     settings: Settings,
     items: usize,
     voters: Voters,
+    selection: Selection,
     shared: Arc<Shared>,
     rng: ChaCha8Rng,
+    /// Whether the state in memory must be read again.
+    is_stale: bool,
 }
 
 impl Writer {
+    fn open(folder: &Path) -> Result<Self> {
+        let database = Database::open(folder)?;
+        let items = database.items()?.len();
+        let shared = Shared::default();
+        shared.is_paused.store(database.is_paused()?, Ordering::Relaxed);
+        let seed = u64::from_str_radix(&Secret::new()?.as_str()[..16], 16).unwrap_or(0);
+        let writer = Self {
+            settings: database.settings()?,
+            items,
+            voters: Voters::load(&database.connection, items)?,
+            selection: Selection::default(),
+            shared: Arc::new(shared),
+            rng: ChaCha8Rng::seed_from_u64(seed),
+            is_stale: false,
+            database,
+        };
+        writer.publish_secrets();
+        Ok(writer)
+    }
+
     fn run(&mut self, mut waiting: mpsc::Receiver<Request>) {
         let mut batch = Vec::new();
         while waiting.blocking_recv_many(&mut batch, MAX_BATCH) > 0 {
@@ -159,28 +178,48 @@ impl Writer {
 
     /// All actions in one transaction; none of them if the database fails.
     fn carry_out(&mut self, actions: &[Action]) -> Option<Vec<Reply>> {
-        match self.transact(actions) {
+        let refit = lock(&self.shared.refit).take();
+        refit.into_iter().for_each(|refit| self.selection.install(refit));
+        let done = self.transact(actions);
+        // Also after a failure: the next fit replaces what the failed transaction did to the selection.
+        self.shared.version.fetch_add(1, Ordering::Relaxed);
+        match done {
             Ok(replies) => {
-                self.shared.version.fetch_add(1, Ordering::Relaxed);
+                self.selection.commit();
                 self.publish_secrets();
+                *lock(&self.shared.problem) = None;
                 Some(replies)
             }
-            Err(_) => {
-                if let Ok(voters) = Voters::load(&self.connection, self.items) {
-                    self.voters = voters;
-                }
+            Err(error) => {
+                self.selection.roll_back();
+                // The state in memory is ahead of the database: nothing is carried out with it.
+                self.is_stale = true;
+                *lock(&self.shared.problem) = Some(error.to_string());
                 None
             }
         }
     }
 
+    /// Reads the state in memory again.
+    fn reload(&mut self) -> rusqlite::Result<()> {
+        self.voters = Voters::load(&self.database.connection, self.items)?;
+        let is_paused = self.database.is_paused()?;
+        self.shared.is_paused.store(is_paused, Ordering::Relaxed);
+        self.is_stale = false;
+        Ok(())
+    }
+
     fn transact(&mut self, actions: &[Action]) -> rusqlite::Result<Vec<Reply>> {
-        let transaction =
-            self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        if self.is_stale {
+            self.reload()?;
+        }
+        let connection = &mut self.database.connection;
+        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         let mut step = Step {
             transaction: &transaction,
             settings: &self.settings,
             voters: &mut self.voters,
+            selection: &mut self.selection,
             shared: &self.shared,
             rng: &mut self.rng,
         };
@@ -197,3 +236,6 @@ impl Writer {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -2,13 +2,13 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64};
-use std::sync::{Mutex, RwLock};
+use std::sync::{Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 
 use crate::secret::{Secret, SecretHash};
-use crate::selection::Queue;
+use crate::selection::Refit;
 
 /// What a voter prefers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -82,6 +82,7 @@ pub(super) enum Action {
     Vote { voter: i64, id: String, shown: i64, choice: Choice },
     Undo { voter: i64, id: String },
     Exclude { name: String, is_excluded: bool },
+    Pause(bool),
 }
 
 pub(super) type Reply = std::result::Result<Answer, Refusal>;
@@ -89,14 +90,17 @@ pub(super) type Reply = std::result::Result<Answer, Refusal>;
 /// What the thread shares with the server and the live ranking.
 #[derive(Debug, Default)]
 pub(crate) struct Shared {
-    /// Grows with every commit that changes votes.
+    /// Grows with every transaction.
     pub(crate) version: AtomicU64,
     /// Pairs given out so far.
     pub(crate) asked: AtomicU64,
     pub(crate) is_paused: AtomicBool,
     /// Whether the stop rule is met.
     pub(crate) is_settled: AtomicBool,
-    pub(crate) queue: Mutex<Queue>,
+    /// The last fit, until the thread that writes takes it.
+    pub(crate) refit: Mutex<Option<Refit>>,
+    /// Why votes cannot be stored at the moment.
+    pub(crate) problem: Mutex<Option<String>>,
     /// The voters by the hashes of their secrets.
     pub(crate) secrets: RwLock<HashMap<SecretHash, i64>>,
 }
@@ -104,4 +108,9 @@ pub(crate) struct Shared {
 /// Milliseconds since 1970.
 pub(crate) fn now() -> i64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_millis() as i64)
+}
+
+/// Locks; a thread that panicked leaves nothing half done behind these locks.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,16 +1,15 @@
 //! What each request changes.
 
-use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
 
 use rand_chacha::ChaCha8Rng;
 use rusqlite::{Transaction, params};
 
 use super::request::{Action, Answer, Choice, Refusal, Reply, Shared, ShownPair, VoterState, now};
-use super::voters::{Shown, Voter, Voters};
 use super::{Settings, insert_voter};
 use crate::secret::Secret;
-use crate::selection::next_pair;
+use crate::selection::Selection;
+use crate::voters::{Shown, Voter, Voters};
 
 /// Pairs that a voter's page has: the one on the screen and the one that it loads in advance.
 const PENDING: usize = 2;
@@ -22,6 +21,7 @@ pub(super) struct Step<'a> {
     pub(super) transaction: &'a Transaction<'a>,
     pub(super) settings: &'a Settings,
     pub(super) voters: &'a mut Voters,
+    pub(super) selection: &'a mut Selection,
     pub(super) shared: &'a Shared,
     pub(super) rng: &'a mut ChaCha8Rng,
 }
@@ -53,6 +53,13 @@ impl Step<'_> {
                 if let Some(voter) = self.voters.by_id.get_mut(id) {
                     voter.is_excluded = *is_excluded;
                 }
+                Ok(Ok(Answer::Done))
+            }
+            Action::Pause(is_paused) => {
+                let store = "INSERT INTO settings VALUES ('paused', ?1)
+                     ON CONFLICT(name) DO UPDATE SET value = excluded.value";
+                self.transaction.execute(store, [is_paused.to_string()])?;
+                self.shared.is_paused.store(*is_paused, Ordering::Relaxed);
                 Ok(Ok(Answer::Done))
             }
         }
@@ -96,10 +103,10 @@ impl Step<'_> {
             let is_known = own.votes.iter().any(|(_, pair)| pair.id == shown);
             return Ok(Err(if is_known { Refusal::Conflict } else { Refusal::Unknown }));
         };
-        let value = match choice {
-            Choice::Left => 1,
-            Choice::Right => -1,
-            Choice::Tie => 0,
+        let (value, wins) = match choice {
+            Choice::Left => (1, 1.0),
+            Choice::Right => (-1, 0.0),
+            Choice::Tie => (0, 0.5),
         };
         let mut insert = self.transaction.prepare(
             "INSERT OR IGNORE INTO votes(id, shown, choice, at) VALUES (?1, ?2, ?3, ?4)",
@@ -109,6 +116,7 @@ impl Step<'_> {
             return Ok(Err(Refusal::Conflict));
         }
         let pair = own.pending.remove(place);
+        self.selection.vote(self.transaction.last_insert_rowid(), &pair, wins);
         own.votes.push((id.to_owned(), pair));
         self.state(voter)
     }
@@ -134,14 +142,14 @@ impl Step<'_> {
         let is_over = own.is_excluded
             || self.shared.is_paused.load(Ordering::Relaxed)
             || self.shared.is_settled.load(Ordering::Relaxed);
-        let mut queue = self.shared.queue.lock().unwrap_or_else(PoisonError::into_inner);
         while own.has_consented
             && !is_over
             && own.pending.len() < PENDING
             && own.votes.len() + own.pending.len() < self.settings.pairs
         {
             let id = self.voters.last_shown + 1;
-            let next = next_pair(own, &mut queue, &self.voters.shown, self.settings, id, self.rng);
+            let (shown, repeats) = (&self.voters.shown, self.settings.repeats);
+            let next = self.selection.next_pair(own, shown, repeats, id, self.rng);
             let Some(pair) = next else { break };
             let Shown { left, right, is_repeat, .. } = pair;
             let mut insert =
@@ -151,6 +159,7 @@ impl Step<'_> {
             self.voters.shown[left as usize] += 1;
             self.voters.shown[right as usize] += 1;
             self.shared.asked.fetch_add(1, Ordering::Relaxed);
+            self.selection.show(&pair);
             own.show(pair);
         }
         let shown = |pair: &Shown| ShownPair { shown: pair.id, left: pair.left, right: pair.right };

@@ -2,8 +2,8 @@
 
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
-use std::path::PathBuf;
-use std::time::Duration;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use hodgerank_study::create::{Links, create};
 use hodgerank_study::server::Server;
@@ -48,10 +48,15 @@ pub(crate) fn start(items: usize, voters: Option<usize>, settings: &Settings) ->
     std::fs::write(place.path().join("items.txt"), names.join("\n")).unwrap();
     let folder = place.path().join("study");
     let links = create(&folder, &place.path().join("items.txt"), settings, voters).unwrap();
-    let server = Server::bind(&folder, "127.0.0.1:0".parse().unwrap()).unwrap();
+    let address = serve(&folder);
+    Running { folder, address, links, _place: place }
+}
+
+fn serve(folder: &Path) -> SocketAddr {
+    let server = Server::bind(folder, "127.0.0.1:0".parse().unwrap()).unwrap();
     let address = server.address().unwrap();
     std::thread::spawn(move || server.run());
-    Running { folder, address, links, _place: place }
+    address
 }
 
 /// Sends a request as it is and returns the response.
@@ -68,6 +73,24 @@ pub(crate) fn send(address: SocketAddr, request: &str) -> Response {
 }
 
 impl Running {
+    /// Goes on with another server on the same folder, which knows what the database has.
+    pub(crate) fn restart(&mut self) {
+        self.address = serve(&self.folder);
+    }
+
+    /// The owner's page once it has so many votes and meets a condition.
+    pub(crate) fn live(&self, votes: u64, is_met: impl Fn(&Value) -> bool) -> Value {
+        let start = Instant::now();
+        loop {
+            let state = self.post("/api/owner/state", &self.owner(), &Value::Null).json();
+            if state["live"]["votes"] == votes && is_met(&state["live"]) {
+                return state["live"].clone();
+            }
+            assert!(start.elapsed() < Duration::from_secs(30), "{state}");
+            std::thread::sleep(Duration::from_millis(100));
+        }
+    }
+
     pub(crate) fn get(&self, path: &str, headers: &str) -> Response {
         let host = self.address;
         send(

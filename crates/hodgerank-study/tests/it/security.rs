@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::client::{id, send, settings, start};
+use crate::client::{Running, id, send, settings, start};
 
 #[test]
 fn only_secrets_open_doors() {
@@ -91,17 +91,23 @@ fn large_and_broken_requests_are_refused() {
 
 #[test]
 fn the_owner_pauses_and_excludes() {
-    let study = start(4, Some(2), &settings());
+    let mut study = start(4, Some(2), &settings());
     let (secret, state) = study.agree(0);
-    let pause =
-        |paused| study.post("/api/owner/pause", &study.owner(), &json!({ "paused": paused }));
-    assert_eq!(pause(true).status, 200);
+    let pause = |study: &Running, paused| {
+        study.post("/api/owner/pause", &study.owner(), &json!({ "paused": paused })).status
+    };
+    assert_eq!(pause(&study, true), 200);
     assert_eq!(study.vote(&secret, &id(1), &state, "left").status, 423);
-    assert_eq!(pause(false).status, 200);
+    study.restart();
+    assert_eq!(study.vote(&secret, &id(1), &state, "left").status, 423, "pauses survive");
+    assert_eq!(study.post("/api/state", &secret, &Value::Null).json()["paused"], true);
+    assert_eq!(pause(&study, false), 200);
     assert_eq!(study.vote(&secret, &id(1), &state, "left").status, 200);
     let exclude = json!({ "voter": "voter-1", "excluded": true });
     assert_eq!(study.post("/api/owner/exclude", &study.owner(), &exclude).status, 200);
     assert_eq!(study.vote(&secret, &id(2), &state, "left").status, 423);
+    study.restart();
+    assert_eq!(study.vote(&secret, &id(2), &state, "left").status, 423, "exclusions survive");
     let votes = study.post("/api/owner/votes.csv", &study.owner(), &Value::Null).body;
     assert_eq!(votes.lines().count(), 1, "the votes of excluded voters do not count: {votes}");
 }

@@ -24,6 +24,12 @@ impl Assignment {
         self.asked[annotator as usize].insert(ordered(i, j));
     }
 
+    /// Whether somebody has not been asked a pair.
+    pub(super) fn can_take(&self, i: u32, j: u32) -> bool {
+        let pair = ordered(i, j);
+        self.asked.iter().any(|asked| !asked.contains(&pair))
+    }
+
     /// Gives a pair to the annotator with the fewest pairs who has not been asked it.
     pub(super) fn take(&mut self, i: u32, j: u32) -> Option<u32> {
         let pair = ordered(i, j);

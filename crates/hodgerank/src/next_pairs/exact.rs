@@ -1,171 +1,146 @@
-//! The greedy choice with the covariance of all scores.
+//! The covariance of all scores, with exact updates for single pairs.
 //!
-//! S after t pairs is S₀ − UUᵀ: the pair x adds the column √(v/(1 + vC)) Sx to U. Columns are subtracted from
-//! the stored matrix once there are [`MAX_COLUMNS`] of them, so that a pair costs nt and a gain t.
-
-use std::cmp::Ordering;
-use std::collections::BinaryHeap;
+//! S after t pairs is S₀ − UUᵀ: the pair x adds the column √(v/(1 + vC)) Sx to U (the formula of Sherman and
+//! Morrison), which gives the inverse of H + v x xᵀ. Columns are subtracted from the stored matrix once there are
+//! [`MAX_COLUMNS`] of them, so that a pair costs nt, and so does a row of S.
 
 use faer::linalg::solvers::DenseSolveCore;
-use rand_chacha::ChaCha8Rng;
-use rayon::prelude::*;
 
-use super::design::shuffled;
-use super::focus::Relevance;
 use super::posterior::{Posterior, dense_precision, factor};
-use super::{Batch, expected_gain, vote_information};
+use super::{expected_gain, vote_information};
 use crate::error::Result;
+use crate::predict::logistic;
 
 /// Most columns of U.
-const MAX_COLUMNS: usize = 64;
+const MAX_COLUMNS: usize = 16;
 
 /// A posterior that pairs can be added to.
-pub(super) struct ExactPosterior<'a> {
-    posterior: &'a Posterior,
+#[derive(Debug, Clone)]
+pub(super) struct ExactPosterior {
+    posterior: Posterior,
     /// S₀, row by row.
     covariance: Vec<f64>,
-    /// U, row by row: [`MAX_COLUMNS`] for each item.
-    rows: Vec<f64>,
-    columns: usize,
+    /// The diagonal of S.
+    variances: Vec<f64>,
+    /// The columns of U.
+    columns: Vec<Vec<f64>>,
 }
 
-impl<'a> ExactPosterior<'a> {
-    pub(super) fn new(posterior: &'a Posterior) -> Result<Self> {
+impl ExactPosterior {
+    pub(super) fn new(posterior: Posterior) -> Result<Self> {
         let n = posterior.items();
         let matrix = dense_precision(n, posterior.prior(), posterior.information());
         let inverse = factor(&matrix)?.inverse();
         let mut covariance = Vec::with_capacity(n * n);
         (0..n).for_each(|j| covariance.extend(inverse.col(j).iter()));
-        Ok(Self { posterior, covariance, rows: vec![0.0; n * MAX_COLUMNS], columns: 0 })
+        let variances = (0..n).map(|i| inverse[(i, i)]).collect();
+        Ok(Self { posterior, covariance, variances, columns: Vec::new() })
     }
 
-    fn row(&self, i: u32) -> &[f64] {
-        &self.rows[i as usize * MAX_COLUMNS..][..self.columns]
+    pub(super) fn items(&self) -> usize {
+        self.variances.len()
+    }
+
+    pub(super) fn posterior(&self) -> &Posterior {
+        &self.posterior
+    }
+
+    /// The covariances of an item's score with all scores.
+    pub(super) fn row(&self, i: u32) -> Vec<f64> {
+        let (n, i) = (self.items(), i as usize);
+        let mut row = self.covariance[i * n..][..n].to_vec();
+        for column in &self.columns {
+            subtract(&mut row, column[i], column);
+        }
+        row
     }
 
     /// C, the variance of the difference of two scores.
     pub(super) fn variance(&self, i: u32, j: u32) -> f64 {
-        let n = self.posterior.items();
-        let entry = |i: u32, j: u32| self.covariance[i as usize * n + j as usize];
-        let known = self.row(i).iter().zip(self.row(j)).map(|(a, b)| (a - b) * (a - b));
-        let variance = entry(i, i) + entry(j, j) - 2.0 * entry(i, j) - known.sum::<f64>();
-        variance.max(0.0)
+        let (i, j) = (i as usize, j as usize);
+        let known: f64 = self.columns.iter().map(|column| column[i] * column[j]).sum();
+        let covariance = self.covariance[i * self.items() + j] - known;
+        (self.variances[i] + self.variances[j] - 2.0 * covariance).max(0.0)
     }
 
     pub(super) fn gain(&self, i: u32, j: u32) -> f64 {
-        expected_gain(self.posterior.difference(i, j), self.variance(i, j))
+        expected_gain(vote_information(self.posterior.difference(i, j)) * self.variance(i, j))
+    }
+
+    /// vC for the pairs of an item with every item: 0 with itself.
+    pub(super) fn information_shares(&self, i: u32) -> Vec<f64> {
+        let mut row = self.row(i);
+        let own = self.variances[i as usize];
+        for ((value, variance), j) in row.iter_mut().zip(&self.variances).zip(0..) {
+            let information = vote_information(self.posterior.difference(i, j));
+            *value = information * (own + variance - 2.0 * *value).max(0.0);
+        }
+        row[i as usize] = 0.0;
+        row
     }
 
     /// The variance of each score.
-    pub(super) fn variances(&self) -> Vec<f64> {
-        let n = self.posterior.items();
-        let of = |i: usize| {
-            let known: f64 = self.row(i as u32).iter().map(|a| a * a).sum();
-            self.covariance[i * n + i] - known
-        };
-        (0..n).map(of).collect()
+    pub(super) fn variances(&self) -> &[f64] {
+        &self.variances
     }
 
     /// The root mean square of the standard errors of the scores relative to their mean.
     pub(super) fn standard_error(&self) -> f64 {
-        let n = self.posterior.items();
-        let trace: f64 = self.variances().iter().sum();
-        let column = |k: usize| -> f64 { (0..n).map(|i| self.rows[i * MAX_COLUMNS + k]).sum() };
-        let known: f64 = (0..self.columns).map(|k| column(k).powi(2)).sum();
+        let n = self.items() as f64;
+        let trace: f64 = self.variances.iter().sum();
+        let known: f64 = self.columns.iter().map(|column| column.iter().sum::<f64>().powi(2)).sum();
         let total = self.covariance.iter().sum::<f64>() - known;
-        ((trace - total / n as f64) / n as f64).max(0.0).sqrt()
+        ((trace - total / n) / n).max(0.0).sqrt()
     }
 
     /// Adds the information of a vote on a pair.
     pub(super) fn ask(&mut self, i: u32, j: u32) {
-        let n = self.posterior.items();
         let information = vote_information(self.posterior.difference(i, j));
         let scale = (information / (1.0 + information * self.variance(i, j))).sqrt();
-        let known: Vec<f64> = self.row(i).iter().zip(self.row(j)).map(|(a, b)| a - b).collect();
-        let column = |k: usize| {
-            let row = &self.covariance[k * n..][..n];
-            let own = self.row(k as u32).iter().zip(&known).map(|(a, b)| a * b);
-            scale * (row[i as usize] - row[j as usize] - own.sum::<f64>())
-        };
-        let column: Vec<f64> = (0..n).map(column).collect();
-        for (k, value) in column.into_iter().enumerate() {
-            self.rows[k * MAX_COLUMNS + self.columns] = value;
+        let column = self.difference_row(i, j, scale);
+        for (variance, value) in self.variances.iter_mut().zip(&column) {
+            *variance -= value * value;
         }
-        self.columns += 1;
-        if self.columns == MAX_COLUMNS {
+        self.columns.push(column);
+        if self.columns.len() == MAX_COLUMNS {
             self.subtract_columns();
         }
     }
 
+    /// Moves the means by the answer to a pair that was asked; `wins` is 1 if the first item is preferred, 0 if
+    /// the second is, ½ for a tie. S has the information of the pair already, so that the shift is Sx (y − p).
+    /// Returns it.
+    pub(super) fn answer(&mut self, i: u32, j: u32, wins: f64) -> Vec<f64> {
+        let surprise = wins - logistic(self.posterior.difference(i, j));
+        let shift = self.difference_row(i, j, surprise);
+        self.posterior.shift(&shift);
+        shift
+    }
+
+    /// Sx times a factor.
+    fn difference_row(&self, i: u32, j: u32, factor: f64) -> Vec<f64> {
+        let mut difference = self.row(i);
+        for (value, other) in difference.iter_mut().zip(self.row(j)) {
+            *value = factor * (*value - other);
+        }
+        difference
+    }
+
     fn subtract_columns(&mut self) {
-        let n = self.posterior.items();
-        let rows = &self.rows;
-        self.covariance.par_chunks_exact_mut(n).enumerate().for_each(|(i, entries)| {
-            let own = &rows[i * MAX_COLUMNS..][..MAX_COLUMNS];
-            for (entry, other) in entries.iter_mut().zip(rows.chunks_exact(MAX_COLUMNS)) {
-                *entry -= own.iter().zip(other).map(|(a, b)| a * b).sum::<f64>();
+        let (n, columns) = (self.items(), &self.columns);
+        // On this thread: in a live study, the threads of the pool are busy with fits.
+        for (i, row) in self.covariance.chunks_exact_mut(n).enumerate() {
+            for column in columns {
+                subtract(row, column[i], column);
             }
-        });
-        self.columns = 0;
-    }
-}
-
-/// A pair with the gain that it had when it was last evaluated, which is no less than it is now.
-#[derive(Debug, Clone, Copy, PartialEq)]
-struct Candidate {
-    gain: f64,
-    /// Indices into a random order of the items, so that equal gains are in random order too.
-    first: u32,
-    second: u32,
-}
-
-impl Eq for Candidate {}
-
-impl Ord for Candidate {
-    fn cmp(&self, other: &Self) -> Ordering {
-        let places = |pair: &Self| (pair.first, pair.second);
-        self.gain.total_cmp(&other.gain).then_with(|| places(other).cmp(&places(self)))
-    }
-}
-
-impl PartialOrd for Candidate {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-/// Adds the most informative pairs to a batch, one after the other.
-pub(super) fn choose(
-    exact: &mut ExactPosterior<'_>,
-    relevance: &Relevance,
-    batch: &mut Batch<'_>,
-    rng: &mut ChaCha8Rng,
-) {
-    let order = shuffled(exact.posterior.items(), rng);
-    let worth = |exact: &ExactPosterior<'_>, first: u32, second: u32| {
-        let (i, j) = (order[first as usize], order[second as usize]);
-        relevance.of(i, j) * exact.gain(i, j)
-    };
-    let n = order.len() as u32;
-    let candidates: Vec<Candidate> = (0..n)
-        .into_par_iter()
-        .flat_map_iter(|first| (first + 1..n).map(move |second| (first, second)))
-        .map(|(first, second)| Candidate { gain: worth(exact, first, second), first, second })
-        .collect();
-    let mut queue = BinaryHeap::from(candidates);
-    while !batch.is_full() {
-        let Some(old) = queue.pop() else { break };
-        let Candidate { first, second, .. } = old;
-        let now = Candidate { gain: worth(exact, first, second), ..old };
-        if queue.peek().is_some_and(|next| *next > now) {
-            queue.push(now);
-            continue;
         }
-        let (i, j) = (order[first as usize], order[second as usize]);
-        // A pair that nobody can be asked leaves the queue.
-        if batch.offer(i, j, exact.gain(i, j), rng) {
-            exact.ask(i, j);
-            queue.push(Candidate { gain: worth(exact, first, second), ..old });
-        }
+        self.columns.clear();
+        self.variances = (0..n).map(|i| self.covariance[i * n + i]).collect();
+    }
+}
+
+fn subtract(row: &mut [f64], factor: f64, column: &[f64]) {
+    for (entry, value) in row.iter_mut().zip(column) {
+        *entry -= factor * value;
     }
 }

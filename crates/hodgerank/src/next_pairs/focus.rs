@@ -11,6 +11,7 @@ use crate::predict::logistic;
 const NORMAL_FACTOR: f64 = 1.702;
 
 /// The weight of each item; empty if all items matter equally.
+#[derive(Debug, Clone)]
 pub(super) struct Relevance(Vec<f64>);
 
 impl Relevance {
@@ -25,6 +26,11 @@ impl Relevance {
             4.0 * above * (1.0 - above)
         };
         Self(posterior.means().iter().zip(variances).map(weight).collect())
+    }
+
+    /// Whether items matter differently.
+    pub(super) fn is_weighted(&self) -> bool {
+        !self.0.is_empty()
     }
 
     /// The weight of an item.

@@ -104,7 +104,7 @@ pub(super) fn choose(
 
 fn gain(posterior: &Posterior, precision: &[f64], i: u32, j: u32) -> f64 {
     let variance = 1.0 / precision[i as usize] + 1.0 / precision[j as usize];
-    expected_gain(posterior.difference(i, j), variance)
+    expected_gain(vote_information(posterior.difference(i, j)) * variance)
 }
 
 /// Adds the information of a vote to both items: that about the difference, as far as the other is known.

@@ -144,6 +144,11 @@ impl Posterior {
         !self.information.is_empty()
     }
 
+    /// Moves the means.
+    pub(super) fn shift(&mut self, shift: &[f64]) {
+        self.means.iter_mut().zip(shift).for_each(|(mean, shift)| *mean += shift);
+    }
+
     pub(super) fn means(&self) -> &[f64] {
         &self.means
     }

@@ -89,7 +89,7 @@ fn the_gain_is_the_expected_divergence() {
                 (0..n).map(|a| (0..n).map(|b| shift[a] * h[a][b] * shift[b]).sum::<f64>()).sum();
             expected += probability * 0.5 * (trace - n as f64 + square + (1.0 + vc).ln());
         }
-        let gain = expected_gain(posterior.difference(i, j), variance(&s, i, j));
+        let gain = expected_gain(vc);
         assert!((gain - expected).abs() < 1e-12, "{gain} and {expected}");
     }
 }
@@ -104,8 +104,10 @@ fn a_batch_is_the_greedy_one() {
         let mut asked = Vec::new();
         for pair in &found.pairs {
             let covariance = inverse(precision(&posterior, &asked));
-            let gain =
-                |i, j| expected_gain(posterior.difference(i, j), variance(&covariance, i, j));
+            let gain = |i, j| {
+                let information = vote_information(posterior.difference(i, j));
+                expected_gain(information * variance(&covariance, i, j))
+            };
             let best = (0..7)
                 .flat_map(|i| (i + 1..7).map(move |j| (i, j)))
                 .map(|(i, j)| gain(i, j))
@@ -257,4 +259,114 @@ fn options_that_make_no_sense_are_refused() {
     }
     let one = Posterior::without_votes(1);
     assert!(next_pairs(&one, &mut SideBalance::new(1), None, &options(1)).is_err());
+}
+
+/// Asks and answers random pairs; returns the pairs with the information that each had when it was asked.
+fn interleave(
+    selector: &mut PairSelector,
+    pairs: usize,
+    rng: &mut ChaCha8Rng,
+) -> Vec<(u32, u32, f64)> {
+    let items = selector.items() as u32;
+    let mut asked = Vec::new();
+    for k in 0..pairs {
+        let i = rng.random_range(0..items);
+        let j = (i + rng.random_range(1..items)) % items;
+        let difference = selector.exact().posterior().difference(i, j);
+        asked.push((i, j, vote_information(difference)));
+        selector.ask(i, j);
+        if k % 3 > 0 {
+            selector.answer(i, j, [0.0, 0.5, 1.0][rng.random_range(0..3)]);
+        }
+    }
+    asked
+}
+
+/// S after rank-one updates is the inverse of H with these pairs, by a factorisation. 100 pairs are more than the
+/// columns that are kept apart.
+#[test]
+fn rank_one_updates_give_the_covariance_of_a_factorisation() {
+    let mut rng = ChaCha8Rng::seed_from_u64(13);
+    for (items, pairs) in [(2, 5), (12, 40), (60, 100)] {
+        let posterior = random_posterior(items, 2 * items, &mut rng);
+        let mut selector = PairSelector::new(posterior.clone(), None).unwrap();
+        let asked = interleave(&mut selector, pairs, &mut rng);
+        let information = [posterior.information(), &asked].concat();
+        let whole = Posterior::new(posterior.means().to_vec(), information, posterior.prior());
+        let whole = exact::ExactPosterior::new(whole).unwrap();
+        for i in 0..items as u32 {
+            let (own, other) = (selector.exact().row(i), whole.row(i));
+            for (a, b) in own.iter().zip(&other) {
+                assert!((a - b).abs() < 1e-9, "{a} and {b}");
+            }
+            let (a, b) = (selector.exact().variances()[i as usize], other[i as usize]);
+            assert!((a - b).abs() < 1e-9, "{a} and {b}");
+        }
+    }
+}
+
+/// The bounds miss no pair: the best pair is that of an evaluation of all pairs, at any time.
+#[test]
+fn a_choice_is_the_best_of_all_pairs_that_may_be_asked() {
+    for seed in 0..30 {
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        let posterior = random_posterior(15, 20, &mut rng);
+        let top = (seed % 2 == 0).then_some(4);
+        let mut selector = PairSelector::new(posterior.clone(), top).unwrap();
+        let relevance = focus::Relevance::new(&posterior, selector.exact().variances(), top);
+        for round in 0..20 {
+            interleave(&mut selector, round % 4, &mut rng);
+            let may_ask = |i: u32, j: u32| !(i + j + round as u32).is_multiple_of(3);
+            let worth = |i, j| relevance.of(i, j) * selector.exact().gain(i, j);
+            let most = (0..15)
+                .flat_map(|i| (i + 1..15).map(move |j| (i, j)))
+                .filter(|&(i, j)| may_ask(i, j))
+                .map(|(i, j)| worth(i, j))
+                .fold(0.0, f64::max);
+            let best = selector.best(&mut rng, &may_ask).unwrap();
+            let own = relevance.of(best.first, best.second) * best.gain;
+            assert!(may_ask(best.first, best.second) && (own - most).abs() < 1e-12, "seed {seed}");
+            selector.ask(best.first, best.second);
+        }
+        assert_eq!(selector.best(&mut rng, &|_, _| false), None);
+    }
+}
+
+/// The mean after an answer is one Newton step: H'(μ' − μ) = x (y − p).
+#[test]
+fn an_answer_moves_the_means() {
+    let mut rng = ChaCha8Rng::seed_from_u64(17);
+    let posterior = random_posterior(5, 8, &mut rng);
+    let mut selector = PairSelector::new(posterior.clone(), None).unwrap();
+    selector.ask(3, 1);
+    selector.answer(3, 1, 1.0);
+    let after = precision(&posterior, &[(3, 1)]);
+    let moved = selector.exact().posterior();
+    for (i, row) in after.iter().enumerate() {
+        let shifts = moved.means().iter().zip(posterior.means()).map(|(new, old)| new - old);
+        let product: f64 = row.iter().zip(shifts).map(|(h, shift)| h * shift).sum();
+        let surprise = 1.0 - logistic(posterior.difference(3, 1));
+        let expected = surprise * (f64::from(u8::from(i == 3)) - f64::from(u8::from(i == 1)));
+        assert!((product - expected).abs() < 1e-12, "{product} and {expected}");
+    }
+    assert!(moved.difference(3, 1) > posterior.difference(3, 1));
+}
+
+/// Without votes, and while nothing is answered, items are asked about equally often.
+#[test]
+fn choices_without_votes_are_even_and_connected() {
+    let mut rng = ChaCha8Rng::seed_from_u64(19);
+    let mut selector = PairSelector::new(Posterior::without_votes(30), None).unwrap();
+    let (mut times, mut sets) = (vec![0_i32; 30], crate::numeric::DisjointSets::new(30));
+    for round in 1..=90 {
+        let BestPair { first, second, .. } = selector.best(&mut rng, &|_, _| true).unwrap();
+        selector.ask(first, second);
+        sets.join(first, second);
+        times[first as usize] += 1;
+        times[second as usize] += 1;
+        let range = times.iter().max().unwrap() - times.iter().min().unwrap();
+        assert!(range <= 2, "{round}: {times:?}");
+    }
+    let roots: HashSet<u32> = (0..30).map(|item| sets.root(item)).collect();
+    assert_eq!(roots.len(), 1);
 }
