@@ -126,15 +126,17 @@ impl Worker {
             let shared = Arc::clone(&self.engine.shared);
             let version = shared.version.load(Ordering::Relaxed);
             if seen != Some(version) {
+                let found = self.refit(version);
+                // A fit that failed, because the database is locked for example, is tried again.
+                seen = found.is_ok().then_some(version);
                 // A ranking that cannot be renewed stays, and the owner is told.
-                let snapshot = self.refit(version).unwrap_or_else(|error| Snapshot {
+                let snapshot = found.unwrap_or_else(|error| Snapshot {
                     problem: Some(error.to_string()),
                     ..Snapshot::clone(&self.live.snapshot())
                 });
                 shared.is_settled.store(snapshot.is_settled, Ordering::Relaxed);
                 let mut place = self.live.0.write().unwrap_or_else(PoisonError::into_inner);
                 *place = Arc::new(snapshot);
-                seen = Some(version);
             }
             std::thread::sleep(INTERVAL.saturating_sub(start.elapsed()).max(INTERVAL / 10));
             // Nobody looks at a study that was removed.

@@ -180,9 +180,12 @@ impl Writer {
     fn carry_out(&mut self, actions: &[Action]) -> Option<Vec<Reply>> {
         let refit = lock(&self.shared.refit).take();
         refit.into_iter().for_each(|refit| self.selection.install(refit));
+        let before = self.database.connection.total_changes();
         let done = self.transact(actions);
         // Also after a failure: the next fit replaces what the failed transaction did to the selection.
-        self.shared.version.fetch_add(1, Ordering::Relaxed);
+        if done.is_err() || self.database.connection.total_changes() > before {
+            self.shared.version.fetch_add(1, Ordering::Relaxed);
+        }
         match done {
             Ok(replies) => {
                 self.selection.commit();

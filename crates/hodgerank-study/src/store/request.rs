@@ -90,7 +90,7 @@ pub(super) type Reply = std::result::Result<Answer, Refusal>;
 /// What the thread shares with the server and the live ranking.
 #[derive(Debug, Default)]
 pub(crate) struct Shared {
-    /// Grows with every transaction.
+    /// Grows with every transaction that changes the database or fails: there is something to fit.
     pub(crate) version: AtomicU64,
     /// Pairs given out so far.
     pub(crate) asked: AtomicU64,

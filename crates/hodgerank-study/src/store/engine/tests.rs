@@ -49,6 +49,19 @@ fn later_events_follow_those_that_were_read() {
     assert_eq!((none.shown.len(), none.votes.len(), none.seen), (0, 0, later.seen));
 }
 
+/// A page that is loaded again changes nothing, so that nothing is fitted anew.
+#[test]
+fn only_changes_lead_to_a_fit() {
+    let (_place, mut writer) = writer();
+    let version = |writer: &Writer| writer.shared.version.load(Ordering::Relaxed);
+    let voter = state(writer.carry_out(&[Action::Consent(1)])).unwrap();
+    let before = version(&writer);
+    state(writer.carry_out(&[Action::State(1)])).unwrap();
+    assert_eq!(version(&writer), before);
+    state(writer.carry_out(&[vote(0, &voter)])).unwrap();
+    assert_eq!(version(&writer), before + 1);
+}
+
 /// The database may not grow any more, as on a full disk: the vote is refused, nothing is lost, and it is stored when
 /// there is space again.
 #[test]
