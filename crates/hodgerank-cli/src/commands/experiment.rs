@@ -20,7 +20,7 @@ use crate::text_table::{Column, TextTable};
 #[derive(Debug, Args)]
 pub(crate) struct ExperimentArgs {
     /// bias, c2, auc, image, speedup, tables, faces, shoes, selection, accuracy, coverage,
-    /// position-bias, or all
+    /// position-bias, sampling, or all
     #[arg(value_name = "NAME", value_parser = parse_name)]
     name: Named,
     /// Folder for data (CSV) and figures; created if it does not exist
@@ -32,7 +32,7 @@ pub(crate) struct ExperimentArgs {
     /// Seed; the same seed gives the same results except for times
     #[arg(long, value_name = "SEED", default_value_t = 0)]
     seed: u64,
-    /// Folder of the real data, for `tables` and `position-bias`
+    /// Folder of the real data, for `tables`, `position-bias` and `sampling`
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
     /// Image for `image`: PGM (P2 or P5) or PNG [default: a generated one]
