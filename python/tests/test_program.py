@@ -57,7 +57,11 @@ def test_signals_leave_nothing_behind(tmp_path, way, number):
     output = tmp_path / "ranking.csv"
     output.write_text("old")
     process = subprocess.Popen(
-        [*WAYS[way], "rank", "-", "-o", str(output)], stdin=subprocess.PIPE, stderr=subprocess.DEVNULL
+        [*WAYS[way], "rank", "-", "-o", str(output)],
+        stdin=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        # Programs inherit ignored signals: SIGHUP is, if the tests were started with nohup.
+        preexec_fn=lambda: signal.signal(number, signal.SIG_DFL),
     )
     deadline = time.monotonic() + 60
     while len(os.listdir(tmp_path)) < 2:
