@@ -25,14 +25,11 @@ impl DenseFactor {
         Self { rows: vec![0.0; n * n], diagonal: vec![0.0; n] }
     }
 
-    /// Factorises L_I + μD for the inliers of all processes.
+    /// Factorises L_I + μD for the inliers of all processes, whose matrix `pass` keeps.
     pub(super) fn refactor(&mut self, pass: &Pass<'_>, degrees: &[f64], damping: f64) {
         let n = degrees.len();
         let Self { rows, diagonal } = self;
-        rows.fill(0.0);
-        pass.for_each_inlier(|i, j, w| rows[i * n + j] -= w);
-        pass.communicator().sum(rows);
-        pass.inlier_degrees(diagonal);
+        pass.inlier_matrix(rows, diagonal);
         for (k, (diagonal, &degree)) in diagonal.iter_mut().zip(degrees).enumerate() {
             *diagonal += if degree > 0.0 { damping * degree } else { 1.0 };
             rows[k * n + k] = *diagonal;
@@ -86,6 +83,7 @@ mod tests {
         let groups = Groups::merge(7, &votes).unwrap().groups;
         let graph = ComparisonGraph::new(7, groups).unwrap();
         let (mut pass, mut ignored) = (Pass::new(&graph), vec![0.0; 7]);
+        pass.keep_matrix();
         pass.negative_gradient(&[0.0; 7], 2.0, &mut ignored);
         let mut degrees = vec![0.0; 7];
         pass.inlier_degrees(&mut degrees);

@@ -81,18 +81,22 @@ impl<'a> Newton<'a> {
     pub(super) fn new(graph: &'a ComparisonGraph, theta: &[f64], backend: BackendChoice) -> Self {
         let (n, groups, communicator) = (graph.items(), graph.groups(), graph.communicator());
         // Before the first evaluation, all groups are inliers.
-        let (pass, mut degrees) = (Pass::new(graph), vec![0.0; n]);
+        let (mut pass, mut degrees) = (Pass::new(graph), vec![0.0; n]);
         pass.inlier_degrees(&mut degrees);
         let max_degree = largest_magnitude(&degrees);
         let dense = match backend {
             BackendChoice::Auto => None,
             BackendChoice::Fixed(backend) => Some(backend == Backend::Dense),
         };
+        let system = NewtonSystem::new(degrees, dense);
+        if system.backend() == Backend::Dense {
+            pass.keep_matrix();
+        }
         let zeros = || vec![0.0; n];
         Self {
             graph,
             pass,
-            system: NewtonSystem::new(degrees, dense),
+            system,
             theta: theta.to_vec(),
             negative_gradient: zeros(),
             delta: zeros(),

@@ -25,8 +25,9 @@ use crate::communicator::Communicator;
 use crate::graph::{ComparisonGraph, Groups};
 use crate::numeric::add_parts;
 
-/// Minimum number of groups per chunk, and maximum number of chunks.
-const MIN_GROUPS_PER_CHUNK: usize = 1 << 14;
+/// Minimum number of groups per chunk, and maximum number of chunks. Each chunk has sums over all items, so
+/// that a chunk of few groups would spend its time on them.
+const MIN_GROUPS_PER_CHUNK: usize = 1 << 15;
 const MAX_CHUNKS: usize = 16;
 /// Number of groups from which threads share an evaluation.
 const MIN_PARALLEL_GROUPS: usize = 1 << 14;
@@ -49,6 +50,8 @@ pub(super) struct Pass<'a> {
     outlier_signs: Vec<f64>,
     /// The diagonal of L_I of this process.
     inlier_degrees: Vec<f64>,
+    /// The upper triangle of L_I of this process without its diagonal, row by row, if it is kept.
+    off_diagonal: Option<Vec<f64>>,
     /// The expected dθ/dλ.
     slope: Vec<f64>,
     line: Option<Line>,
@@ -77,6 +80,8 @@ impl<'a> Pass<'a> {
         let m = groups.len();
         // The sums of all chunks together are at most as long as the groups.
         let chunks = (m / MIN_GROUPS_PER_CHUNK).min(m / items.max(1)).clamp(1, MAX_CHUNKS);
+        // A power of two is divided evenly among two or four threads.
+        let chunks = 1 << chunks.ilog2();
         let boundary = |c: usize| m * c / chunks;
         let sums = if chunks > 1 { items } else { 0 };
         let chunk = |c: usize| PassChunk::new(groups, boundary(c)..boundary(c + 1), sums);
@@ -90,6 +95,7 @@ impl<'a> Pass<'a> {
             chunks,
             outlier_signs: vec![0.0; items],
             inlier_degrees: degrees(items, groups),
+            off_diagonal: None,
             slope: vec![0.0; items],
             line: None,
             ends: vec![[0.0; 2]; items],
@@ -105,8 +111,16 @@ impl<'a> Pass<'a> {
         self.line = None;
         self.slack_ratio = FIRST_SLACK_RATIO;
         self.outlier_signs.fill(0.0);
-        self.inlier_degrees = degrees(self.inlier_degrees.len(), self.groups);
+        let items = self.inlier_degrees.len();
+        self.inlier_degrees = degrees(items, self.groups);
+        self.off_diagonal = self.off_diagonal.take().map(|_| off_diagonal(items, self.groups));
         self.chunks.iter_mut().for_each(PassChunk::restart);
+    }
+
+    /// Keeps L_I as a matrix, which [`Pass::inlier_matrix`] returns. For few items, before the first
+    /// evaluation.
+    pub(super) fn keep_matrix(&mut self) {
+        self.off_diagonal = Some(off_diagonal(self.inlier_degrees.len(), self.groups));
     }
 
     /// Writes XᵀWψ(y − Xθ), the negative gradient of F, to `out`, and determines the inliers.
@@ -150,8 +164,9 @@ impl<'a> Pass<'a> {
             if let Some(model) = &mut model {
                 chunk.correct_model(self.groups, theta, lambda, model);
             }
-            let Self { groups, outlier_signs, inlier_degrees, .. } = self;
-            changed |= chunk.add_crossings(groups, outlier_signs, inlier_degrees);
+            let Self { groups, outlier_signs, inlier_degrees, off_diagonal, .. } = self;
+            let matrix = off_diagonal.as_deref_mut();
+            changed |= chunk.add_crossings(groups, outlier_signs, inlier_degrees, matrix);
         }
         self.version += u64::from(changed);
     }
@@ -223,6 +238,16 @@ impl<'a> Pass<'a> {
         self.communicator.sum(out);
     }
 
+    /// Writes the upper triangle of L_I: its rows without the diagonal, and the diagonal.
+    ///
+    /// # Panics
+    /// If the matrix is not kept.
+    pub(super) fn inlier_matrix(&self, rows: &mut [f64], diagonal: &mut [f64]) {
+        rows.copy_from_slice(self.off_diagonal.as_ref().expect("the matrix is kept"));
+        self.communicator.sum(rows);
+        self.inlier_degrees(diagonal);
+    }
+
     pub(super) fn communicator(&self) -> &'a dyn Communicator {
         self.communicator
     }
@@ -286,6 +311,15 @@ fn degrees(items: usize, groups: &Groups) -> Vec<f64> {
     degrees
 }
 
+/// Returns the upper triangle of XᵀWX without its diagonal.
+fn off_diagonal(items: usize, groups: &Groups) -> Vec<f64> {
+    let mut rows = vec![0.0; items * items];
+    for ((&i, &j), &w) in groups.left.iter().zip(&groups.right).zip(&groups.weight) {
+        rows[i as usize * items + j as usize] -= w;
+    }
+    rows
+}
+
 /// F(θ) = Σ w ρ_λ(y − Xθ).
 pub(super) fn objective(groups: &Groups, theta: &[f64], lambda: f64) -> f64 {
     (0..groups.len()).map(|g| groups.weight[g] * rho(groups.residual(theta, g), lambda)).sum()
@@ -322,11 +356,12 @@ mod tests {
             let y = f64::from(rng.random_range(-3..=3));
             Comparison::new(i, j, y).with_count(rng.random_range(1..4))
         };
-        let votes: Vec<_> = (0..40_000).map(vote).collect();
+        let votes: Vec<_> = (0..80_000).map(vote).collect();
         let groups = Groups::keep_apart(items as usize, &votes).unwrap().groups;
         let graph = ComparisonGraph::new(items as usize, groups).unwrap();
         let mut pass = Pass::new(&graph);
         assert!(pass.chunks.len() > 1);
+        pass.keep_matrix();
         let mut theta: Vec<f64> = (0..items).map(|i| f64::from(i) / 20.0).collect();
         let mut flagged = vec![false; graph.groups().len()];
         let mut found = vec![0.0; items as usize];
@@ -357,6 +392,11 @@ mod tests {
             let mut degrees = vec![0.0; items as usize];
             pass.for_each_inlier(|i, j, w| [i, j].iter().for_each(|&item| degrees[item] += w));
             close(&pass.inlier_degrees, &degrees, "degrees");
+            let n = items as usize;
+            let (mut rows, mut expected) = (vec![0.0; n * n], vec![0.0; n * n]);
+            pass.for_each_inlier(|i, j, w| expected[i * n + j] -= w);
+            pass.inlier_matrix(&mut rows, &mut degrees);
+            close(&rows, &expected, "matrix");
             // A step δ: the gradient from the quadratic model and the groups that cross.
             let delta: Vec<f64> = (0..items).map(|_| 0.02 * (rng.random::<f64>() - 0.5)).collect();
             let mut product = vec![0.0; items as usize];

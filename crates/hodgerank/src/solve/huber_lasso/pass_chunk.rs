@@ -250,13 +250,14 @@ impl PassChunk {
         }
     }
 
-    /// Adds the changes of XᵀW_O sign(r) and of the diagonal of L_I in the last evaluation; returns whether
-    /// there are any.
+    /// Adds the changes of XᵀW_O sign(r), of the diagonal of L_I, and of its upper triangle, in the last
+    /// evaluation; returns whether there are any.
     pub(super) fn add_crossings(
         &mut self,
         groups: &Groups,
         signs: &mut [f64],
         inlier_degrees: &mut [f64],
+        mut off_diagonal: Option<&mut [f64]>,
     ) -> bool {
         for &(k, before) in &self.crossed {
             let (g, after) = (self.first + k as usize, self.sides[k as usize]);
@@ -268,6 +269,9 @@ impl PassChunk {
             let change = groups.weight[g] * f64::from(inliers);
             inlier_degrees[left] += change;
             inlier_degrees[right] += change;
+            if let Some(rows) = &mut off_diagonal {
+                rows[left * inlier_degrees.len() + right] -= change;
+            }
         }
         let changed = !self.crossed.is_empty();
         self.crossed.clear();
