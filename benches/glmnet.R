@@ -38,13 +38,14 @@ glmnet_lambda <- lambda / (items + rows)
 
 seconds <- numeric(rounds)
 for (round in seq_len(rounds)) {
-  seconds[round] <- system.time(
-    fit <- glmnet(matrix, y,
-      weights = weight, lambda = glmnet_lambda, penalty.factor = penalised,
-      standardize = FALSE, intercept = FALSE, maxit = 1e7
-    ),
-    gcFirst = TRUE
-  )[["elapsed"]]
+  # system.time() counts milliseconds, which is too coarse for small studies.
+  invisible(gc())
+  started <- Sys.time()
+  fit <- glmnet(matrix, y,
+    weights = weight, lambda = glmnet_lambda, penalty.factor = penalised,
+    standardize = FALSE, intercept = FALSE, maxit = 1e7
+  )
+  seconds[round] <- as.numeric(difftime(Sys.time(), started, units = "secs"))
 }
 
 objective <- vapply(seq_along(fit$lambda), function(k) {

@@ -208,16 +208,22 @@ type KeyedVote = (GroupKey, usize, u64);
 
 /// Sorts votes by key, then by index. They come by ascending index.
 ///
-/// Two stable counting sorts by item, whose cost is proportional to votes and items; what remains is to
-/// sort the few votes on each pair.
+/// A stable counting sort by pair, or two by item if there are many possible pairs: their cost is proportional
+/// to votes and items. What remains is to sort the votes on each pair.
 fn sorted(items: usize, mut votes: Vec<KeyedVote>) -> Vec<KeyedVote> {
     if items > MAX_ITEMS_PER_VOTE * votes.len() {
         votes.sort_unstable();
         return votes;
     }
     let mut other = votes.clone();
-    counting_sort(items, &votes, &mut other, |&((_, right, _), ..)| right as usize);
-    counting_sort(items, &other, &mut votes, |&((left, ..), ..)| left as usize);
+    let pairs = items.saturating_mul(items);
+    if pairs <= votes.len() {
+        let pair = |&((left, right, _), ..): &KeyedVote| left as usize * items + right as usize;
+        counting_sort(pairs, &other, &mut votes, pair);
+    } else {
+        counting_sort(items, &votes, &mut other, |&((_, right, _), ..)| right as usize);
+        counting_sort(items, &other, &mut votes, |&((left, ..), ..)| left as usize);
+    }
     for pair in votes.chunk_by_mut(|a, b| (a.0.0, a.0.1) == (b.0.0, b.0.1)) {
         pair.sort_by_key(|&((.., bits), ..)| bits);
     }
@@ -227,20 +233,20 @@ fn sorted(items: usize, mut votes: Vec<KeyedVote>) -> Vec<KeyedVote> {
 /// Items per vote above which counting sorts are not worth their tables.
 const MAX_ITEMS_PER_VOTE: usize = 4;
 
-/// Writes `votes` to `out`, sorted by item; votes with the same item keep their order.
+/// Writes `votes` to `out`, sorted by a key below `keys`; votes with the same key keep their order.
 fn counting_sort(
-    items: usize,
+    keys: usize,
     votes: &[KeyedVote],
     out: &mut [KeyedVote],
-    item: impl Fn(&KeyedVote) -> usize,
+    key: impl Fn(&KeyedVote) -> usize,
 ) {
-    let mut next = vec![0; items + 1];
-    votes.iter().for_each(|vote| next[item(vote) + 1] += 1);
-    for i in 0..items {
-        next[i + 1] += next[i];
+    let mut next = vec![0; keys + 1];
+    votes.iter().for_each(|vote| next[key(vote) + 1] += 1);
+    for k in 0..keys {
+        next[k + 1] += next[k];
     }
     for vote in votes {
-        let at: &mut usize = &mut next[item(vote)];
+        let at: &mut usize = &mut next[key(vote)];
         out[*at] = *vote;
         *at += 1;
     }
@@ -305,6 +311,22 @@ mod tests {
         assert_eq!(one_by_one.left, [0, 0, 0, 0, 0, 1, 1]);
         assert_eq!(one_by_one.y, [-1.0, 1.0, 1.0, 1.0, 1.0, 0.0, 0.0]);
         assert_eq!(one_by_one.votes(), merged.groups.votes());
+    }
+
+    #[test]
+    fn votes_are_sorted_whatever_the_number_of_items() {
+        // One counting sort, two of them, and a sort by comparison.
+        for (items, votes) in [(5_u32, 400_usize), (40, 400), (2000, 400)] {
+            let vote = |k: usize| {
+                let left = (7 * k * k + k) as u32 % (items - 1);
+                let right = left + 1 + (3 * k as u32) % (items - 1 - left);
+                ((left, right, (k % 3) as u64), k, 1)
+            };
+            let given: Vec<KeyedVote> = (0..votes).map(vote).collect();
+            let mut expected = given.clone();
+            expected.sort_unstable();
+            assert_eq!(sorted(items as usize, given), expected, "{items} items");
+        }
     }
 
     #[test]
