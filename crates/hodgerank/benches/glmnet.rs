@@ -84,7 +84,7 @@ fn row(case: &Case, votes: &[Comparison], name: &str, rows: Groups) -> Result<()
     };
     let (our_ms, peer_ms) = (1e3 * median(our_times), 1e3 * median(peer_times));
     println!(
-        "| {} | {} | {name} | {} | {our_ms:.2} | {peer_ms:.1} | {:.0} | {verdict} |",
+        "| {} | {} | {name} | {} | {our_ms:.4} | {peer_ms:.2} | {:.0} | {verdict} |",
         case.items,
         case.votes,
         graph.groups().len(),

@@ -197,7 +197,8 @@ fn vote_until(client: &mut Client<'_>, is_over: &AtomicBool) -> u64 {
 fn killing_the_server_loses_and_doubles_no_vote() {
     let (clients, kills) =
         (number("HODGERANK_STUDY_CLIENTS", 10), number("HODGERANK_STUDY_KILLS", 5));
-    let mut program = Program::start(60, clients);
+    // More pairs than anybody can vote on in this time.
+    let mut program = Program::start(300, clients);
     let (secrets, address) = (program.secrets.clone(), program.address);
     let is_over = &AtomicBool::new(false);
     let acknowledged: Vec<u64> = std::thread::scope(|scope| {
