@@ -133,3 +133,39 @@ impl OutlierPairs {
         sums.iter().sum::<f64>() + rest.iter().map(term).sum::<f64>()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::laplacian::BackendChoice;
+    use crate::{Comparison, Groups};
+
+    /// Every pair of 40 items with 8 votes; the votes of S are `outliers` of each pair of item 5.
+    fn sum_and_c2(outliers: f64) -> (f64, bool, f64) {
+        let items = 40_u32;
+        let pairs = (0..items).flat_map(|i| (i + 1..items).map(move |j| (i, j)));
+        let votes: Vec<_> = pairs.map(|(i, j)| Comparison::new(i, j, 1.0).with_count(8)).collect();
+        let of = |groups: Groups| ComparisonGraph::new(items as usize, groups).unwrap();
+        let graph = of(Groups::merge(items as usize, &votes).unwrap().groups);
+        let pairs = graph.pairs();
+        let ends = pairs.left.iter().zip(&pairs.right);
+        let outliers: Vec<f64> =
+            ends.map(|(&i, &j)| if i == 5 || j == 5 { outliers } else { 0.0 }).collect();
+        let kept: Vec<f64> = pairs.weight.iter().zip(&outliers).map(|(w, s)| w - s).collect();
+        let inliers = of(graph.groups().reweighted(&kept));
+        let set = OutlierSet { graph: &graph, inliers: &inliers, outliers: &outliers };
+        let system = LaplacianSystem::new(&inliers, 0.0, BackendChoice::Auto).unwrap();
+        let exact = set.row_sums(1e9).unwrap().outside;
+        // Without work for the exact computation, C2 is decided by likely sums and sketches.
+        (set.likely_sum(&system, 0.0).unwrap(), set.c2_holds(0.0).unwrap(), exact)
+    }
+
+    #[test]
+    fn likely_sums_are_the_largest_ones_and_decide_c2() {
+        for (outliers, holds) in [(1.0, true), (3.0, true), (5.0, false), (7.0, false)] {
+            let (likely, c2, exact) = sum_and_c2(outliers);
+            assert!((likely - exact).abs() < 1e-6, "{outliers}: {likely} {exact}");
+            assert_eq!((c2, exact < 1.0), (holds, holds), "{outliers}: {exact}");
+        }
+    }
+}
