@@ -60,6 +60,7 @@ class RankOptions(TypedDict, total=False):
     algorithm: Literal["2", "4", "3"] | int | None
     protocol: Literal["general", "paper"] | None
     ridge: float | None
+    prior_kind: Literal["scores", "differences"] | None
     prior: float | None
     lapse_rate: float | None
     backend: Literal["auto", "dense", "sparse", "cg"] | None
@@ -127,6 +128,7 @@ class OutliersOptions(TypedDict, total=False):
     algorithm: Literal["2", "4", "3"] | int | None
     protocol: Literal["general", "paper"] | None
     ridge: float | None
+    prior_kind: Literal["scores", "differences"] | None
     prior: float | None
     lapse_rate: float | None
     backend: Literal["auto", "dense", "sparse", "cg"] | None
@@ -221,6 +223,7 @@ class CertifyOptions(TypedDict, total=False):
     algorithm: Literal["2", "4", "3"] | int | None
     protocol: Literal["general", "paper"] | None
     ridge: float | None
+    prior_kind: Literal["scores", "differences"] | None
     prior: float | None
     lapse_rate: float | None
     backend: Literal["auto", "dense", "sparse", "cg"] | None
@@ -277,6 +280,7 @@ class CleanOptions(TypedDict, total=False):
     algorithm: Literal["2", "4", "3"] | int | None
     protocol: Literal["general", "paper"] | None
     ridge: float | None
+    prior_kind: Literal["scores", "differences"] | None
     prior: float | None
     lapse_rate: float | None
     backend: Literal["auto", "dense", "sparse", "cg"] | None
@@ -351,6 +355,7 @@ class CompareOptions(TypedDict, total=False):
     algorithm: Literal["2", "4", "3"] | int | None
     protocol: Literal["general", "paper"] | None
     ridge: float | None
+    prior_kind: Literal["scores", "differences"] | None
     prior: float | None
     lapse_rate: float | None
     backend: Literal["auto", "dense", "sparse", "cg"] | None
@@ -444,6 +449,7 @@ class DiagnoseOptions(TypedDict, total=False):
     algorithm: Literal["2", "4", "3"] | int | None
     protocol: Literal["general", "paper"] | None
     ridge: float | None
+    prior_kind: Literal["scores", "differences"] | None
     prior: float | None
     lapse_rate: float | None
     backend: Literal["auto", "dense", "sparse", "cg"] | None
@@ -506,6 +512,7 @@ class PathOptions(TypedDict, total=False):
     algorithm: Literal["2", "4", "3"] | int | None
     protocol: Literal["general", "paper"] | None
     ridge: float | None
+    prior_kind: Literal["scores", "differences"] | None
     prior: float | None
     lapse_rate: float | None
     backend: Literal["auto", "dense", "sparse", "cg"] | None
@@ -564,6 +571,7 @@ class PredictOptions(TypedDict, total=False):
     algorithm: Literal["2", "4", "3"] | int | None
     protocol: Literal["general", "paper"] | None
     ridge: float | None
+    prior_kind: Literal["scores", "differences"] | None
     prior: float | None
     lapse_rate: float | None
     backend: Literal["auto", "dense", "sparse", "cg"] | None
@@ -630,6 +638,7 @@ class ReportOptions(TypedDict, total=False):
     algorithm: Literal["2", "4", "3"] | int | None
     protocol: Literal["general", "paper"] | None
     ridge: float | None
+    prior_kind: Literal["scores", "differences"] | None
     prior: float | None
     lapse_rate: float | None
     backend: Literal["auto", "dense", "sparse", "cg"] | None

@@ -386,7 +386,8 @@ class Predictions(Studies):
     @property
     def predictions(self) -> list[JsonObject]:
         """For each pair: ``left``, ``right``, the ``probability`` that a careful annotator prefers left,
-        the ends ``low`` and ``high`` of its interval, and ``expected_outcome``."""
+        ``crowd_probability`` that one of those who voted does, the ends ``low`` and ``high`` of the interval
+        of the first, and ``expected_outcome``."""
         return cast("list[JsonObject]", self._only("predictions"))
 
     @property
@@ -418,7 +419,15 @@ class Predictions(Studies):
                 matrix = zip(study["matrix"]["items"], study["matrix"]["probabilities"])
                 listed = [[item, *row] for item, row in matrix]
             else:
-                names = ["left", "right", "probability", "low", "high", "expected_outcome"]
+                names = [
+                    "left",
+                    "right",
+                    "probability",
+                    "crowd_probability",
+                    "low",
+                    "high",
+                    "expected_outcome",
+                ]
                 listed = study["predictions"]
             in_order = (row if "matrix" in study else [row[name] for name in names] for row in listed)
             title = study.get("by", "predictions")

@@ -153,6 +153,8 @@ pub struct PairRow<'a> {
     pub right: &'a str,
     /// The probability that a careful annotator prefers the left item.
     pub probability: Option<f64>,
+    /// The probability that somebody of this crowd does.
+    pub crowd_probability: Option<f64>,
     /// Lower end of its interval.
     pub low: Option<f64>,
     /// Upper end of its interval.
@@ -168,6 +170,7 @@ impl PairPredictions {
             left: self.items.name(prediction.left),
             right: self.items.name(prediction.right),
             probability: prediction.probability,
+            crowd_probability: prediction.crowd_probability,
             low: prediction.low,
             high: prediction.high,
             expected_outcome: prediction.expected_outcome,
@@ -442,6 +445,7 @@ impl Document for PredictDocument {
         table.push("left", text(|row| row.left.to_owned()));
         table.push("right", text(|row| row.right.to_owned()));
         table.push("probability", number(|row| row.probability));
+        table.push("crowd_probability", number(|row| row.crowd_probability));
         table.push("low", number(|row| row.low));
         table.push("high", number(|row| row.high));
         table.push("expected_outcome", number(|row| row.expected_outcome));

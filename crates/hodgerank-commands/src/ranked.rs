@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicU64;
 
+use hodgerank::model::{Decision, Link, Prior, PriorKind, Refinement};
 use hodgerank::path::Parameter;
 use hodgerank::select::cross_validation::CrossValidation;
 use hodgerank::select::lapse::LapseTest;
@@ -89,9 +90,36 @@ pub fn announce(ranked: &RankedStudy, observer: &dyn Observer) {
         thousands(ranked.input.groups as u64),
         ranked.fit.method,
     ));
+    if let Some(model) = &ranked.fit.model {
+        observer.note(&format!("{by}{}", choices(model)));
+    }
     for warning in warnings(ranked) {
         observer.warn(&format!("{by}{warning}"));
     }
+}
+
+/// What was chosen by how well it predicts votes, and what that gains.
+fn choices(model: &Model) -> String {
+    let Prior { kind, precision } = model.prior();
+    let on = match kind {
+        PriorKind::Scores => "the scores",
+        PriorKind::Differences => "differences of compared items",
+    };
+    let mut text = format!("prior on {on} with precision {precision:.2}");
+    for Decision { refinement, gain, is_used, .. } in model.decisions() {
+        let what = match refinement {
+            Refinement::Sides => "an advantage of one side",
+            Refinement::Lapses => "random answers",
+            Refinement::People => "how reliable each annotator is",
+        };
+        let changes = if *gain > 0.0 { "improves" } else { "worsens" };
+        let used = if *is_used { "used" } else { "not used" };
+        text.push_str(&format!(
+            "; {what} {changes} predictions by {:.4} per vote: {used}",
+            gain.abs()
+        ));
+    }
+    text
 }
 
 /// What a reader of the ranking must know.
@@ -121,13 +149,9 @@ pub fn warnings(ranked: &RankedStudy) -> Vec<String> {
 
 /// How clearly the votes decide whether there are lapses.
 fn lapse_test(test: &LapseTest) -> String {
-    let (gain, needed) = (test.gain, LapseTest::NEEDED);
     match test.is_passed() {
-        true => {
-            let rate = 100.0 * test.rate;
-            format!(", lapse rate {rate:.1}% (log-likelihood gain {gain:.1}, {needed} needed)")
-        }
-        false => format!(", no lapses (log-likelihood gain {gain:.1}, {needed} needed)"),
+        true => format!(", lapse rate {:.1}%", 100.0 * test.rate),
+        false => ", no lapses".to_owned(),
     }
 }
 
@@ -157,10 +181,9 @@ fn close_decision(ranked: &RankedStudy) -> Option<String> {
         (false, false) => ("no votes are lapses", "add --outliers 2% to flag some"),
     };
     Some(format!(
-        "it is a close decision that {decision}: lapses raise the log-likelihood by {:.1}, and {} is \
+        "it is a close decision that {decision}: lapses raise the log-likelihood by {:.1}, and {:.1} is \
          required; {advice}, and see whether the ranking changes",
-        test.gain,
-        LapseTest::NEEDED
+        test.gain, test.needed
     ))
 }
 
@@ -285,7 +308,10 @@ impl MethodSummary {
             dt: options.dt,
             cv: fit.cross_validation.clone(),
             lapses: fit.lapses.as_ref().map(LapseSummary::new),
-            model: fit.model.as_ref().and_then(ModelSummary::new),
+            model: fit
+                .model
+                .as_ref()
+                .and_then(|model| ModelSummary::new(model, ranked.graph.votes())),
             backend: fit.linear.map(|linear| linear.backend),
             iterations: fit.linear.map(|linear| linear.iterations),
             residual: fit.linear.map(|linear| linear.residual),
@@ -308,8 +334,8 @@ pub struct LapseSummary {
 
 impl LapseSummary {
     fn new(test: &LapseTest) -> Self {
-        let LapseTest { rate, gain, .. } = *test;
-        Self { rate, gain, gain_needed: LapseTest::NEEDED, close: test.is_close() }
+        let LapseTest { rate, gain, needed } = *test;
+        Self { rate, gain, gain_needed: needed, close: test.is_close() }
     }
 }
 
@@ -327,12 +353,15 @@ pub enum ModelSummary {
         tie_odds: f64,
         /// Advantage of the left side in log-odds.
         side_advantage: f64,
-        /// Factor by which the scores were stretched to make up for lapses.
+        /// Always 1: scores are no longer stretched.
         stretch: f64,
         /// Log-likelihood of the votes.
         log_likelihood: f64,
-        /// Gain of the log-likelihood by lapses.
+        /// Gain of the log-likelihood of votes that are left out by lapses.
         lapse_gain: f64,
+        /// What was chosen.
+        #[serde(flatten)]
+        chosen: ChosenModel,
     },
     /// Bradley–Terry of a crowd.
     Crowd {
@@ -351,11 +380,57 @@ pub enum ModelSummary {
         log_likelihood: f64,
         /// The same if every annotator were careful.
         log_likelihood_careful: f64,
-        /// Votes by people of whom too little is known.
+        /// Standard deviation of the logarithm of the sharpness of honest annotators.
+        sharpness_sd: f64,
+        /// Standard deviation of their preferences for a side in log-odds.
+        side_preference_sd: f64,
+        /// Votes by people of whom nothing is known.
         unknown_votes: u64,
-        /// Iterations, each of two passes over the votes.
+        /// Iterations of the last search for scores.
         iterations: usize,
+        /// What was chosen.
+        #[serde(flatten)]
+        chosen: ChosenModel,
     },
+}
+
+/// What was chosen by how well it predicts votes.
+#[derive(Debug, Clone, Serialize)]
+pub struct ChosenModel {
+    /// What the prior is on: the scores, or the differences of compared items.
+    pub prior_kind: &'static str,
+    /// What was tried, and what it gains.
+    pub decisions: Vec<Decision>,
+    /// The probability of a vote of this crowd; none for graded votes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub link: Option<LinkSummary>,
+}
+
+/// P(left) = left + (1 − left − right) F(slope · difference + shift).
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct LinkSummary {
+    /// Share of votes for the left side, whatever the items.
+    pub left: f64,
+    /// Share of votes for the right side, whatever the items.
+    pub right: f64,
+    /// Log-odds per unit of the scores.
+    pub slope: f64,
+    /// Advantage of the left side in log-odds.
+    pub shift: f64,
+}
+
+impl ChosenModel {
+    fn new(model: &Model) -> Self {
+        let link = |link: Link| {
+            let Link { left, right, slope, shift, .. } = link;
+            LinkSummary { left, right, slope, shift }
+        };
+        Self {
+            prior_kind: model.prior().kind.as_str(),
+            decisions: model.decisions().to_vec(),
+            link: model.link().map(link),
+        }
+    }
 }
 
 /// Why a method is the default for the votes.
@@ -369,30 +444,34 @@ fn why_chosen(method: Method) -> &'static str {
 }
 
 impl ModelSummary {
-    fn new(model: &Model) -> Option<Self> {
+    fn new(model: &Model, votes: f64) -> Option<Self> {
         match model {
             Model::BradleyTerry(found) => Some(Self::BradleyTerry {
                 lapse_rate: found.lapse_rate,
-                prior: found.prior,
+                prior: found.prior.precision,
                 tie_odds: found.tie_odds,
                 side_advantage: found.side_advantage,
-                stretch: found.stretch,
+                stretch: 1.0,
                 log_likelihood: found.log_likelihood,
-                lapse_gain: found.lapse_gain,
+                lapse_gain: votes * found.lapse_test(1.0).gain,
+                chosen: ChosenModel::new(model),
             }),
             Model::Crowd(flags) => {
                 let found = &flags.crowd.estimates;
                 let shares = found.class_shares.iter();
                 Some(Self::Crowd {
                     classes: shares.map(|(class, share)| (class.as_str(), *share)).collect(),
-                    prior: found.prior,
+                    prior: found.prior.precision,
                     tie_odds: found.tie_odds,
                     side_advantage: found.side_advantage,
                     noise: found.noise,
                     log_likelihood: found.log_likelihood,
                     log_likelihood_careful: found.log_likelihood_careful,
+                    sharpness_sd: found.sharpness_sd,
+                    side_preference_sd: found.side_preference_sd,
                     unknown_votes: found.unknown_votes,
                     iterations: found.iterations,
+                    chosen: ChosenModel::new(model),
                 })
             }
             _ => None,
@@ -423,7 +502,6 @@ fn crowd_warnings(ranked: &RankedStudy) -> Vec<String> {
         (count(&[AnnotatorClass::Contrary]), "contrary"),
         (count(&[AnnotatorClass::Coin]), "random"),
         (count(&[AnnotatorClass::Careless]), "careless"),
-        (count(&[AnnotatorClass::Fan]), "promote or reject one item"),
     ];
     let kinds: Vec<String> = kinds
         .iter()
@@ -437,23 +515,9 @@ fn crowd_warnings(ranked: &RankedStudy) -> Vec<String> {
             kinds.join(", ")
         ));
     }
-    let tastes = count(&[AnnotatorClass::Taste]);
-    if tastes > 0 {
-        warnings.push(format!(
-            "{} of {} annotators have a different taste: the ranking is that of the others; \
-             {ANNOTATORS_COMMAND} lists them",
-            thousands(tastes),
-            thousands(ranked.input.annotators as u64),
-        ));
-    }
     if crowd.estimates.unknown_votes > 0 {
-        let judged: u64 = crowd.estimates.class_counts.iter().map(|(_, count)| count).sum();
-        let who = match judged < ranked.input.annotators as u64 {
-            true => "have no annotator, or one with too few votes to be judged",
-            false => "have no annotator",
-        };
         warnings.push(format!(
-            "{} votes {who}; they count as votes by unknown passers-by",
+            "{} votes have no annotator; they count as those of a typical one",
             thousands(crowd.estimates.unknown_votes)
         ));
     }

@@ -31,11 +31,13 @@ pub enum Experiment {
     PositionBias,
     /// Which pairs to ask ([`crate::sampling`]).
     Sampling,
+    /// Real studies: held-out votes and true orders ([`crate::real`]).
+    Real,
 }
 
 impl Experiment {
     /// All experiments, in the order of the paper.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 14] = [
         Self::Bias,
         Self::C2,
         Self::Auc,
@@ -49,6 +51,7 @@ impl Experiment {
         Self::Coverage,
         Self::PositionBias,
         Self::Sampling,
+        Self::Real,
     ];
 
     /// Returns the name on the command line and in file names.
@@ -68,6 +71,7 @@ impl Experiment {
             Self::Coverage => "coverage",
             Self::PositionBias => "position-bias",
             Self::Sampling => "sampling",
+            Self::Real => "real",
         }
     }
 }

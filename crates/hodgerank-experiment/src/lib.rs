@@ -18,6 +18,7 @@
 //! | [`coverage`] | how often intervals and ranges of ranks hold |
 //! | [`position_bias`] | annotators with position bias, with a false discovery rate |
 //! | [`sampling`] | which pairs to ask |
+//! | [`real`] | real studies: held-out votes and true orders |
 //!
 //! Random numbers come from ChaCha8 streams of [`Settings::seed`]. Findings other than times do not
 //! depend on the number of threads.
@@ -41,6 +42,7 @@ mod methods;
 mod outlier_map;
 pub mod position_bias;
 mod progress;
+pub mod real;
 pub mod sampling;
 pub mod selection;
 mod settings;
@@ -77,5 +79,6 @@ pub fn run(
         Experiment::Coverage => coverage::run(settings, progress),
         Experiment::PositionBias => position_bias::run(settings, progress),
         Experiment::Sampling => sampling::run(settings, progress),
+        Experiment::Real => real::run(settings, progress),
     }
 }

@@ -9,7 +9,7 @@ pub struct Settings {
     pub full: bool,
     /// Seed of the random numbers.
     pub seed: u64,
-    /// Folder with the real studies; required by `tables`, used by `accuracy`, `position-bias` and
+    /// Folder with the real studies; required by `tables` and `real`, used by `accuracy`, `position-bias` and
     /// `sampling` if given.
     pub data: Option<PathBuf>,
     /// PGM or PNG file for `image`; by default an image is generated.

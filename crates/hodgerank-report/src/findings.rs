@@ -146,9 +146,7 @@ impl<'a> StudyFindings<'a> {
         let (methods, left_out) = methods?;
         let predictor = predictor?;
         let judged = crowd_of(&methods).zip(ranked.annotator_votes());
-        let annotators = judged.map(|(crowd, votes)| {
-            judge(crowd, votes, &ranked.study.annotators, &ranked.study.items)
-        });
+        let annotators = judged.map(|(crowd, votes)| judge(crowd, votes, &ranked.study.annotators));
         let (all_votes, trusted_votes) = decompositions?;
         Ok(Self {
             ranked,

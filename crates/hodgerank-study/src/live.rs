@@ -279,7 +279,7 @@ fn summaries(
     if let Some(ranked) = ranked
         && let (Some(Model::Crowd(flags)), Some(own)) = (&ranked.fit.model, &ranked.annotator_votes)
     {
-        for person in judge(&flags.crowd, own, &ranked.annotators, &ranked.items) {
+        for person in judge(&flags.crowd, own, &ranked.annotators) {
             judged.insert(person.annotator, (person.class, person.verdict));
         }
     }

@@ -143,10 +143,10 @@ pub fn certify(
     options: &FitOptions,
     question: Question,
 ) -> Result<Certified> {
-    // The default method could be another one without some of the votes.
-    let method = fit_with_annotators(graph, votes, options)?.method;
-    let options = options.method(method);
-    let table = VoteTable::new(graph, votes, method);
+    // The method and the prior could be others without some of the votes.
+    let first = fit_with_annotators(graph, votes, options)?;
+    let options = options.fixed_by(&first);
+    let table = VoteTable::new(graph, votes, first.method);
     let fit = table.without(&Vec::new())?.fit(&options)?;
     let standing = Standing::new(question, &fit);
     let has_annotators = table.annotators() > 0;

@@ -22,6 +22,7 @@ use crate::annotator_votes::AnnotatorVotes;
 use crate::certificate::{self, Asked, Certificate, Influence};
 use crate::error::{Error, Result};
 use crate::graph::{ComparisonGraph, Components, SideCounts};
+use crate::model::{Decision, Link, Prior};
 use crate::numeric;
 use crate::options::FitOptions;
 use crate::path::{Change, Entry, Parameter, Path, StopAt};
@@ -121,6 +122,35 @@ pub enum Model {
     BradleyTerry(BradleyTerryEstimates),
     /// Bradley–Terry of a crowd.
     Crowd(Box<CrowdFlags>),
+}
+
+impl Model {
+    /// The prior of the scores.
+    #[must_use]
+    pub fn prior(&self) -> Prior {
+        match self {
+            Self::BradleyTerry(estimates) => estimates.prior,
+            Self::Crowd(flags) => flags.crowd.estimates.prior,
+        }
+    }
+
+    /// What was tried, and what it gains.
+    #[must_use]
+    pub fn decisions(&self) -> &[Decision] {
+        match self {
+            Self::BradleyTerry(estimates) => &estimates.decisions,
+            Self::Crowd(flags) => &flags.crowd.estimates.decisions,
+        }
+    }
+
+    /// From differences of scores to the probabilities of votes of this crowd; none for graded votes.
+    #[must_use]
+    pub fn link(&self) -> Option<Link> {
+        match self {
+            Self::BradleyTerry(estimates) => Some(estimates.link),
+            Self::Crowd(flags) => flags.crowd.estimates.link,
+        }
+    }
 }
 
 /// A crowd, and which of its votes are flagged.
@@ -370,7 +400,7 @@ struct Found {
 impl From<Auto> for Found {
     fn from(auto: Auto) -> Self {
         let target = at_least_one(auto.votes);
-        Self { target, cross_validation: None, lapses: Some(auto.test()) }
+        Self { target, cross_validation: None, lapses: Some(auto.test) }
     }
 }
 
@@ -491,8 +521,7 @@ fn bradley_terry(
             flagged
         }
     };
-    let BradleyTerryEstimates { lapse_rate: rate, lapse_gain: gain, .. } = found.estimates;
-    let lapses = options.lapse_rate.is_none().then_some(LapseTest { rate, gain });
+    let lapses = options.lapse_rate.is_none().then(|| found.estimates.lapse_test(graph.votes()));
     certificate.violation = Some(found.solution.info.residual);
     let Solution { scores, status, info } = found.solution;
     Ok(Fit {
@@ -534,8 +563,8 @@ fn crowd(graph: &ComparisonGraph, votes: &AnnotatorVotes, options: &FitOptions) 
     let flagged = found.flagged(graph, votes, threshold);
     let reached = graph.communicator().sum_scalar(numeric::sum(&flagged));
     certificate.reached = certificate.asked.map(|_| reached);
-    certificate.violation = None;
     let Solution { scores, status, info } = found.solution.clone();
+    certificate.violation = Some(info.residual);
     Ok(Fit {
         method,
         scores,

@@ -20,8 +20,6 @@ pub enum FlagReason {
     Contrary,
     /// The annotator votes at random.
     Random,
-    /// The annotator prefers or rejects one item, whatever it is compared with.
-    Fan,
     /// The vote is more likely a lapse than honest.
     Lapse,
     /// The vote is flagged because a number of votes was asked for: it is one of those that are most
@@ -52,7 +50,6 @@ impl FlagReason {
             Self::FavoursRight => "annotator favours the right side",
             Self::Contrary => "annotator answers the opposite",
             Self::Random => "annotator votes at random",
-            Self::Fan => "annotator promotes or rejects one item",
             Self::Lapse => "more likely a lapse than honest",
             Self::PossibleLapse => "among the likeliest lapses",
             Self::AgainstMajority => "against a clear majority",
@@ -62,17 +59,15 @@ impl FlagReason {
         }
     }
 
-    /// The reason that the class of an annotator is; none for careful and careless ones, and for a
-    /// different taste.
+    /// The reason that the class of an annotator is; none for careful and careless ones.
     #[must_use]
     pub fn of_class(class: AnnotatorClass) -> Option<Self> {
         match class {
-            AnnotatorClass::Careful | AnnotatorClass::Careless | AnnotatorClass::Taste => None,
+            AnnotatorClass::Careful | AnnotatorClass::Careless => None,
             AnnotatorClass::Coin => Some(Self::Random),
             AnnotatorClass::Contrary => Some(Self::Contrary),
             AnnotatorClass::Left => Some(Self::FavoursLeft),
             AnnotatorClass::Right => Some(Self::FavoursRight),
-            AnnotatorClass::Fan => Some(Self::Fan),
         }
     }
 
@@ -156,7 +151,7 @@ mod tests {
     #[test]
     fn classes_that_carry_information_are_no_reason() {
         let excluded = AnnotatorClass::ALL.into_iter().filter_map(FlagReason::of_class);
-        assert_eq!(excluded.count(), 5);
+        assert_eq!(excluded.count(), 4);
         assert_eq!(FlagReason::of_class(AnnotatorClass::Careless), None);
         assert_eq!(FlagReason::of_probability(0.4), FlagReason::PossibleLapse);
     }

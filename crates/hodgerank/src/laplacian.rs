@@ -36,9 +36,9 @@ pub(crate) use block_solve::Lanes;
 pub(crate) use dense::{BLOCK_COLUMNS, add_products, columns_of, factorise};
 pub use error_bound::{ErrorBound, FittedVotes, MAX_ERROR, error_bound};
 pub use matrix::{LaplacianBlock, LaplacianMatrix};
-pub(crate) use pair_laplacian::{LaplacianChunk, StepSystem};
+pub(crate) use pair_laplacian::StepSystem;
 pub use pencil::{Eigenvalue, Operator, smallest_eigenvalue};
-pub use pseudo_inverse::{pseudo_inverse, pseudo_inverse_less};
+pub use pseudo_inverse::{inverse_information, pseudo_inverse};
 pub use system::LaplacianSystem;
 
 use std::fmt;

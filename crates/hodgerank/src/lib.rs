@@ -77,6 +77,7 @@ pub mod identify;
 pub mod kendall;
 pub mod labels;
 pub mod laplacian;
+pub mod model;
 pub mod next_pairs;
 mod numeric;
 mod options;

@@ -8,8 +8,9 @@
 
 use crate::communicator::Communicator;
 use crate::error::{Error, Result};
-use crate::fit;
+use crate::fit::{self, Fit, Model};
 use crate::laplacian::BackendChoice;
+use crate::model::{Prior, PriorKind};
 use crate::select::OutlierRule;
 use crate::select::cross_validation::CrossValidationOptions;
 use crate::solve::bregman::{Algorithm, BregmanOptions};
@@ -178,12 +179,16 @@ fit_options! {
     #[cfg_attr(feature = "clap", arg(long, value_name = "A", allow_negative_numbers = true, help_heading = EXPERT))]
     ridge: Option<f64> = None, used_by [Ridge];
 
-    /// Precision of the prior of bt and crowd; 0 is no prior [default: estimated]
+    /// What the prior of bt and crowd is on [default: what predicts votes better]
+    #[cfg_attr(feature = "clap", arg(long, value_enum, value_name = "KIND", help_heading = EXPERT))]
+    prior_kind: Option<PriorKind> = None, used_by [BradleyTerry, Crowd];
+
+    /// Precision of the prior of bt and crowd; 0 is no prior [default: what predicts votes best]
     #[cfg_attr(feature = "clap", arg(long, value_name = "LAMBDA", allow_negative_numbers = true, help_heading = EXPERT))]
     prior: Option<f64> = None, used_by [BradleyTerry, Crowd];
 
     /// Share of votes that are lapses in bt: answers that do not depend on the items [default:
-    /// estimated]
+    /// what predicts votes best]
     #[cfg_attr(feature = "clap", arg(long, value_name = "SHARE", allow_negative_numbers = true, help_heading = EXPERT))]
     lapse_rate: Option<f64> = None, used_by [BradleyTerry];
 
@@ -320,12 +325,32 @@ impl FitOptions {
     }
 
     pub(crate) fn bradley_terry_options(&self) -> BradleyTerryOptions {
-        let Self { prior, lapse_rate, backend, .. } = *self;
-        BradleyTerryOptions { prior, lapse_rate, backend }
+        let Self { prior, prior_kind, lapse_rate, backend, .. } = *self;
+        BradleyTerryOptions { prior, prior_kind, lapse_rate, backend }
     }
 
     pub(crate) fn crowd_options(&self) -> CrowdOptions {
-        CrowdOptions { prior: self.prior, backend: self.backend }
+        let Self { prior, prior_kind, backend, .. } = *self;
+        CrowdOptions { prior, prior_kind, backend, ..CrowdOptions::default() }
+    }
+
+    /// The same with the method, the prior and the lapse rate of a fit, for similar votes: they are not chosen again.
+    #[must_use]
+    pub(crate) fn fixed_by(&self, fit: &Fit) -> Self {
+        let Some(model) = &fit.model else { return self.method(fit.method) };
+        let Prior { kind, precision } = model.prior();
+        // Graded votes have no choice of priors.
+        let is_chosen = model.link().is_some();
+        let lapse_rate = match model {
+            Model::BradleyTerry(estimates) => Some(estimates.lapse_rate),
+            Model::Crowd(_) => None,
+        };
+        Self {
+            prior: self.prior.or(is_chosen.then_some(precision)),
+            prior_kind: self.prior_kind.or(is_chosen.then_some(kind)),
+            lapse_rate: self.lapse_rate.or(lapse_rate),
+            ..self.method(fit.method)
+        }
     }
 
     /// Whether the method uses who voted, where annotators are known: the votes are to be read with

@@ -1,4 +1,4 @@
-//! Predictions: how probable it is that a careful annotator prefers one item to another.
+//! Predictions: how probable it is that a careful annotator, or somebody of this crowd, prefers one item to another.
 //!
 //! With scores θ, P(left is preferred) = F(f · (θ_left − θ_right)), F the logistic function. The answer is
 //! that of a careful annotator who prefers one of the two items: ties, lapses and the advantage of a side
@@ -9,6 +9,10 @@
 //! | `bt`, `crowd` | 1: scores are log-odds |
 //! | `crowd` with graded votes | 1.702 / σ, σ being the noise of a typical annotator |
 //! | all others | the most likely factor for the votes, as on the Elo scale ([`crate::scale`]) |
+//!
+//! For somebody of this crowd, methods that model how people vote have a link from differences of scores to
+//! probabilities ([`crate::model::Link`]), fitted to votes that were left out: it includes lapses, people who do not
+//! look at the items, and the uncertainty of the scores.
 //!
 //! Scores in the unit of the outcomes also predict the outcome itself: θ_left − θ_right. Scores of
 //! different components do not compare, so there are no predictions between them.
@@ -44,6 +48,9 @@ pub struct Prediction {
     /// The probability that a careful annotator prefers the left item. None if the items are in different
     /// components, or no finite factor turns the scores into log-odds.
     pub probability: Option<f64>,
+    /// The probability that somebody of this crowd does, with its lapses, people who do not look at the items, and
+    /// the uncertainty of the scores. Only for methods that model how people vote.
+    pub crowd_probability: Option<f64>,
     /// Lower end of its interval, if it is known.
     pub low: Option<f64>,
     /// Upper end of its interval, if it is known.
@@ -95,6 +102,13 @@ impl<'a> Predictor<'a> {
         Some(self.factor.ok()? * self.difference(left, right)?)
     }
 
+    /// The probability that somebody of this crowd prefers the left item; on either side.
+    #[must_use]
+    pub fn crowd_probability(&self, left: u32, right: u32) -> Option<f64> {
+        let link = self.study.fit.model.as_ref()?.link()?;
+        Some(link.probability_on_either_side(self.difference(left, right)?))
+    }
+
     /// The prediction for two items.
     #[must_use]
     pub fn predict(&self, left: u32, right: u32) -> Prediction {
@@ -109,6 +123,7 @@ impl<'a> Predictor<'a> {
             left,
             right,
             probability,
+            crowd_probability: self.crowd_probability(left, right),
             low: interval.map(|(low, _)| low),
             high: interval.map(|(_, high)| high),
             // Minus zero would be printed with its sign.

@@ -11,18 +11,15 @@
 
 pub mod cross_validation;
 pub mod lapse;
-mod likelihood;
 mod rule;
 
-use crate::communicator::Communicator;
 use crate::error::{Error, Result};
 use crate::graph::ComparisonGraph;
+use crate::solve::bradley_terry::{self, BradleyTerryOptions};
 use crate::solve::{L2Options, l2};
 
 use cross_validation::CrossValidationOptions;
-use lapse::{Lapse, LapseTest, SidedEstimate};
-use likelihood::{MaximumLikelihood, Rate, maximise};
-pub(crate) use likelihood::{SidedVotes, negligible_gain};
+use lapse::LapseTest;
 
 pub use rule::share;
 
@@ -84,195 +81,26 @@ impl OutlierRule {
 pub struct Auto {
     /// Number of votes to flag.
     pub votes: f64,
-    /// The share of votes that are lapses. For votes with sides it is twice the share of reversed votes,
-    /// because half of the lapses agree with the ranking by chance.
-    pub lapse_rate: f64,
-    /// The final estimate. For votes with sides its units are those of the maximum-likelihood scores.
-    pub lapse: Lapse,
-    /// Optimisation steps (votes with sides) or rounds (graded votes) until convergence.
-    pub rounds: usize,
-}
-
-impl Auto {
     /// Whether there are lapses, and how clearly.
-    #[must_use]
-    pub fn test(&self) -> LapseTest {
-        let is_supported = self.lapse.lambda.is_finite();
-        LapseTest { rate: if is_supported { self.lapse_rate } else { 0.0 }, gain: self.lapse.gain }
-    }
+    pub test: LapseTest,
 }
 
 /// Estimates how many votes are lapses.
 ///
-/// Votes of one size (±1, for example) have sides: scores and lapses are estimated together by
-/// maximum likelihood, with lapses and without; see [`lapse`]. For graded votes they are estimated in
-/// alternation, from residuals.
+/// Votes of one size (±1, for example) have sides: those are flagged that are more likely lapses than honest
+/// in the Bradley–Terry model. For graded votes scores and lapses are estimated in alternation, from residuals.
 ///
 /// # Errors
 /// If a fit fails.
 pub fn auto(graph: &ComparisonGraph) -> Result<Auto> {
-    match lapse::vote_size(graph) {
-        Some(size) => Ok(auto_sided(graph, size)),
-        None => auto_graded(graph),
+    if lapse::vote_size(graph).is_none() {
+        return auto_graded(graph);
     }
-}
-
-/// Smallest lapse rate to start the search from: from zero it would not move.
-const MIN_START_RATE: f64 = 0.05;
-
-/// Maximum number of restarts in rescaled units, minimum |log scale| for a restart, and minimum gain
-/// of ℓ for another one.
-const MAX_RESCALINGS: usize = 5;
-const MIN_LOG_RESCALING: f64 = 0.01;
-const MIN_RESCALING_GAIN: f64 = 0.1;
-
-/// Relative accuracy of the gain: only its order of magnitude matters.
-const GAIN_TOLERANCE: f64 = 0.01;
-
-/// Counts the votes that are likelier lapses than honest.
-fn auto_sided(graph: &ComparisonGraph, size: f64) -> Auto {
-    let mut votes = SidedVotes::new(graph);
-    let Some(found) = maximise_both(&mut votes, size) else {
-        let start = likelihood::least_squares(&mut votes);
-        let lapse = lapse::estimate_sided(&votes, &start, size).lapse;
-        return Auto { votes: 0.0, lapse_rate: 0.0, lapse, rounds: 0 };
-    };
-    let LapseModel { scores, lapse, steps } = found;
-    // A vote that agrees with the ranking is never a lapse, however different the scores.
-    let flagged = votes.map_chunks(|pairs| {
-        let far = pairs.agreement(&scores).filter(|&(d, ..)| d > lapse.lambda - size);
-        far.map(|(_, _, against)| against).sum::<f64>()
-    });
-    let flagged = graph.communicator().sum_scalar(flagged.iter().sum());
-    Auto { votes: flagged, lapse_rate: 2.0 * lapse.rate, lapse, rounds: steps }
-}
-
-/// Scores and lapses of maximum likelihood.
-struct LapseModel {
-    scores: Vec<f64>,
-    /// Its gain is that of the likelihood by lapses.
-    lapse: Lapse,
-    steps: usize,
-}
-
-/// Maximises the likelihoods with lapses and without, from the least-squares scores; none if those
-/// are all equal.
-fn maximise_both(votes: &mut SidedVotes<'_>, size: f64) -> Option<LapseModel> {
-    // From scores of zero the first step is a least-squares fit.
-    let start = likelihood::least_squares(votes);
-    let first = lapse::estimate_sided(votes, &start, size).lapse;
-    if first.scale == 0.0 {
-        return None;
-    }
-    let (start, rate) = (in_units(&start, first.scale), first.rate.max(MIN_START_RATE));
-    let (best, estimate, was_rescaled) =
-        maximise_with_rescaling(votes, size, start, rate, Rate::Free, negligible_gain);
-    let SidedEstimate { lapse, honest_scale, .. } = estimate;
-    let start = in_units(&best.scores, if honest_scale > 0.0 { honest_scale } else { 1.0 });
-    let tolerance = |value: f64| negligible_gain(value).max(GAIN_TOLERANCE * (best.value - value));
-    // If the first search needed no rescaling, neither does the second: its start has the right unit.
-    let honest = if was_rescaled {
-        maximise_with_rescaling(votes, size, start, 0.0, Rate::Fixed, tolerance).0
-    } else {
-        maximise(votes, start, 0.0, Rate::Fixed, tolerance)
-    };
-    let lapse = lapse.with_threshold(best.value - honest.value, size);
-    let steps = best.steps + honest.steps;
-    Some(LapseModel { scores: best.scores, lapse, steps })
-}
-
-/// Scores of a model with lapses, in log-odds.
-#[derive(Debug, Clone)]
-pub(crate) struct ScoresWithLapses {
-    pub(crate) scores: Vec<f64>,
-    /// The share of flipped votes: half of the lapses, because the other half agrees by chance.
-    pub(crate) rate: f64,
-    /// The gain of the log-likelihood by lapses; 0 if the rate was given.
-    pub(crate) gain: f64,
-}
-
-/// Scores by maximum likelihood with a weak prior and lapses: with this rate of flipped votes, or the
-/// most likely one. Only the sides of the votes count.
-pub(crate) fn scores_with_lapses(
-    votes: &mut SidedVotes<'_>,
-    rate: Option<f64>,
-) -> ScoresWithLapses {
-    let found = match rate {
-        None => maximise_both(votes, 1.0)
-            .map(|found| (found.scores, found.lapse.rate, found.lapse.gain)),
-        Some(rate) => {
-            let start = likelihood::least_squares(votes);
-            let scale = lapse::estimate_sided(votes, &start, 1.0).lapse.scale;
-            (scale > 0.0).then(|| {
-                let start = in_units(&start, scale);
-                (maximise(votes, start, rate, Rate::Fixed, negligible_gain).scores, rate, 0.0)
-            })
-        }
-    };
-    let (scores, rate, gain) = found.unwrap_or_else(|| (vec![0.0; votes.items()], 0.0, 0.0));
-    ScoresWithLapses { scores, rate, gain }
-}
-
-/// The scale and the rate of flipped votes at which agreement over distance is most likely.
-///
-/// `penalty` is that of a prior on scores in these units: with few votes, scores that were fitted to
-/// them agree with them too well, and the likelihood alone would stretch them without end.
-pub(crate) fn agreement_curve(votes: &SidedVotes<'_>, scores: &[f64], penalty: f64) -> Lapse {
-    lapse::estimate_with_prior(votes, scores, penalty)
-}
-
-/// The same where distances depend on the side on which an item was shown: `list` has each distance with
-/// the votes that agree with the favoured item and those against, in this process.
-pub(crate) fn agreement_curve_of_list(
-    list: &[(f64, f64, f64)],
-    communicator: &dyn Communicator,
-    penalty: f64,
-) -> Lapse {
-    lapse::estimate_of_list(list, communicator, penalty)
-}
-
-/// Returns the optimum, the binned estimate, and whether the search was restarted.
-///
-/// With few votes per item the search converges slowly along the scale of the scores. The binned
-/// estimate at the optimum shows by which factor the scale is off, so the search restarts from
-/// scores rescaled by that factor.
-fn maximise_with_rescaling(
-    votes: &mut SidedVotes<'_>,
-    size: f64,
-    start: Vec<f64>,
-    rate: f64,
-    which: Rate,
-    tolerance: impl Fn(f64) -> f64,
-) -> (MaximumLikelihood, SidedEstimate, bool) {
-    let mut best = maximise(votes, start, rate, which, &tolerance);
-    let mut estimate = lapse::estimate_sided(votes, &best.scores, size);
-    let mut was_rescaled = false;
-    for _ in 0..MAX_RESCALINGS {
-        let (scale, rate) = match which {
-            Rate::Free => (estimate.lapse.scale, estimate.lapse.rate),
-            Rate::Fixed => (estimate.honest_scale, rate),
-        };
-        let is_stuck = scale == 0.0 || (which == Rate::Free && rate == 0.0);
-        if is_stuck || scale.ln().abs() < MIN_LOG_RESCALING {
-            break;
-        }
-        was_rescaled = true;
-        let mut next = maximise(votes, in_units(&best.scores, scale), rate, which, &tolerance);
-        next.steps += best.steps;
-        let gain = next.value - best.value;
-        if gain > 0.0 {
-            best = next;
-            estimate = lapse::estimate_sided(votes, &best.scores, size);
-        }
-        if gain < tolerance(best.value).max(MIN_RESCALING_GAIN) {
-            break;
-        }
-    }
-    (best, estimate, was_rescaled)
-}
-
-fn in_units(scores: &[f64], scale: f64) -> Vec<f64> {
-    scores.iter().map(|score| score / scale).collect()
+    let found = bradley_terry::solve(graph, &BradleyTerryOptions::default())?;
+    let lapses = found.lapse_probability.iter().zip(&graph.groups().weight);
+    let flagged = lapses.filter(|(probability, _)| **probability > 0.5).map(|(_, weight)| weight);
+    let votes = graph.communicator().sum_scalar(flagged.sum());
+    Ok(Auto { votes, test: found.estimates.lapse_test(graph.votes()) })
 }
 
 /// Maximum number of rounds for graded votes.
@@ -299,8 +127,7 @@ fn auto_graded(graph: &ComparisonGraph) -> Result<Auto> {
             return Ok(found.auto);
         }
         let votes = found.auto.votes + next.auto.votes;
-        let rounds = found.auto.rounds + next.auto.rounds;
-        found.auto = Auto { votes, rounds, ..next.auto };
+        found.auto = Auto { votes, ..next.auto };
         rest = match next.rest {
             Some(rest) => rest,
             None => return Ok(found.auto),
@@ -339,7 +166,7 @@ fn flag_graded(graph: &ComparisonGraph) -> Result<GradedFlags> {
         };
         let is_gross = votes > 0.0 && largest(true) > GROSS_RATIO * largest(false);
         flagged = now;
-        let auto = Auto { votes, lapse_rate: lapse.rate, lapse, rounds };
+        let auto = Auto { votes, test: lapse.test(lapse.rate) };
         if is_final && !is_gross {
             return Ok(GradedFlags { auto, rest: None });
         }

@@ -23,7 +23,7 @@ use crate::text_table::{Column, TextTable};
 const DECIMALS: usize = 3;
 
 /// What a narrow terminal leaves out of a list of pairs, in this order.
-const OPTIONAL: &[&str] = &["outcome", "interval"];
+const OPTIONAL: &[&str] = &["outcome", "interval", "this crowd"];
 
 /// Runs the command, whose figures must not clash with its other output.
 ///
@@ -69,6 +69,9 @@ fn write_pairs(pairs: &PairPredictions, page: &mut Page<'_>) -> io::Result<()> {
         Column::labels("right", &rows, |row| visible(row.right)),
         Column::numbers("probability", &rows, |row| number(row.probability)),
     ];
+    if rows.iter().any(|row| row.crowd_probability.is_some()) {
+        columns.push(Column::numbers("this crowd", &rows, |row| number(row.crowd_probability)));
+    }
     if rows.iter().any(|row| row.low.is_some()) {
         columns.push(Column::numbers("interval", &rows, |row| match (row.low, row.high) {
             (Some(low), Some(high)) => format!("{low:.DECIMALS$} to {high:.DECIMALS$}"),
@@ -82,6 +85,9 @@ fn write_pairs(pairs: &PairPredictions, page: &mut Page<'_>) -> io::Result<()> {
     page.more(total, "pairs")?;
     match pairs.are_neighbours {
         true => {
+            page.hint(
+                "probability: of a careful annotator; this crowd: of one of those who voted",
+            )?;
             page.hint("neighbours in the ranking; --format csv, json or parquet contains all pairs")
         }
         false => Ok(()),

@@ -45,7 +45,7 @@ fn a_complete_study_supports_a_ranking() {
     assert_eq!((&found["schema"], verdict(&found)), (&json!("hodgerank/diagnose/1"), (true, true)));
     assert_eq!(found["input"], dir.rank_json(&["v.csv"])["input"]);
     assert_eq!(found["verdict"]["advice"], json!([]), "nothing is wanting");
-    assert_eq!(found["settled"]["next"]["estimate"], "about");
+    assert_eq!(found["settled"]["next"]["estimate"], "more-than");
     let design = &found["design"];
     for (figure, value) in [
         ("items", 5.0),

@@ -5,7 +5,7 @@ use crate::support::TestDir;
 const COMMANDS: [&str; 14] = [
     "rank v.csv",
     "rank v.csv --method l2 --against old.json",
-    "outliers v.csv",
+    "outliers v.csv --outliers 10%",
     "annotators v.csv",
     "annotators v.csv --explain w_0",
     "predict v.csv",

@@ -201,7 +201,11 @@ fn rewrite(key: &str, value: &mut Value, ignore: &[Ignore], scale: f64) {
                 fields.remove("rows");
             }
             if ignore.contains(&Ignore::Sides) {
-                fields.retain(|key, _| !key.starts_with("left_") && key != "expected_left_share");
+                // The link has the shares and the advantage of both sides.
+                let is_sided = |key: &str| {
+                    key.starts_with("left_") || key == "expected_left_share" || key == "link"
+                };
+                fields.retain(|key, _| !is_sided(key));
                 forget_sides(fields);
             }
             if ignore.contains(&Ignore::Sentences) {

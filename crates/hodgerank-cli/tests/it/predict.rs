@@ -126,7 +126,7 @@ fn nothing_is_predicted_between_components() {
         let warnings = json["warnings"].as_array().unwrap();
         assert!(warnings[0].as_str().unwrap().contains("components"), "{json}");
         let csv = dir.run(&[&options[..], &["--format", "csv", "-q"]].concat()).success();
-        assert!(csv.text().contains("\na,x,,,,\n"), "{}", csv.text());
+        assert!(csv.text().contains("\na,x,,,,,\n"), "{}", csv.text());
     }
 }
 
@@ -231,11 +231,9 @@ fn studies_are_predicted_one_by_one() {
     assert_eq!(studies.len(), 2);
     assert_eq!(studies[0]["predictions"], studies[1]["predictions"]);
     let csv = dir.run(&[&options[..], &["--format", "csv"]].concat()).success();
-    assert!(
-        csv.text().starts_with(
-            "by,left,right,probability,low,high,expected_outcome\ns1,gpt-4,claude,0.6"
-        )
-    );
+    assert!(csv.text().starts_with(
+        "by,left,right,probability,crowd_probability,low,high,expected_outcome\ns1,gpt-4,claude,0.6"
+    ));
     let holdout = dir.json(&[&options[..], &["--holdout", "30%"]].concat(), b"");
     assert!(holdout["groups_by"][1]["holdout"]["votes"].as_u64() > Some(50));
 }

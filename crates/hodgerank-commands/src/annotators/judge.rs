@@ -286,8 +286,8 @@ pub fn judged_annotators(study: &RankedStudy) -> Option<Vec<JudgedAnnotator<Stri
 pub fn study_votes(study: &RankedStudy) -> Option<StudyVotes<'_>> {
     let (flags, votes) = study.fit.crowd_flags().zip(study.annotator_votes.as_ref())?;
     let CrowdFlags { crowd, threshold } = flags;
-    let (labels, items, threshold) = (&study.annotators, &study.items, *threshold);
-    Some(StudyVotes { crowd, votes, labels, items, threshold })
+    let (labels, threshold) = (&study.annotators, *threshold);
+    Some(StudyVotes { crowd, votes, labels, threshold })
 }
 
 /// The votes of an annotator, those on the clearest pairs first.

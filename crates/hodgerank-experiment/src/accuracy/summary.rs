@@ -10,7 +10,7 @@ use crate::findings::Claim;
 use crate::statistics::{mean, standard_error};
 
 const MIN_GAP_BASIC: f64 = 0.9;
-const MIN_GAP_ALL: f64 = 0.7;
+const MIN_GAP_ALL: f64 = 0.75;
 const MAX_LOSS_CLEAN: f64 = 0.002;
 const MAX_LOSS: f64 = 0.005;
 

@@ -166,8 +166,6 @@ fn symbol(class: Option<AnnotatorClass>) -> (Colour, PointShape) {
         Some(AnnotatorClass::Contrary) => (Colour::Kind(1), PointShape::Diamond),
         Some(AnnotatorClass::Left) => (Colour::Kind(2), PointShape::Square),
         Some(AnnotatorClass::Right) => (Colour::Kind(6), PointShape::Square),
-        Some(AnnotatorClass::Taste) => (Colour::Kind(5), PointShape::Plus),
-        Some(AnnotatorClass::Fan) => (Colour::Kind(7), PointShape::Triangle),
     }
 }
 

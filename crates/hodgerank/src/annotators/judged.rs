@@ -16,14 +16,14 @@
 use rayon::prelude::*;
 
 use super::exact::holm;
-use super::pooled::{ClassEstimate, Person, StudyVotes, classes, favourite};
+use super::pooled::{Person, StudyVotes, classes};
 use super::trials::Trials;
 use crate::annotator_votes::{AnnotatorVote, AnnotatorVotes};
 use crate::communicator::{Communicator, SingleProcess};
 use crate::fit::CrowdFlags;
 use crate::flag_reason::FlagReason;
 use crate::labels::{Labels, natural_order};
-use crate::solve::crowd::{AnnotatorClass, Crowd};
+use crate::solve::crowd::{AnnotatorClass, ClassEstimate, Crowd};
 
 /// With fewer votes nothing is said about a person.
 const MIN_VOTES: u64 = 3;
@@ -133,10 +133,9 @@ pub fn judge(
     crowd: &Crowd,
     votes: &AnnotatorVotes,
     labels: &Labels,
-    items: &Labels,
 ) -> Vec<JudgedAnnotator<String>> {
     let threshold = CrowdFlags::MORE_LIKELY_BAD;
-    judge_all(&[StudyVotes { crowd, votes, labels, items, threshold }])
+    judge_all(&[StudyVotes { crowd, votes, labels, threshold }])
 }
 
 /// Judges every annotator over several studies, those with the most bad votes first: votes add up,
@@ -265,12 +264,7 @@ fn judge_one(
         expected_left_share: left.expected_share(),
         left_p: left.tails().map(two_sided),
         left_p_adjusted: None,
-        verdict: match (class, favourite(studies, person)) {
-            (Some(AnnotatorClass::Fan), Some((favourite, item))) => {
-                format!("always {} {item}", if favourite.is_preferred { "for" } else { "against" })
-            }
-            _ => verdict(class, estimate.map_or(1.0, |estimate| estimate.honest), left.share()),
-        },
+        verdict: verdict(class, estimate.map_or(1.0, |estimate| estimate.honest), left.share()),
     }
 }
 
@@ -288,8 +282,6 @@ fn verdict(class: Option<AnnotatorClass>, honest: f64, left_share: Option<f64>) 
         Some(AnnotatorClass::Coin) => "random".to_owned(),
         Some(AnnotatorClass::Contrary) => "answers the opposite".to_owned(),
         Some(AnnotatorClass::Left) => side("left", left_share.unwrap_or(1.0)),
-        Some(AnnotatorClass::Taste) => "different taste".to_owned(),
-        Some(AnnotatorClass::Fan) => "fan of one item".to_owned(),
         Some(AnnotatorClass::Right) => side("right", 1.0 - left_share.unwrap_or(0.0)),
     }
 }

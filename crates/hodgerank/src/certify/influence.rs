@@ -12,18 +12,18 @@
 //! | least squares | residual y − d | 1 |
 //! | without flagged votes | (1 − flagged share) × residual | 1 − flagged share |
 //! | `hlasso` | residual, clipped at ±λ | 1, or 0 where it is clipped |
-//! | `bt`, `crowd` | honest × (s − E s) | honest × Var s |
-//! | `crowd`, graded | honest × residual / noise² | honest / noise² |
+//! | `bt`, `crowd` | ∂ log P/∂d (`model/votes.rs`, `solve/crowd/influence.rs`) | expected information |
 
 use super::vote_table::{Remaining, VoteTable};
 use crate::error::Result;
 use crate::fit::{Fit, Model};
 use crate::graph::ComparisonGraph;
 use crate::laplacian::{BackendChoice, LaplacianSystem, StoppingRule};
+use crate::model::prior::PriorTerm;
+use crate::model::votes::{VoteModel, outcome_of};
 use crate::path::Parameter;
 use crate::solve::Method;
-use crate::solve::bradley_terry::prior_weights;
-use crate::solve::crowd::{AnnotatorClass, Crowd};
+use crate::solve::crowd::CrowdSlopes;
 
 /// Items up to which the denominator is computed, with one solve for each item.
 const MAX_ITEMS_WITH_LEVERAGE: usize = 150;
@@ -59,15 +59,18 @@ impl Influence {
         }
         let graph = &remaining.graph;
         let pair_of_group = pairs_of_groups(graph);
-        let mut weights = prior(graph, fit);
+        let prior = fit.model.as_ref().map(|model| model.prior().term(graph));
+        let own = |p: usize| prior.as_ref().map_or(0.0, |prior| prior.pair_weight(p));
+        let mut weights: Vec<f64> = (0..graph.pairs().len()).map(own).collect();
+        let shift = prior.as_ref().map_or(0.0, PriorTerm::shift);
         for r in (0..rows).filter(|&r| remaining.counts[r] > 0) {
             let pair = pair_of_group[remaining.group_of[r] as usize];
             weights[pair as usize] += remaining.counts[r] as f64 * curvatures[r];
         }
         let largest = weights.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
         weights.iter_mut().for_each(|w| *w = w.max(MIN_RELATIVE_WEIGHT * largest));
-        let system =
-            LaplacianSystem::new(graph, 0.0, BackendChoice::Auto)?.reweighted(graph, &weights)?;
+        let system = LaplacianSystem::new(graph, shift, BackendChoice::Auto)?
+            .reweighted_with_shift(graph, &weights, shift)?;
         let mut influence = Self {
             slopes,
             curvatures,
@@ -124,18 +127,6 @@ fn pairs_of_groups(graph: &ComparisonGraph) -> Vec<u32> {
     (0..pairs.len()).flat_map(of_pair).collect()
 }
 
-/// The weight that the prior of a model adds to each pair.
-fn prior(graph: &ComparisonGraph, fit: &Fit) -> Vec<f64> {
-    let lambda = match &fit.model {
-        None => return vec![0.0; graph.pairs().len()],
-        Some(Model::BradleyTerry(found)) => found.prior,
-        Some(Model::Crowd(flags)) => flags.crowd.estimates.prior,
-    };
-    let mut weights = prior_weights(graph);
-    weights.iter_mut().for_each(|weight| *weight *= lambda);
-    weights
-}
-
 /// e and c of one vote of a row.
 fn slope_and_curvature(
     table: &VoteTable<'_>,
@@ -162,63 +153,20 @@ fn slope_and_curvature(
             }
         }
         Some(Model::BradleyTerry(found)) => {
-            let bad = fit.bad_probability.as_ref().map_or(0.0, |bad| bad[group]);
-            let (score, variance) = answer(d + found.side_advantage, found.tie_odds, row.y);
-            ((1.0 - bad) * score, (1.0 - bad) * variance)
+            let model = VoteModel {
+                advantage: found.side_advantage,
+                tie_odds: found.tie_odds,
+                lapse_rate: found.lapse_rate,
+                tie_share: 0.0,
+            };
+            let terms = model.at(d + found.side_advantage);
+            (terms.slope[outcome_of(row.y)], terms.information)
         }
         Some(Model::Crowd(flags)) => {
-            let crowd = &flags.crowd;
-            let new = row.annotator.map(|a| remaining.annotator_of[a as usize]);
-            let position = new.and_then(|a| crowd.position(a));
-            in_crowd(crowd, position, (row.left, row.right), row.y, d)
+            let slopes = CrowdSlopes::new(&flags.crowd);
+            let annotator = row.annotator.map(|a| remaining.annotator_of[a as usize]);
+            let own = slopes.of_annotator(annotator).of_vote(row.left, row.right, row.y);
+            (own.gradient, own.information)
         }
     }
-}
-
-/// e and c of a vote of a crowd.
-fn in_crowd(
-    crowd: &Crowd,
-    position: Option<usize>,
-    pair: (u32, u32),
-    y: f64,
-    d: f64,
-) -> (f64, f64) {
-    let estimate = position.map(|p| &crowd.annotators[p]);
-    let honest = 1.0 - crowd.bad_probability(position, pair, y);
-    if let Some(noise) = estimate.and_then(|known| known.noise).or(crowd.estimates.noise) {
-        let precision = honest / (noise * noise).max(f64::MIN_POSITIVE);
-        return (precision * (y - d), precision);
-    }
-    let (tie_odds, advantage) = (crowd.estimates.tie_odds, crowd.estimates.side_advantage);
-    let (score, variance) = answer(d + advantage, tie_odds, y);
-    match estimate.map(|known| known.class) {
-        // They do not count in the ranking.
-        Some(AnnotatorClass::Taste) => (0.0, 0.0),
-        // Their votes count the other way round.
-        Some(AnnotatorClass::Contrary) => {
-            let share = estimate.map_or(0.0, |known| known.probability);
-            let (score, variance) = answer(d + advantage, tie_odds, -y);
-            (share * score, share * variance)
-        }
-        _ => (honest * score, honest * variance),
-    }
-}
-
-/// s − E s and Var s of an honest vote, with s = 1, ½, 0 for a win, a tie and a loss.
-fn answer(x: f64, tie_odds: f64, y: f64) -> (f64, f64) {
-    // Divided by the larger odds, so that none overflows.
-    let size = (-0.5 * x.abs()).exp();
-    let (win, loss, tie) = match x >= 0.0 {
-        true => (1.0, size * size, tie_odds * size),
-        false => (size * size, 1.0, tie_odds * size),
-    };
-    let total = win + loss + tie;
-    let mean = (win + 0.5 * tie) / total;
-    let variance = (win + 0.25 * tie) / total - mean * mean;
-    let s = match y {
-        y if y > 0.0 => 1.0,
-        y if y < 0.0 => 0.0,
-        _ => 0.5,
-    };
-    (s - mean, variance.max(0.0))
 }

@@ -120,7 +120,7 @@ fn check(studies: usize, options: &FitOptions, question: Question, votes: u64, m
         let Standing::Ordered(target) = &certified.standing else { continue };
         let mut is_complete = true;
         let changed =
-            |left: &[Comparison]| is_changed(left, &options.method(certified.method), target);
+            |left: &[Comparison]| is_changed(left, &options.fixed_by(&certified.fit), target);
         let of_votes = match certified.method {
             Method::BradleyTerry => {
                 distinct(&votes, |v| (v.left, v.right, v.y as i64, None::<u32>))

@@ -138,19 +138,21 @@ impl<'a> StepSystem<'a> {
         backends
     }
 
-    /// Solves the system with this weight of each pair up to a relative residual. If `is_same`,
-    /// several processes get the solution of one up to rounding. Collective.
+    /// Solves the system with this weight of each pair and `shift` added to the diagonal, up to a relative
+    /// residual. If `is_same`, several processes get the solution of one up to rounding. The sum of `rhs` is
+    /// zero on each component. Collective.
     ///
     /// # Errors
     /// If a factorisation breaks down, or `rhs` is not finite.
     pub(crate) fn solve(
         &mut self,
         weight_of: impl Fn(usize) -> f64 + Sync,
+        shift: f64,
         rhs: &[f64],
         tolerance: f64,
         is_same: bool,
     ) -> Result<Vec<f64>> {
-        let mut solutions = self.solve_all(weight_of, &[rhs], tolerance, is_same)?;
+        let mut solutions = self.solve_all(weight_of, shift, &[rhs], tolerance, is_same)?;
         Ok(solutions.pop().unwrap_or_default())
     }
 
@@ -161,12 +163,13 @@ impl<'a> StepSystem<'a> {
     pub(crate) fn solve_all(
         &mut self,
         weight_of: impl Fn(usize) -> f64 + Sync,
+        shift: f64,
         right_sides: &[&[f64]],
         tolerance: f64,
         is_same: bool,
     ) -> Result<Vec<Vec<f64>>> {
         if let Some(chunks) = &mut self.pairs {
-            let mut system = PairSystem::new(self.graph, chunks, &weight_of, tolerance);
+            let mut system = PairSystem::new(self.graph, chunks, &weight_of, shift, tolerance);
             let solve = |rhs: &&[f64]| system.solve(rhs);
             if let Some(solutions) = right_sides.iter().map(solve).collect() {
                 return Ok(solutions);
@@ -179,7 +182,7 @@ impl<'a> StepSystem<'a> {
         };
         let pairs = 0..self.graph.pairs().len();
         let weights: Vec<f64> = pairs.into_par_iter().map(&weight_of).collect();
-        let system = system.reweighted(self.graph, &weights)?;
+        let system = system.reweighted_with_shift(self.graph, &weights, shift)?;
         let rule = match is_same {
             true => system.rule_for_steps(tolerance),
             false => StoppingRule::at(tolerance),
@@ -192,6 +195,7 @@ impl<'a> StepSystem<'a> {
 struct PairSystem<'a> {
     graph: &'a ComparisonGraph,
     chunks: &'a mut [LaplacianChunk],
+    shift: f64,
     preconditioner: Vec<f64>,
     z: Vec<f64>,
     tolerance: f64,
@@ -204,6 +208,7 @@ impl<'a> PairSystem<'a> {
         graph: &'a ComparisonGraph,
         chunks: &'a mut [LaplacianChunk],
         weight_of: &(impl Fn(usize) -> f64 + Sync),
+        shift: f64,
         tolerance: f64,
     ) -> Self {
         let n = graph.items();
@@ -211,9 +216,11 @@ impl<'a> PairSystem<'a> {
         let mut degrees = vec![0.0; n];
         add_parts(&mut degrees, || chunks.iter().map(|chunk| (0, &chunk.product[..])));
         graph.communicator().sum(&mut degrees);
+        degrees.iter_mut().for_each(|degree| *degree += shift);
         let inverse = |degree: f64| if degree > 0.0 { 1.0 / degree } else { 0.0 };
         let preconditioner = degrees.into_iter().map(inverse).collect();
-        Self { graph, chunks, preconditioner, z: vec![0.0; n], tolerance, target: 0.0 }
+        let z = vec![0.0; n];
+        Self { graph, chunks, shift, preconditioner, z, tolerance, target: 0.0 }
     }
 
     /// The solution by conjugate gradients; none if they do not converge.
@@ -247,6 +254,9 @@ impl ConjugateGradientSystem for PairSystem<'_> {
         self.chunks.par_iter_mut().for_each(|chunk| chunk.multiply(pairs, p));
         add_parts(q, || self.chunks.iter().map(|chunk| (0, &chunk.product[..])));
         self.graph.communicator().sum(q);
+        if self.shift > 0.0 {
+            q.iter_mut().zip(p).for_each(|(q, p)| *q += self.shift * p);
+        }
         dot(p, q)
     }
 
@@ -288,7 +298,7 @@ mod tests {
         let (graph, weights, rhs) = study();
         let mut steps = StepSystem::new(&graph, BackendChoice::Auto).unwrap();
         assert!(steps.pairs.is_some());
-        let found = steps.solve(|p| weights[p], &rhs, 1e-9, false).unwrap();
+        let found = steps.solve(|p| weights[p], 0.0, &rhs, 1e-9, false).unwrap();
         let dense =
             LaplacianSystem::new(&graph, 0.0, BackendChoice::Fixed(Backend::Dense)).unwrap();
         let dense = dense.reweighted(&graph, &weights).unwrap();
@@ -310,7 +320,7 @@ mod tests {
         (steps.pairs, steps.matrix) = (Some(LaplacianChunk::split(&graph)), None);
         let mut rhs = vec![0.0; 2001];
         (rhs[0], rhs[2000]) = (1.0, -1.0);
-        let found = steps.solve(|_| 1.0, &rhs, 1e-9, false).unwrap();
+        let found = steps.solve(|_| 1.0, 0.0, &rhs, 1e-9, false).unwrap();
         assert!(steps.pairs.is_none() && steps.matrix.is_some());
         assert!((found[0] - 1000.0).abs() < 1e-3 && (found[2000] + 1000.0).abs() < 1e-3);
     }

@@ -19,23 +19,23 @@ use crate::graph::{Components, Pairs};
 /// # Errors
 /// If they do not, or rounding makes L indefinite.
 pub fn pseudo_inverse(pairs: &Pairs, weights: &[f64], components: &Components) -> Result<Vec<f64>> {
-    pseudo_inverse_less(pairs, weights, None, components)
+    inverse_information(pairs, weights, 0.0, None, components)
 }
 
-/// The same after a symmetric matrix was subtracted that vanishes where the Laplacian does.
+/// (L + shift)† on vectors with mean zero on each component, after a symmetric matrix was subtracted that vanishes
+/// where the Laplacian does.
 ///
 /// # Errors
 /// If what is left is not positive on every component.
-pub fn pseudo_inverse_less(
+pub fn inverse_information(
     pairs: &Pairs,
     weights: &[f64],
+    shift: f64,
     less: Option<&Mat<f64>>,
     components: &Components,
 ) -> Result<Vec<f64>> {
     let n = components.of.len();
-    let a = (2.0 * weights.iter().sum::<f64>() / n as f64).max(f64::MIN_POSITIVE);
     let mut matrix = Mat::zeros(n, n);
-    for_each_pair_within(components, |i, j, size| matrix[(i, j)] = a / size);
     for ((&i, &j), &w) in pairs.left.iter().zip(&pairs.right).zip(weights) {
         let (i, j) = (i as usize, j as usize);
         matrix[(i, i)] += w;
@@ -46,6 +46,10 @@ pub fn pseudo_inverse_less(
     if let Some(less) = less {
         matrix -= less;
     }
+    let trace: f64 = (0..n).map(|i| matrix[(i, i)]).sum();
+    let a = (shift + trace / n as f64).max(f64::MIN_POSITIVE);
+    for_each_pair_within(components, |i, j, size| matrix[(i, j)] += (a - shift) / size);
+    (0..n).for_each(|i| matrix[(i, i)] += shift);
     let factor = matrix.llt(Side::Lower).map_err(|e| Error::Factorisation {
         backend: Backend::Dense.as_str(),
         items: n,

@@ -67,9 +67,19 @@ impl LaplacianSystem {
     /// # Panics
     /// If `graph` has another number of items, or `pair_weights` not one weight per pair.
     pub(crate) fn reweighted(&self, graph: &ComparisonGraph, pair_weights: &[f64]) -> Result<Self> {
+        self.reweighted_with_shift(graph, pair_weights, self.matrix.shift())
+    }
+
+    /// The same with another shift.
+    pub(crate) fn reweighted_with_shift(
+        &self,
+        graph: &ComparisonGraph,
+        pair_weights: &[f64],
+        shift: f64,
+    ) -> Result<Self> {
         assert_eq!(graph.items(), self.matrix.items().len(), "the same graph");
         assert_eq!(pair_weights.len(), graph.pairs().len(), "one weight for each pair");
-        let matrix = LaplacianMatrix::with_weights(graph, pair_weights, self.matrix.shift());
+        let matrix = LaplacianMatrix::with_weights(graph, pair_weights, shift);
         let set_up = |c: usize| {
             let backend = BackendChoice::Fixed(self.solvers[c].backend());
             let same = choose::set_up(matrix.block(c), backend);

@@ -121,10 +121,10 @@ pub struct HoldoutEvaluation {
     pub ties: u64,
     /// Those of them on items that the other votes do not connect, for which there is no prediction.
     pub unconnected: u64,
-    /// All other held-out votes.
+    /// All other held-out votes, by the probability for somebody of this crowd.
     #[cfg_attr(feature = "serde", serde(flatten))]
     pub all: Evaluation,
-    /// Those of them by annotators who are judged careful, if annotators are known.
+    /// Those of them by annotators who are judged careful, if annotators are known, by that for a careful annotator.
     pub careful: Option<Evaluation>,
 }
 
@@ -136,11 +136,17 @@ impl HoldoutEvaluation {
         let sum = |votes: &mut dyn Iterator<Item = &Comparison>| votes.map(|vote| vote.count).sum();
         let held_out = || holdout.held_out.iter();
         let mut unconnected = 0;
-        let mut predicted = Vec::with_capacity(holdout.held_out.len());
+        let (mut all, mut predicted) = (Vec::new(), Vec::with_capacity(holdout.held_out.len()));
         for vote in held_out().filter(|vote| vote.y != 0.0) {
             let Comparison { left, right, y, count, annotator } = vote.oriented();
             match predictor.log_odds(left, right) {
-                Some(log_odds) => predicted.push((annotator, (log_odds, y > 0.0, count))),
+                Some(log_odds) => {
+                    // Without a model of the crowd everybody is predicted as careful.
+                    let p = predictor.crowd_probability(left, right);
+                    let of_crowd = p.map_or(log_odds, |p| (p / (1.0 - p)).ln());
+                    all.push((of_crowd, y > 0.0, count));
+                    predicted.push((annotator, (log_odds, y > 0.0, count)));
+                }
                 None => unconnected += count,
             }
         }
@@ -157,7 +163,7 @@ impl HoldoutEvaluation {
             held_out_votes: sum(&mut held_out()),
             ties: sum(&mut held_out().filter(|vote| vote.y == 0.0)),
             unconnected,
-            all: Evaluation::new(predicted.into_iter().map(|(_, prediction)| prediction)),
+            all: Evaluation::new(all),
             careful,
         }
     }

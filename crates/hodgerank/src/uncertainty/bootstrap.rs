@@ -66,7 +66,7 @@ impl<'a> Bootstrap<'a> {
                 })
                 .collect()
         });
-        Ok(Self { graph, votes, fit, options: options.method(fit.method), group_of })
+        Ok(Self { graph, votes, fit, options: options.fixed_by(fit), group_of })
     }
 
     /// The scores of all draws, centred on each component. `done` counts them.

@@ -55,6 +55,8 @@ struct Draws<'a> {
     scores: &'a VoteScores<'a>,
     /// The information of each pair, with the prior.
     weights: Vec<f64>,
+    /// What a prior on the scores adds to the information of each item.
+    shift: f64,
     /// H_ii.
     diagonal: Vec<f64>,
 }
@@ -80,7 +82,7 @@ impl ManyItems {
         let mut solve = |right_sides: &[Vec<f64>]| {
             let right_sides: Vec<&[f64]> = right_sides.iter().map(|x| &x[..]).collect();
             let weight = |p: usize| draws.weights[p].max(MIN_WEIGHT);
-            system.solve_all(weight, &right_sides, SOLVE_TOLERANCE, false)
+            system.solve_all(weight, draws.shift, &right_sides, SOLVE_TOLERANCE, false)
         };
         let first = draws.batch(0, 1.0, 0.0);
         let solved = solve(&first)?;
@@ -107,16 +109,18 @@ impl<'a> Draws<'a> {
         scores: &'a VoteScores<'a>,
     ) -> Self {
         let mut weights = pair_information(graph, votes, scores);
+        let mut shift = 0.0;
         if let Some(prior) = scores.prior(graph) {
-            weights.iter_mut().zip(prior).for_each(|(sum, prior)| *sum += prior);
+            weights.iter_mut().enumerate().for_each(|(p, sum)| *sum += prior.pair_weight(p));
+            shift = prior.shift();
         }
         let pairs = graph.pairs();
-        let mut diagonal = vec![0.0; graph.items()];
+        let mut diagonal = vec![shift; graph.items()];
         for (p, weight) in weights.iter().enumerate() {
             diagonal[pairs.left[p] as usize] += weight;
             diagonal[pairs.right[p] as usize] += weight;
         }
-        Self { graph, votes, scores, weights, diagonal }
+        Self { graph, votes, scores, weights, shift, diagonal }
     }
 
     /// Right-hand sides with these factors of the slopes and of the model, one for each draw.
@@ -129,6 +133,10 @@ impl<'a> Draws<'a> {
             }
             if of_model > 0.0 {
                 self.add_model(of_model, &mut random, &mut x);
+            }
+            if self.shift > 0.0 {
+                // The solver expects a sum of zero, and a constant changes no differences.
+                self.graph.components().centre(&mut x);
             }
             x
         };
@@ -174,6 +182,10 @@ impl<'a> Draws<'a> {
             let flow = if random.random::<bool>() { size } else { -size };
             x[pairs.left[p] as usize] += flow;
             x[pairs.right[p] as usize] -= flow;
+        }
+        if self.shift > 0.0 {
+            let size = factor * self.shift.sqrt();
+            x.iter_mut().for_each(|x| *x += if random.random::<bool>() { size } else { -size });
         }
     }
 

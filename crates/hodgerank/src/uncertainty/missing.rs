@@ -6,9 +6,7 @@
 //!
 //! M = Σ_annotators Σ_k r_k (g_k − g)(g_k − g)ᵀ,
 //!
-//! g_k the sum of the annotator's slopes under behaviour k, r_k its probability and g = Σ r_k g_k. People with
-//! another taste say nothing about the scores: their g_k is zero. Graded votes add the variance of each vote's
-//! slope, because a single one may be a lapse.
+//! g_k the sum of the annotator's slopes under behaviour k, r_k its probability and g = Σ r_k g_k.
 //!
 //! M is reduced if it takes more than [`MAX_SHARE`] of the information in some direction.
 //!
@@ -97,12 +95,6 @@ impl MissingSums<'_> {
                     let slope = count * behaviour.of_vote(vote.left, vote.right, y).gradient;
                     slopes[first + self.place[i] - 1] += slope;
                     slopes[first + self.place[j] - 1] -= slope;
-                    let variance = behaviour.variance_of_vote(vote.left, vote.right, y);
-                    let variance = probability * count * variance;
-                    self.matrix[i * n + i] += variance;
-                    self.matrix[j * n + j] += variance;
-                    self.matrix[i * n + j] -= variance;
-                    self.matrix[j * n + i] -= variance;
                 }
                 let (mean, own) = slopes.split_at_mut(first);
                 mean.iter_mut().zip(own).for_each(|(mean, own)| *mean += probability * *own);
@@ -203,10 +195,6 @@ mod tests {
                     let slope = behaviour.of_vote(vote.left, vote.right, vote.y).gradient;
                     g[i] += slope;
                     g[j] -= slope;
-                    let variance = r * behaviour.variance_of_vote(vote.left, vote.right, vote.y);
-                    for (a, b, sign) in [(i, i, 1.0), (j, j, 1.0), (i, j, -1.0), (j, i, -1.0)] {
-                        m[a][b] += sign * variance;
-                    }
                 }
                 for i in 0..n {
                     mean[i] += r * g[i];

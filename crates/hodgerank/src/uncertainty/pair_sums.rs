@@ -62,9 +62,7 @@ impl PairSums {
         let at = |i: u32, j: u32| i.min(j) as usize * n + i.max(j) as usize;
         // Plain votes are all votes but those that the pass below visits.
         let plain = scores.plain();
-        let is_plain = |annotator: usize| {
-            plain.is_some() && annotator < votes.annotators() && scores.is_plain(annotator as u32)
-        };
+        let is_plain = |annotator: usize| plain.is_some() && annotator < votes.annotators();
         // The information and the number of votes of each pair.
         let others = |range: std::ops::Range<usize>| {
             let mut sums = vec![(0_i64, 0_i64); n * n];

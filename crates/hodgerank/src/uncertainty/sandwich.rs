@@ -34,7 +34,7 @@ use super::vote_scores::VoteScores;
 use crate::annotator_votes::AnnotatorVotes;
 use crate::error::Result;
 use crate::graph::ComparisonGraph;
-use crate::laplacian::{pseudo_inverse, pseudo_inverse_less};
+use crate::laplacian::inverse_information;
 
 /// Columns of a tile.
 const TILE: usize = 64;
@@ -111,25 +111,7 @@ impl Sandwich {
                 (covariance[(i, j)], covariance[(j, i)]) = (value, value);
             }
         }
-        if let Some(slopes) = scores.crowd() {
-            for (item, variance) in slopes.crowd().variance_by_fans() {
-                add_variance(graph, item, variance, &mut covariance);
-            }
-        }
         Ok(Self { covariance, clusters, is_clustered: votes.is_some(), shrinkage })
-    }
-}
-
-/// Adds the variance of the score of one item, relative to the mean of its component.
-fn add_variance(graph: &ComparisonGraph, item: u32, variance: f64, covariance: &mut Mat<f64>) {
-    let components = graph.components();
-    let members = components.members(components.of[item as usize] as usize);
-    let share = 1.0 / members.len() as f64;
-    let change = |other: u32| if other == item { 1.0 - share } else { -share };
-    for &i in members {
-        for &j in members {
-            covariance[(i as usize, j as usize)] += variance * change(i) * change(j);
-        }
     }
 }
 
@@ -141,16 +123,19 @@ impl<'a> Bread<'a> {
         sums: &PairSums,
     ) -> Result<Self> {
         let mut information = sums.information.clone();
+        let mut shift = 0.0;
         if let Some(prior) = scores.prior(graph) {
-            information.iter_mut().zip(prior).for_each(|(sum, prior)| *sum += prior);
+            information.iter_mut().enumerate().for_each(|(p, sum)| *sum += prior.pair_weight(p));
+            shift = prior.shift();
         }
         let (n, pairs) = (graph.items(), graph.pairs());
-        let inverse = pseudo_inverse(pairs, &information, graph.components())?;
+        let components = graph.components();
+        let inverse = inverse_information(pairs, &information, shift, None, components)?;
         let mut inverse = Mat::from_fn(n, n, |i, j| inverse[j * n + i]);
         let missing = votes.and_then(|votes| missing_information(votes, scores, &inverse));
         if let Some(missing) = missing {
-            let rows =
-                pseudo_inverse_less(pairs, &information, Some(&missing), graph.components())?;
+            let less = Some(&missing);
+            let rows = inverse_information(pairs, &information, shift, less, components)?;
             inverse = Mat::from_fn(n, n, |i, j| rows[j * n + i]);
         }
         let mut bread = Self { graph, inverse, leverage: Vec::new(), leverage_matrix: Vec::new() };

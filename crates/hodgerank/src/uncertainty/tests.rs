@@ -182,10 +182,11 @@ fn the_sandwich_is_that_of_a_dense_reference() {
         );
         let fit = fitted(FitOptions::default().method(Method::BradleyTerry).lapse_rate(0.0));
         let Some(crate::Model::BradleyTerry(estimates)) = &fit.model else { panic!("bt") };
-        let omega = crate::solve::bradley_terry::GraphPrior::new(&graph).weights;
+        let prior = estimates.prior.term(&graph);
+        assert_eq!(prior.shift(), 0.0);
         let pairs = graph.pairs();
         let prior: Vec<(usize, usize, f64)> = (0..pairs.len())
-            .map(|p| (pairs.left[p] as usize, pairs.right[p] as usize, estimates.prior * omega[p]))
+            .map(|p| (pairs.left[p] as usize, pairs.right[p] as usize, prior.pair_weight(p)))
             .collect();
         let slope = |vote: &Comparison| {
             let p = 1.0 / (1.0 + (-d(&fit, vote)).exp());

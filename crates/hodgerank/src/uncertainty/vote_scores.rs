@@ -4,7 +4,7 @@
 //! |---|---|---|
 //! | `l2` | r = y − d | 1 |
 //! | `hlasso` | r, but at most λ in size | 1 if \|r\| ≤ λ, else 0 |
-//! | `bt` | h (s − E s), s = 1, ½, 0 for a win, a tie and a loss, h the probability that the vote is honest | that of the votes with lapses |
+//! | `bt` | ∂ log P/∂d (`model/votes.rs`) | expected |
 //! | `crowd` | by the behaviour of its annotator (`solve/crowd/influence.rs`) | expected, given the behaviour |
 //!
 //! Other methods decide which votes count and then ignore the others. Slopes at their fit say nothing about
@@ -12,9 +12,14 @@
 
 use crate::fit::{Fit, Model};
 use crate::graph::ComparisonGraph;
+use crate::model::Prior;
+use crate::model::prior::PriorTerm;
+use crate::model::votes::{VoteModel, outcome_of};
 use crate::solve::Method;
-use crate::solve::bradley_terry::{BradleyTerryEstimates, GraphPrior, HonestVote};
 use crate::solve::crowd::{CrowdSlopes, VoteSlope, VoterSlopes};
+
+/// Largest sharpness of an annotator.
+const MAX_SHARPNESS: f64 = 4.0;
 
 /// Slopes of the votes of a fit.
 pub(super) struct VoteScores<'a> {
@@ -25,7 +30,7 @@ pub(super) struct VoteScores<'a> {
 enum ScoreModel<'a> {
     LeastSquares,
     Huber { lambda: f64 },
-    BradleyTerry { estimates: BradleyTerryEstimates, tie_share: f64 },
+    BradleyTerry { model: VoteModel, prior: Prior },
     Crowd(Box<CrowdSlopes<'a>>),
 }
 
@@ -57,8 +62,14 @@ impl<'a> VoteScores<'a> {
                 let groups = graph.groups();
                 let ties = groups.y.iter().zip(&groups.weight).filter(|(y, _)| **y == 0.0);
                 let ties: f64 = ties.map(|(_, weight)| weight).sum();
-                let tie_share = ties / graph.votes().max(1.0);
-                ScoreModel::BradleyTerry { estimates: *estimates, tie_share }
+                let model = VoteModel {
+                    // Votes are merged over sides.
+                    advantage: 0.0,
+                    tie_odds: estimates.tie_odds,
+                    lapse_rate: estimates.lapse_rate,
+                    tie_share: ties / graph.votes().max(1.0),
+                };
+                ScoreModel::BradleyTerry { model, prior: estimates.prior }
             }
             (_, Some(Model::Crowd(flags)), _) => {
                 ScoreModel::Crowd(Box::new(CrowdSlopes::new(&flags.crowd)))
@@ -76,19 +87,13 @@ impl<'a> VoteScores<'a> {
         }
     }
 
-    /// The information of the prior about the difference of each pair, if there is a prior.
-    pub(super) fn prior(&self, graph: &ComparisonGraph) -> Option<Vec<f64>> {
-        let lambda = match &self.model {
-            ScoreModel::LeastSquares | ScoreModel::Huber { .. } => return None,
-            // Scores were stretched after the prior had its say.
-            ScoreModel::BradleyTerry { estimates, .. } => {
-                estimates.prior / estimates.stretch.powi(2)
-            }
-            ScoreModel::Crowd(slopes) => slopes.crowd().estimates.prior,
-        };
-        let mut weights = GraphPrior::new(graph).weights;
-        weights.iter_mut().for_each(|weight| *weight *= lambda);
-        Some(weights)
+    /// The prior, if there is one.
+    pub(super) fn prior(&self, graph: &ComparisonGraph) -> Option<PriorTerm> {
+        match &self.model {
+            ScoreModel::LeastSquares | ScoreModel::Huber { .. } => None,
+            ScoreModel::BradleyTerry { prior, .. } => Some(prior.term(graph)),
+            ScoreModel::Crowd(slopes) => Some(slopes.crowd().estimates.prior.term(graph)),
+        }
     }
 
     /// The largest slope and information that a vote can have.
@@ -100,7 +105,10 @@ impl<'a> VoteScores<'a> {
             ScoreModel::Huber { lambda } => VoteSlope { gradient: *lambda, information: 1.0 },
             ScoreModel::BradleyTerry { .. } => VoteSlope { gradient: 1.0, information: 1.0 },
             ScoreModel::Crowd(slopes) => match slopes.crowd().smallest_noise() {
-                None => VoteSlope { gradient: 2.0, information: 2.0 },
+                None => VoteSlope {
+                    gradient: MAX_SHARPNESS,
+                    information: MAX_SHARPNESS * MAX_SHARPNESS,
+                },
                 Some(noise) => {
                     let precision = 1.0 / (noise * noise);
                     VoteSlope { gradient: precision * residual(), information: precision }
@@ -135,17 +143,8 @@ impl<'a> VoteScores<'a> {
             }
             ScoreModel::Huber { .. } => None,
             ScoreModel::Crowd(slopes) => {
-                slopes.careful().map(|own| AnnotatorScores::Own(Box::new(own)))
+                slopes.typical().map(|own| AnnotatorScores::Own(Box::new(own)))
             }
-        }
-    }
-
-    /// Whether all votes of an annotator are plain, if any are.
-    pub(super) fn is_plain(&self, annotator: u32) -> bool {
-        match &self.model {
-            ScoreModel::LeastSquares | ScoreModel::BradleyTerry { .. } => true,
-            ScoreModel::Huber { .. } => false,
-            ScoreModel::Crowd(slopes) => slopes.is_careful(annotator),
         }
     }
 
@@ -160,34 +159,11 @@ impl<'a> VoteScores<'a> {
                     information: if residual.abs() <= *lambda { 1.0 } else { 0.0 },
                 }
             }
-            ScoreModel::BradleyTerry { estimates, tie_share } => {
-                lapse_slope(d, y, estimates, *tie_share)
+            ScoreModel::BradleyTerry { model, .. } => {
+                let terms = model.at(d);
+                VoteSlope { gradient: terms.slope[outcome_of(y)], information: terms.information }
             }
             ScoreModel::Crowd(_) => VoteSlope { gradient: 0.0, information: 0.0 },
         }
     }
-}
-
-/// The slope of a vote that is a lapse with a probability, and the information of such votes.
-fn lapse_slope(d: f64, y: f64, estimates: &BradleyTerryEstimates, tie_share: f64) -> VoteSlope {
-    let honest = HonestVote::new(d, estimates.tie_odds);
-    let rate = estimates.lapse_rate;
-    let side = 0.5 * rate * (1.0 - tie_share);
-    let expected = honest.expected();
-    // The probability of each outcome, and its slope.
-    let outcome = |honest: f64, lapse: f64, s: f64| {
-        let own = (1.0 - rate) * honest;
-        let all = own + lapse;
-        (all, if all > 0.0 { own / all * (s - expected) } else { 0.0 })
-    };
-    let win = outcome(honest.win, side, 1.0);
-    let loss = outcome(honest.loss, side, 0.0);
-    let tie = outcome(honest.tie, rate * tie_share, 0.5);
-    let information = [win, loss, tie].iter().map(|(p, slope)| p * slope * slope).sum();
-    let gradient = match y {
-        y if y > 0.0 => win.1,
-        y if y < 0.0 => loss.1,
-        _ => tie.1,
-    };
-    VoteSlope { gradient, information }
 }

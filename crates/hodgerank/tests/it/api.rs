@@ -29,7 +29,7 @@ fn the_first_program_ranks_the_cat_first() {
     votes.tie("cat", "cow");
     let ranked = Ranker::new().rank(&votes).unwrap();
     let rows: Vec<String> = ranked.ranking().map(|row| row.to_string()).collect();
-    assert_eq!(rows, ["1. cat (0.4327)", "2. dog (0.0000)", "3. cow (-0.4327)"]);
+    assert_eq!(rows, ["1. cat (0.1000)", "2. dog (0.0000)", "3. cow (-0.1000)"]);
     assert_eq!(ranked.flagged().len(), 0);
     assert_eq!(ranked.status(), Status::Solved);
     assert_eq!(ranked.score("cow"), ranked.ranking().last().map(|row| row.score));

@@ -133,14 +133,6 @@ impl Study {
         (AnnotatorVotes::from_comparisons(names.len(), &own, self.has_sides), labels)
     }
 
-    fn item_labels(&self) -> Labels {
-        let mut labels = Labels::new();
-        for item in 0..self.items {
-            labels.intern(&item.to_string());
-        }
-        labels
-    }
-
     fn distributed(&self, processes: usize) -> Vec<Vec<usize>> {
         distribute(&self.groups(), processes, |i, j| (5 * i + 3 * j) as usize)
     }
@@ -155,7 +147,7 @@ impl Study {
         run_processes(self.items, &groups, &distributed, checkpoints, |process, graph| {
             let (votes, labels) = self.part(process, processes);
             let fit = fit_with_annotators(graph, Some(&votes), options).unwrap();
-            let judged = judge(fit.crowd().unwrap(), &votes, &labels, &self.item_labels());
+            let judged = judge(fit.crowd().unwrap(), &votes, &labels);
             (fit, judged)
         })
     }
@@ -164,7 +156,7 @@ impl Study {
         let graph = ComparisonGraph::new(self.items, self.groups()).unwrap();
         let (votes, labels) = self.part(0, 1);
         let fit = fit_with_annotators(&graph, Some(&votes), options).unwrap();
-        let judged = judge(fit.crowd().unwrap(), &votes, &labels, &self.item_labels());
+        let judged = judge(fit.crowd().unwrap(), &votes, &labels);
         (fit, judged)
     }
 }
@@ -215,7 +207,8 @@ fn check_same(study: &Study, options: &FitOptions) -> Fit {
         assert_close(a.log_likelihood_careful, b.log_likelihood_careful, &what);
         assert_close(a.side_advantage, b.side_advantage, &what);
         assert_close(a.tie_odds, b.tie_odds, &what);
-        assert_close(a.prior, b.prior, &what);
+        assert_eq!(a.prior.kind, b.prior.kind, "{what}");
+        assert_close(a.prior.precision, b.prior.precision, &what);
         for ((class, a), (_, b)) in a.class_shares.iter().zip(&b.class_shares) {
             assert_close(*a, *b, &format!("{what}, {class}"));
         }
@@ -248,9 +241,9 @@ fn votes_without_names_and_without_sides() {
 }
 
 #[test]
-fn very_many_people_with_one_vote_are_unknown_passers_by() {
+fn people_with_one_vote_are_judged_as_the_crowd_is() {
     let mut study = Study::mixed(11);
-    let (first, passers_by) = (study.annotators as u32, 200_000);
+    let (first, passers_by) = (study.annotators as u32, 5000);
     let mut one_each = Study::new(20, 19, &[Kind::Careful], passers_by, 12).votes;
     for (vote, annotator) in one_each.iter_mut().zip(first..) {
         vote.annotator = Some(annotator);
@@ -258,8 +251,10 @@ fn very_many_people_with_one_vote_are_unknown_passers_by() {
     study.votes.extend(one_each);
     study.annotators += passers_by;
     let fit = check_same(&study, &crowd());
-    assert_eq!(fit.crowd().unwrap().annotators.len(), first as usize);
-    assert_eq!(fit.crowd().unwrap().estimates.unknown_votes, passers_by as u64);
+    let annotators = &fit.crowd().unwrap().annotators;
+    assert_eq!(annotators.len(), study.annotators);
+    let passers_by = &annotators[first as usize..];
+    assert!(passers_by.iter().all(|own| own.class == AnnotatorClass::Careful));
 }
 
 #[test]
@@ -280,22 +275,15 @@ fn numbers_of_votes_are_flagged_as_on_one_process() {
 }
 
 #[test]
-fn two_tastes() {
-    let fit = check_same(&Study::tastes(), &crowd());
-    let counts = &fit.crowd().unwrap().estimates.class_counts;
-    assert!(counts.contains(&(AnnotatorClass::Taste, 14)), "{counts:?}");
-}
-
-#[test]
 fn resuming_from_any_checkpoint_gives_the_same_bits() {
-    for (study, works) in [(Study::mixed(8), 1), (Study::tastes(), 2)] {
+    for study in [Study::mixed(8), Study::tastes()] {
         let saving = || (0..3).map(|_| Some(MemoryCheckpoint::new(1, None))).collect();
         let complete = study.fit_on(3, &crowd(), saving());
         let mut names: Vec<&str> = complete[0].1.iter().map(|(work, _)| work.as_str()).collect();
         let states = names.len();
-        assert!(states >= 3, "{names:?}");
+        assert!(states >= 2, "{names:?}");
         names.dedup();
-        assert_eq!(names.len(), works, "{names:?}");
+        assert_eq!(names, ["crowd"]);
         for state in 0..states {
             let resume = |(_, kept): &(_, Vec<SavedState>)| {
                 Some(MemoryCheckpoint::new(u64::MAX, Some(kept[state].clone())))

@@ -24,8 +24,8 @@ fn owner(i: u32, j: u32) -> usize {
 }
 
 fn estimates(fit: &Fit) -> BradleyTerryEstimates {
-    match fit.model {
-        Some(Model::BradleyTerry(estimates)) => estimates,
+    match &fit.model {
+        Some(Model::BradleyTerry(estimates)) => estimates.clone(),
         _ => panic!("an estimate"),
     }
 }

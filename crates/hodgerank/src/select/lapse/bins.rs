@@ -2,13 +2,12 @@
 
 use rayon::prelude::*;
 
-use super::super::likelihood::{SidedPairs, SidedVotes};
 use crate::communicator::Communicator;
 use crate::graph::ComparisonGraph;
 
 const BINS: usize = 512;
-/// Entries of a list that one task counts; fixed, so that sums do not depend on the number of threads.
-const ENTRIES_PER_TASK: usize = 1 << 13;
+/// Distinct votes that one task counts; fixed, so that sums do not depend on the number of threads.
+const GROUPS_PER_TASK: usize = 1 << 15;
 
 /// Votes in a bin.
 #[derive(Debug, Clone, Copy, Default)]
@@ -27,48 +26,37 @@ impl Bin {
     }
 }
 
-/// Votes by the distance of the scores of their items.
-pub(super) fn distance_bins(votes: &SidedVotes<'_>, scores: &[f64]) -> Vec<Bin> {
-    let has_votes = |&(_, agree, against): &(f64, f64, f64)| agree + against > 0.0;
-    let largest_of = |pairs: SidedPairs<'_>| {
-        let pairs = pairs.agreement(scores).filter(has_votes);
-        pairs.fold(0.0, |largest: f64, (d, ..)| largest.max(d))
+/// Votes by the distance of the scores of their items. Ties count half for each side.
+pub(super) fn distance_bins(graph: &ComparisonGraph, scores: &[f64]) -> Vec<Bin> {
+    let (groups, communicator) = (graph.groups(), graph.communicator());
+    let distance = |g: usize| scores[groups.left[g] as usize] - scores[groups.right[g] as usize];
+    let tasks = || (0..groups.len()).into_par_iter().step_by(GROUPS_PER_TASK);
+    let range = |first: usize| first..groups.len().min(first + GROUPS_PER_TASK);
+    let largest = tasks().map(|first| range(first).map(|g| distance(g).abs()).fold(0.0, f64::max));
+    let largest = communicator.max_scalar(largest.reduce(|| 0.0, f64::max));
+    if largest == 0.0 {
+        return Vec::new();
+    }
+    let count = |first: usize| {
+        let mut bins = [Bin::default(); BINS];
+        for g in range(first) {
+            let (d, weight) = (distance(g), groups.weight[g]);
+            let bin = &mut bins[bin_of(d.abs(), largest)];
+            bin.at += weight * d.abs();
+            // Equal scores have no side.
+            let agrees = match groups.y[g] * d {
+                product if product > 0.0 => 1.0,
+                product if product < 0.0 => 0.0,
+                _ => 0.5,
+            };
+            bin.agree += agrees * weight;
+            bin.against += (1.0 - agrees) * weight;
+        }
+        bins
     };
-    let largest = votes.map_chunks(largest_of).into_iter().fold(0.0, f64::max);
-    let largest = votes.communicator().max_scalar(largest);
-    if largest == 0.0 {
-        return Vec::new();
-    }
-    let parts = votes.map_chunks(|pairs| count(pairs.agreement(scores), largest));
-    add_up(&parts, votes.communicator())
-}
-
-/// The same for a list of distances, each with the votes that agree with the ranking and those against.
-pub(super) fn listed_bins(list: &[(f64, f64, f64)], communicator: &dyn Communicator) -> Vec<Bin> {
-    let largest = list.iter().fold(0.0, |largest: f64, &(d, ..)| largest.max(d));
-    let largest = communicator.max_scalar(largest);
-    if largest == 0.0 {
-        return Vec::new();
-    }
-    let tasks = list.par_chunks(ENTRIES_PER_TASK);
-    let parts: Vec<_> = tasks.map(|part| count(part.iter().copied(), largest)).collect();
-    add_up(&parts, communicator)
-}
-
-fn count(votes: impl Iterator<Item = (f64, f64, f64)>, largest: f64) -> [Bin; BINS] {
-    let mut bins = [Bin::default(); BINS];
-    for (d, agree, against) in votes {
-        let bin = &mut bins[bin_of(d, largest)];
-        bin.at += (agree + against) * d;
-        bin.agree += agree;
-        bin.against += against;
-    }
-    bins
-}
-
-fn add_up(parts: &[[Bin; BINS]], communicator: &dyn Communicator) -> Vec<Bin> {
+    let parts: Vec<[Bin; BINS]> = tasks().map(count).collect();
     let mut bins = vec![Bin::default(); BINS];
-    for part in parts {
+    for part in &parts {
         for (bin, part) in bins.iter_mut().zip(part) {
             bin.at += part.at;
             bin.agree += part.agree;

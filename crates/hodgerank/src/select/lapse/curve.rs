@@ -10,7 +10,7 @@
 
 use std::ops::Range;
 
-use super::super::likelihood::MAX_RATE;
+use super::MAX_RATE;
 use super::bins::Bin;
 
 /// Accuracy of log s and of ε.
@@ -105,16 +105,6 @@ impl PsychometricCurve<'_> {
     pub(super) fn value(&self, rate: f64, scale: f64) -> f64 {
         let of_bin = |bin: &Bin| bin.log_probability(rate, sides(bin.at / scale));
         self.bins.iter().map(of_bin).sum()
-    }
-
-    /// ℓ(ε, s) for several ε.
-    pub(super) fn values(&self, rates: &[f64], scale: f64) -> Vec<f64> {
-        let sides: Vec<(f64, f64)> = self.bins.iter().map(|bin| sides(bin.at / scale)).collect();
-        let of_rate = |&rate: &f64| {
-            let parts = self.bins.iter().zip(&sides);
-            parts.map(|(bin, &sides)| bin.log_probability(rate, sides)).sum()
-        };
-        rates.iter().map(of_rate).collect()
     }
 
     fn slopes(&self, rate: f64, log_scale: f64) -> CurveSlopes {

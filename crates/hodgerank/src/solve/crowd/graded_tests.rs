@@ -123,63 +123,6 @@ fn single_flips_of_careful_annotators_are_found() {
     assert!(10 * right > 7 * far, "{right} of {far}");
 }
 
-/// ℓ without the prior at these scores, vote by vote: the slow reference.
-fn log_likelihood(study: &TestCrowd, search: &Search<'_>, scores: &[f64]) -> f64 {
-    let model = search.answers.graded().unwrap();
-    let density = |y: f64, mean: f64, noise: f64| {
-        (-0.5 * (y - mean).powi(2) / noise).exp() / (2.0 * std::f64::consts::PI * noise).sqrt()
-    };
-    let of_annotator = |annotator: usize| -> f64 {
-        let own = study.rows.iter().filter(|vote| vote.annotator == Some(annotator as u32));
-        let noise = model.own_noise[annotator];
-        let of_point = |(k, point): (usize, &behaviour::Behaviour)| {
-            let ratio = |vote: &Comparison| {
-                let d = scores[vote.left as usize] - scores[vote.right as usize];
-                let y = vote.y / search.unit;
-                let by_chance = density(y, 0.0, 1.0);
-                let side = match y {
-                    y if y > 0.0 => 2.0 * point.left,
-                    y if y < 0.0 => 2.0 * point.right,
-                    _ => point.left + point.right,
-                };
-                let depends =
-                    point.honest * density(y, d, noise) + point.contrary * density(y, -d, noise);
-                (depends / by_chance + side).max(likelihood::MIN_PROBABILITY)
-            };
-            search.shares.of[k] * own.clone().map(ratio).product::<f64>()
-        };
-        search.points.iter().enumerate().map(of_point).sum::<f64>().ln()
-    };
-    (0..study.annotators).map(of_annotator).sum()
-}
-
-#[test]
-fn likelihoods_and_slopes_are_those_of_the_slow_reference() {
-    let study = crowd(6, &mixed()[10..], 30, 2.0, 7);
-    let (graph, votes) = (study.graph(), study.votes());
-    let mut search = Search::new(&graph, &votes, None, &CrowdOptions::default()).unwrap();
-    search.scores = study.truth.iter().map(|t| 0.3 * t).collect();
-    search.evaluate();
-    search.responsibility = search.shares.responsibilities(&search.evidence());
-    let expected = log_likelihood(&study, &search, &search.scores);
-    let found = search.shares.value(&search.evidence());
-    assert!((found - expected).abs() < 1e-4 * expected.abs().max(1.0), "{found} {expected}");
-    let slopes = search.slopes(&search.scores, &search.responsibility, &search.pass);
-    let mut scores = search.scores.clone();
-    for item in 0..6 {
-        let step = 1e-5;
-        scores[item] += step;
-        let up = log_likelihood(&study, &search, &scores);
-        scores[item] -= 2.0 * step;
-        let down = log_likelihood(&study, &search, &scores);
-        scores[item] += step;
-        let expected = (up - down) / (2.0 * step);
-        let found = slopes.gradient[item];
-        let is_close = (found - expected).abs() < 5e-3 * (1.0 + expected.abs());
-        assert!(is_close, "{item}: {found} {expected}");
-    }
-}
-
 #[test]
 fn threads_rows_and_sides_change_nothing() {
     let mut study = crowd(15, &mixed(), 50, 1.0, 5);

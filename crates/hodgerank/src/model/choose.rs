@@ -1,0 +1,301 @@
+//! Which model the votes support, by what it predicts.
+//!
+//! Each candidate is judged by the mean logarithm of the probability of every vote, were it left out
+//! (`leave_one_out.rs`).
+//!
+//! | decision | candidates | chosen |
+//! |---|---|---|
+//! | kind of the prior | differences, scores | scores, if the best of them predicts better than the best on differences by more than one standard error: where only similar items were compared, it fails |
+//! | its precision | [`DIFFERENCE_PRECISIONS`], [`SCORE_PRECISIONS`] | the strongest within one standard error of the best |
+//! | side advantage b | with and without | with, if it predicts better by more than one standard error |
+//! | lapse rate ε | [`LAPSE_RATES`] | the best one, if it predicts better than none by more than one standard error, and its scores do not predict worse by as much |
+//!
+//! Scores alone are compared by one link from their differences to probabilities for the whole crowd ([`link_gain`]).
+//!
+//! Where items have so many votes that leaving one out changes nothing, no prior predicts better than another, and the
+//! weakest on differences is used.
+//!
+//! Lapses shrink the scores, and so the prior that is chosen without them: with lapses, both are chosen again.
+//!
+//! Failure mode: where pairs were chosen by earlier outcomes, the other votes know about the one that is left
+//! out, and weak priors seem better than they are. So there is a weakest candidate.
+
+use super::leave_one_out::{
+    LeftOutVote, gain, has_small_leverages, leave_out, link_gain, mean_log,
+};
+use super::newton::Newton;
+use super::prior::{Prior, PriorKind};
+use super::votes::{PairVotes, VoteModel, VotesByPair};
+use crate::communicator::Communicator;
+use crate::error::Result;
+
+/// Precisions of the prior on scores, weakest first. With 0.1, a standard deviation of three log-odds, the
+/// best of seven items wins 99% of its votes.
+const SCORE_PRECISIONS: [f64; 4] = [0.1, 0.3, 1.0, 3.0];
+/// Precisions of the prior on differences. With 0.3 an item has the weight of about one vote; weaker ones win
+/// only where pairs were chosen by outcomes, and are farther from the truth there.
+const DIFFERENCE_PRECISIONS: [f64; 3] = [0.3, 1.0, 3.0];
+/// Where the search starts.
+pub(crate) const FIRST_PRIOR: Prior = Prior { kind: PriorKind::Differences, precision: 1.0 };
+/// Lapse rates that are compared.
+const LAPSE_RATES: [f64; 7] = [0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5];
+/// How often prior and lapse rate are chosen in turn.
+const MAX_ROUNDS: usize = 3;
+
+/// Something that may be part of the model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "lowercase")
+)]
+pub enum Refinement {
+    /// An advantage of the left side.
+    Sides,
+    /// Answers that do not depend on the items.
+    Lapses,
+    /// People of different reliability.
+    People,
+}
+
+/// Whether a refinement is part of the model, and what it gains.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Decision {
+    /// What was tried.
+    pub refinement: Refinement,
+    /// The gain in the mean log-probability of a vote that is left out.
+    pub gain: f64,
+    /// Its standard error.
+    pub gain_error: f64,
+    /// Whether it is part of the model.
+    pub is_used: bool,
+}
+
+/// What is given, and so not chosen.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Given {
+    pub(crate) kind: Option<PriorKind>,
+    pub(crate) precision: Option<f64>,
+    pub(crate) lapse_rate: Option<f64>,
+}
+
+/// A model that was chosen. The search has its scores and parameters.
+#[derive(Debug)]
+pub(crate) struct Chosen<'a> {
+    pub(crate) votes: PairVotes<'a>,
+    pub(crate) decisions: Vec<Decision>,
+    /// The votes, left out one at a time.
+    pub(crate) left_out: Vec<LeftOutVote>,
+}
+
+impl Chosen<'_> {
+    pub(crate) fn has_advantage(&self) -> bool {
+        self.votes.has_advantage()
+    }
+}
+
+/// The scores and parameters of a fit.
+type Fitted = (Vec<f64>, VoteModel);
+
+/// Chooses prior, side advantage and lapse rate. `by_side` are the votes by side, if that is known. Collective.
+pub(crate) fn choose<'a>(
+    newton: &mut Newton<'_>,
+    votes: PairVotes<'a>,
+    by_side: Option<PairVotes<'a>>,
+    given: Given,
+) -> Result<Chosen<'a>> {
+    let mut chosen = Chosen { votes, decisions: Vec::new(), left_out: Vec::new() };
+    newton.model.lapse_rate = given.lapse_rate.unwrap_or(0.0);
+    match given.precision {
+        Some(precision) => {
+            let kind = given.kind.unwrap_or(PriorKind::Differences);
+            newton.prior = Prior { kind, precision }.term(newton.graph);
+            chosen.left_out = fit_and_leave_out(newton, &chosen.votes)?;
+        }
+        None => chosen.left_out = choose_prior(newton, &chosen.votes, given.kind)?,
+    }
+    if let Some(by_side) = by_side {
+        choose_sides(newton, &mut chosen, by_side)?;
+    }
+    if given.lapse_rate.is_none() {
+        for round in 0..MAX_ROUNDS {
+            if !choose_lapses(newton, &mut chosen, round)? || given.precision.is_some() {
+                break;
+            }
+            let before = newton.prior.prior;
+            chosen.left_out = choose_prior(newton, &chosen.votes, given.kind)?;
+            if newton.prior.prior == before {
+                break;
+            }
+        }
+    }
+    Ok(chosen)
+}
+
+/// Fits the present model, and leaves out each vote.
+pub(crate) fn fit_and_leave_out<V: VotesByPair>(
+    newton: &mut Newton<'_>,
+    votes: &V,
+) -> Result<Vec<LeftOutVote>> {
+    newton.maximise(votes, newton.accuracy_to_compare())?;
+    left_out_of(newton, votes)
+}
+
+/// Leaves out each vote of the present fit.
+pub(crate) fn left_out_of<V: VotesByPair>(
+    newton: &mut Newton<'_>,
+    votes: &V,
+) -> Result<Vec<LeftOutVote>> {
+    let variances = newton.variances()?;
+    let Newton { graph, scores, model, .. } = &*newton;
+    Ok(leave_out(graph, votes, scores, model, &variances, |p| newton.pair_weight(p)))
+}
+
+/// The candidates, weakest first.
+pub(crate) fn prior_candidates() -> impl Iterator<Item = Prior> {
+    let of = |kind| move |precision| Prior { kind, precision };
+    let scores = SCORE_PRECISIONS.into_iter().map(of(PriorKind::Scores));
+    DIFFERENCE_PRECISIONS.into_iter().map(of(PriorKind::Differences)).chain(scores)
+}
+
+/// Of candidates that were tried, in the order of [`prior_candidates`], the position of the one to choose.
+fn chosen_prior(tried: &[(Prior, Vec<LeftOutVote>)], communicator: &dyn Communicator) -> usize {
+    let means: Vec<f64> = tried.iter().map(|(_, votes)| mean_log(communicator, votes)).collect();
+    let of_kind = |kind: PriorKind| (0..tried.len()).filter(move |&k| tried[k].0.kind == kind);
+    let best_of =
+        |kind| of_kind(kind).reduce(|best, k| if means[k] > means[best] { k } else { best });
+    let best = match (best_of(PriorKind::Differences), best_of(PriorKind::Scores)) {
+        (Some(differences), Some(scores)) => {
+            let (gain, error) = gain(communicator, &tried[scores].1, &tried[differences].1);
+            if gain > error { scores } else { differences }
+        }
+        (differences, scores) => differences.or(scores).unwrap_or(0),
+    };
+    let is_as_good = |k: &usize| {
+        let (loss, error) = gain(communicator, &tried[best].1, &tried[*k].1);
+        loss <= error
+    };
+    of_kind(tried[best].0.kind).filter(|&k| k > best).filter(is_as_good).last().unwrap_or(best)
+}
+
+/// Chooses the prior for the present parameters, and fits with it.
+pub(crate) fn choose_prior<V: VotesByPair>(
+    newton: &mut Newton<'_>,
+    votes: &V,
+    kind: Option<PriorKind>,
+) -> Result<Vec<LeftOutVote>> {
+    if has_small_leverages(newton.graph) {
+        let kind = kind.unwrap_or(PriorKind::Differences);
+        let precision =
+            prior_candidates().find(|own| own.kind == kind).map_or(1.0, |own| own.precision);
+        newton.prior = Prior { kind, precision }.term(newton.graph);
+        return fit_and_leave_out(newton, votes);
+    }
+    // Where to start: large graphs take one step per candidate.
+    newton.maximise(votes, newton.final_accuracy())?;
+    let start = (newton.scores.clone(), newton.model);
+    let mut tried = Vec::new();
+    let mut fits = Vec::new();
+    for prior in prior_candidates().filter(|own| kind.is_none_or(|kind| own.kind == kind)) {
+        newton.prior = prior.term(newton.graph);
+        if newton.is_large {
+            (newton.scores, newton.model) = start.clone();
+        }
+        let left_out = fit_and_leave_out(newton, votes)?;
+        tried.push((prior, left_out));
+        fits.push((newton.scores.clone(), newton.model));
+    }
+    let chosen = chosen_prior(&tried, newton.graph.communicator());
+    newton.prior = tried[chosen].0.term(newton.graph);
+    (newton.scores, newton.model) = fits.swap_remove(chosen);
+    Ok(tried.swap_remove(chosen).1)
+}
+
+fn choose_sides<'a>(
+    newton: &mut Newton<'_>,
+    chosen: &mut Chosen<'a>,
+    by_side: PairVotes<'a>,
+) -> Result<()> {
+    // The same votes in the same order, with and without an advantage.
+    newton.model.advantage = 0.0;
+    let without = left_out_of(newton, &by_side)?;
+    let start = (newton.scores.clone(), newton.model);
+    let with = fit_and_leave_out(newton, &by_side)?;
+    let (gain, gain_error) = gain(newton.graph.communicator(), &with, &without);
+    let is_used = gain > gain_error;
+    chosen.decisions.push(Decision { refinement: Refinement::Sides, gain, gain_error, is_used });
+    if is_used {
+        (chosen.votes, chosen.left_out) = (by_side, with);
+    } else {
+        (newton.scores, newton.model) = start;
+    }
+    Ok(())
+}
+
+/// Chooses the lapse rate, and says whether there is one.
+fn choose_lapses(newton: &mut Newton<'_>, chosen: &mut Chosen<'_>, round: usize) -> Result<bool> {
+    let communicator = newton.graph.communicator();
+    let start = (newton.scores.clone(), newton.model);
+    newton.model.lapse_rate = 0.0;
+    let without = match round {
+        0 => chosen.left_out.clone(),
+        _ => fit_and_leave_out(newton, &chosen.votes)?,
+    };
+    (newton.scores, newton.model) = start.clone();
+    // The mean of each rate so far, and the best of them with its fit.
+    let mut means = vec![(0.0, mean_log(communicator, &without))];
+    let mut best: Option<(f64, Vec<LeftOutVote>, Fitted)> = None;
+    for rate in LAPSE_RATES {
+        newton.model.lapse_rate = rate;
+        let left_out = fit_and_leave_out(newton, &chosen.votes)?;
+        let mean = mean_log(communicator, &left_out);
+        let largest = means.iter().fold(f64::NEG_INFINITY, |a, b| a.max(b.1));
+        means.push((rate, mean));
+        if mean > largest {
+            best = Some((rate, left_out, (newton.scores.clone(), newton.model)));
+        } else if means.len() > 3 {
+            // Beyond the maximum it only falls.
+            break;
+        }
+    }
+    let has_sides = chosen.has_advantage();
+    let gains = |with: &[LeftOutVote]| {
+        let of_scores = link_gain(communicator, with, &without, has_sides);
+        (gain(communicator, with, &without), of_scores.0 > -of_scores.1)
+    };
+    let found = best.map(|(rate, left_out, fit)| (gains(&left_out), rate, left_out, fit));
+    let (((gain, gain_error), is_harmless), rate) =
+        found.as_ref().map_or((((0.0, 0.0), true), 0.0), |found| (found.0, found.1));
+    let is_used = gain > gain_error && is_harmless;
+    chosen.decisions.retain(|known| known.refinement != Refinement::Lapses);
+    chosen.decisions.push(Decision { refinement: Refinement::Lapses, gain, gain_error, is_used });
+    match found.filter(|_| is_used) {
+        Some((_, _, left_out, fit)) => {
+            (newton.scores, newton.model) = fit;
+            chosen.left_out = left_out;
+            newton.model.lapse_rate = vertex(&means, rate);
+        }
+        None => {
+            (newton.scores, newton.model) = start;
+            newton.model.lapse_rate = 0.0;
+            chosen.left_out = without;
+        }
+    }
+    Ok(is_used)
+}
+
+/// The maximum of the parabola through the best point and its neighbours.
+fn vertex(means: &[(f64, f64)], best: f64) -> f64 {
+    let Some(k) = means.iter().position(|(rate, _)| *rate == best) else { return best };
+    if k == 0 || k + 1 >= means.len() {
+        return best;
+    }
+    let ((a, fa), (b, fb), (c, fc)) = (means[k - 1], means[k], means[k + 1]);
+    let (left, right) = ((b - a) * (fb - fc), (b - c) * (fb - fa));
+    let denominator = left - right;
+    if denominator <= 0.0 {
+        return best;
+    }
+    (b - 0.5 * ((b - a) * left - (b - c) * right) / denominator).clamp(a, c)
+}
