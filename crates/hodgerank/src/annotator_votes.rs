@@ -333,10 +333,14 @@ fn compact(votes: &mut Vec<AnnotatorVote>, start: &mut [usize], lengths: &[usize
     votes.shrink_to_fit();
 }
 
-/// Splits blocks with these starts into about `parts` ranges with similar numbers of votes.
+/// Fewer votes are not worth a task of their own.
+const MIN_VOTES_PER_TASK: usize = 1 << 12;
+
+/// Splits blocks with these starts into about `parts` ranges with similar numbers of votes, or fewer if there are few
+/// votes.
 pub(crate) fn split(start: &[usize], parts: usize) -> Vec<Range<usize>> {
     let (blocks, votes) = (start.len() - 1, start[start.len() - 1]);
-    let per_part = votes.div_ceil(parts.max(1)).max(1);
+    let per_part = votes.div_ceil(parts.max(1)).max(MIN_VOTES_PER_TASK);
     let mut ranges = Vec::new();
     let mut first = 0;
     while first < blocks {

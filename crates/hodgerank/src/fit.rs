@@ -20,6 +20,7 @@ use rayon::prelude::*;
 
 use crate::annotator_votes::AnnotatorVotes;
 use crate::certificate::{self, Asked, Certificate, Influence};
+use crate::comparison::Comparison;
 use crate::error::{Error, Result};
 use crate::graph::{ComparisonGraph, Components, SideCounts};
 use crate::model::{Decision, Link, Prior};
@@ -165,6 +166,13 @@ pub struct CrowdFlags {
 impl CrowdFlags {
     /// The threshold unless a number of votes was asked for.
     pub const MORE_LIKELY_BAD: f64 = 0.5;
+
+    /// Whether a vote is flagged, as its items were shown to its annotator.
+    #[must_use]
+    pub fn is_flagged(&self, vote: &Comparison) -> bool {
+        let annotator = vote.annotator.and_then(|annotator| self.crowd.position(annotator));
+        self.crowd.bad_probability(annotator, (vote.left, vote.right), vote.y) > self.threshold
+    }
 }
 
 /// Facts about a linear solve.
@@ -212,7 +220,7 @@ pub fn fit_with_auto(
     options: &FitOptions,
     auto: Option<Auto>,
 ) -> Result<Fit> {
-    graph.run_in_pool(|| fit_here(graph, votes, options, auto))
+    graph.run_in_pool_if_large(|| fit_here(graph, votes, options, auto))
 }
 
 fn fit_here(

@@ -247,13 +247,21 @@ impl ComparisonGraph {
     }
 
     /// Runs a computation on a thread of the pool, where parallel loops start at once: any other thread
-    /// hands each loop over and sleeps until it ends. Small studies are not worth the first hand-over. If
-    /// several processes share the votes, the calling thread sends their messages and stays where it is.
+    /// hands each loop over and sleeps until it ends. If several processes share the votes, the calling thread sends
+    /// their messages and stays where it is.
     pub(crate) fn run_in_pool<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
-        if self.groups.len() < MIN_POOL_GROUPS || !self.communicator.is_single_process() {
-            return work();
+        match self.communicator.is_single_process() {
+            true => rayon::scope(|_| work()),
+            false => work(),
         }
-        rayon::scope(|_| work())
+    }
+
+    /// The same if the study is worth the hand-over: a fit of few votes takes less time.
+    pub(crate) fn run_in_pool_if_large<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
+        match self.groups.len() < MIN_POOL_GROUPS {
+            true => work(),
+            false => self.run_in_pool(work),
+        }
     }
 
     /// The compared pairs.

@@ -54,7 +54,10 @@ impl Ranker {
         let annotators = study.annotators.clone();
         let study = RankedStudy::new(study, 0, &self.options)?;
         let flagged_groups = &study.fit.flagged;
-        let is_flagged = |k: usize| group_of[k].is_some_and(|g| flagged_groups[g as usize] > 0.0);
+        let is_flagged = |k: usize| match study.fit.crowd_flags() {
+            Some(flags) => flags.is_flagged(&sorted[k]),
+            None => group_of[k].is_some_and(|g| flagged_groups[g as usize] > 0.0),
+        };
         let mut tallies = AnnotatorTallies::new();
         let mut flagged = Vec::new();
         for (k, vote) in sorted.iter().enumerate() {

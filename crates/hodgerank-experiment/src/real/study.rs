@@ -162,7 +162,7 @@ impl RealStudy {
     fn link(&self, held_out: &[&Comparison], scores: &[f64]) -> Link {
         let votes =
             self.linked(held_out, |vote| scores[vote.left as usize] - scores[vote.right as usize]);
-        if self.has_sides { Link::fit(&votes) } else { Link::fit_without_sides(&votes) }
+        Link::fit(&votes, self.has_sides)
     }
 
     /// The slope of the logistic regression of votes on the log-odds that a link predicts.

@@ -184,9 +184,9 @@ fn bradley_terry_sets_are_nearly_the_smallest() {
 #[test]
 fn robust_sets_are_nearly_the_smallest() {
     let options = FitOptions::new().method(Method::InverseScaleSpace);
-    check(20, &options, Question::Places(1), 25, 4);
+    check(6, &options, Question::Places(1), 25, 4);
     let options = FitOptions::new().method(Method::Crowd);
-    check(20, &options, Question::Places(1), 25, 4);
+    check(6, &options, Question::Places(1), 25, 4);
     let options = FitOptions::new().method(Method::HuberLasso).outliers(OutlierRule::Share(0.1));
     check(10, &options, Question::Places(1), 25, 4);
 }

@@ -77,8 +77,11 @@ impl LaplacianMatrix {
                 *column -= start as u32;
             }
         }
-        let mut degrees: Vec<f64> =
-            offsets.par_windows(2).map(|row| weights[row[0]..row[1]].iter().sum()).collect();
+        let mut degrees: Vec<f64> = offsets
+            .par_windows(2)
+            .with_min_len(ROWS_PER_TASK)
+            .map(|row| weights[row[0]..row[1]].iter().sum())
+            .collect();
         let communicator = graph.communicator_handle();
         communicator.sum(&mut degrees);
         Self { shift, items, block_start, offsets, neighbours, weights, degrees, communicator }
@@ -183,7 +186,14 @@ fn end_rows<'a>(pairs: &'a Pairs, items: &[u32]) -> [Cow<'a, [u32]>; 2] {
     for (row, &item) in items.iter().enumerate() {
         row_of[item as usize] = row as u32;
     }
-    ends.map(|end| Cow::Owned(end.par_iter().map(|&item| row_of[item as usize]).collect()))
+    ends.map(|end| {
+        Cow::Owned(
+            end.par_iter()
+                .with_min_len(ENTRIES_PER_TASK)
+                .map(|&item| row_of[item as usize])
+                .collect(),
+        )
+    })
 }
 
 fn offsets(rows: usize, left: &[u32], right: &[u32]) -> Vec<usize> {
@@ -192,7 +202,10 @@ fn offsets(rows: usize, left: &[u32], right: &[u32]) -> Vec<usize> {
         ends.iter().for_each(|&row| counts[row as usize + 1] += 1);
         counts
     };
-    let (mut offsets, right) = rayon::join(|| count(left), || count(right));
+    let (mut offsets, right) = match left.len() < ENTRIES_PER_TASK {
+        true => (count(left), count(right)),
+        false => rayon::join(|| count(left), || count(right)),
+    };
     offsets.iter_mut().zip(right).for_each(|(offset, right)| *offset += right);
     for row in 0..rows {
         offsets[row + 1] += offsets[row];

@@ -181,7 +181,8 @@ impl<'a> StepSystem<'a> {
             none => none.insert(LaplacianSystem::new(self.graph, 0.0, self.choice)?),
         };
         let pairs = 0..self.graph.pairs().len();
-        let weights: Vec<f64> = pairs.into_par_iter().map(&weight_of).collect();
+        let weights: Vec<f64> =
+            pairs.into_par_iter().with_min_len(MIN_PAIRS_PER_CHUNK).map(&weight_of).collect();
         let system = system.reweighted_with_shift(self.graph, &weights, shift)?;
         let rule = match is_same {
             true => system.rule_for_steps(tolerance),

@@ -45,8 +45,9 @@ const MIN_RATIO: f64 = 1e-4;
 const MAX_RATIO: f64 = 1e12;
 /// Smallest σ² in squares of the unit: outcomes are rounded.
 const MIN_NOISE: f64 = 1e-4;
-const MAX_ITERATIONS: usize = 60;
-/// Change of the scores at which the search ends, in units of the outcomes.
+const MAX_ITERATIONS: usize = 100;
+/// Change of the scores at which the search for people and the whole search end, in units of the outcomes.
+const PEOPLE_TOLERANCE: f64 = 1e-3;
 const TOLERANCE: f64 = 1e-5;
 const SOLVE_TOLERANCE: f64 = 1e-8;
 const MIN_WEIGHT: f64 = 1e-12;
@@ -213,7 +214,7 @@ pub(crate) fn solve(
     let mut voices = vec![Voice::TYPICAL; votes.annotators()];
     let (mut likelihoods, mut iterations, mut converged) = (Vec::new(), 0, false);
     let mut term = Prior { kind: PriorKind::Differences, precision: 1.0 }.term(graph);
-    let mut gradient = Vec::new();
+    let (mut gradient, mut are_people_known) = (Vec::new(), false);
     while iterations < MAX_ITERATIONS && !converged {
         iterations += 1;
         let sums = sums(graph, &people_votes, &scores, &noise);
@@ -228,8 +229,9 @@ pub(crate) fn solve(
         let change = largest_magnitude(&step) / unit;
         converged = change < TOLERANCE && (sums.noise / noise.sigma).ln().abs() < TOLERANCE;
         noise.sigma = sums.noise;
+        are_people_known |= change < PEOPLE_TOLERANCE;
         // The first step is from scores of zero, which say nothing about people.
-        if iterations > 1 && change > TOLERANCE {
+        if iterations > 1 && !are_people_known {
             likelihoods = noise.logs(votes, &scores, &population.behaviours);
             let number = population.behaviours.len();
             let relative = |logs: &[f64; POINTS]| -> OfBehaviours {

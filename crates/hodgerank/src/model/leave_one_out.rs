@@ -7,14 +7,15 @@
 //!
 //! q needs the inverse of H. With more than a few hundred items it is estimated from draws z ~ N(0, H⁻¹), for which z_i − z_j has the variance q:
 //! H z = Σ_pairs ± √w (e_i − e_j) + Σ_items ± √λ e_i, with random signs that depend on nothing but the pair.
-//! Where items have so many votes that leverages are small, or where there are too many items, q is that of
-//! the block of the two items in H alone.
+//! Where items have so many votes that leverages are small, or where there are too many items, q is what it would
+//! be if the graph were a tree: there, eliminating all items but i leaves R_i = H_ii − Σ_k H_ik² / R_k over the
+//! neighbours k, R_k without i. A few rounds of this recursion suffice, as errors shrink with the square of the degree.
 
 use faer::Mat;
 use rayon::prelude::*;
 
 use super::link::{Link, LinkedVote};
-use super::pair_sums::sum_ends;
+use super::pair_sums::{PAIRS_PER_TASK, sum_ends};
 use super::votes::{Voice, VoteModel, VotesByPair};
 use crate::communicator::{Communicator, StateReader, StateWriter};
 use crate::error::Result;
@@ -38,6 +39,11 @@ const MAX_LEVERAGE: f64 = 0.95;
 /// About so many pairs are evaluated to compare models: means over their votes have three digits.
 const EVALUATED_PAIRS: f64 = 50_000.0;
 
+/// Rounds of the recursion on a tree.
+const ROUNDS: usize = 3;
+/// Fewer votes are not worth a second task.
+const FEW_VOTES: f64 = 1e4;
+
 /// The variance of the difference of two scores.
 #[derive(Debug)]
 pub(crate) enum PairVariances {
@@ -45,8 +51,8 @@ pub(crate) enum PairVariances {
     Exact { inverse: Vec<f64>, items: usize },
     /// Draws of all scores, one after the other for each item.
     Draws { draws: Vec<f32>, count: usize },
-    /// The diagonal of H.
-    Diagonal(Vec<f64>),
+    /// Of each item, the diagonal of H, and what remains of it once all other items are eliminated.
+    Neighbours { diagonal: Vec<f64>, reduced: Vec<f64> },
 }
 
 /// Whether items have so many votes that it does not matter whether one is left out.
@@ -90,7 +96,18 @@ impl PairVariances {
             let mut diagonal = sum_ends(items, pairs, |p| (weight(p), weight(p)));
             graph.communicator().sum(&mut diagonal);
             diagonal.iter_mut().for_each(|own| *own += information.shift);
-            return Ok(Self::Diagonal(diagonal));
+            let mut reduced = diagonal.clone();
+            for _ in 0..ROUNDS {
+                let mut less = sum_ends(items, pairs, |p| {
+                    let (i, j, square) =
+                        (pairs.left[p] as usize, pairs.right[p] as usize, weight(p).powi(2));
+                    let without = |k: usize, other: usize| reduced[k] + square / diagonal[other];
+                    (square / without(j, i), square / without(i, j))
+                });
+                graph.communicator().sum(&mut less);
+                reduced = diagonal.iter().zip(&less).map(|(own, less)| own - less).collect();
+            }
+            return Ok(Self::Neighbours { diagonal, reduced });
         }
         let number = graph.communicator().sum_scalar(pairs.len() as f64);
         let count = if number > MANY_PAIRS { DRAWS_FOR_MANY_PAIRS } else { DRAWS };
@@ -127,7 +144,7 @@ impl PairVariances {
             Self::Draws { draws, count } => {
                 (*count, draws.iter().copied().map(f64::from).collect())
             }
-            Self::Diagonal(diagonal) => (0, diagonal.clone()),
+            Self::Neighbours { diagonal, reduced } => (0, [&diagonal[..], reduced].concat()),
         };
         state.count(count as u64);
         state.numbers(numbers.iter());
@@ -140,7 +157,10 @@ impl PairVariances {
     pub(crate) fn read(state: &mut StateReader<'_>) -> Result<Self> {
         let (count, numbers) = (state.count()? as usize, state.numbers()?);
         Ok(match count {
-            0 => Self::Diagonal(numbers),
+            0 => {
+                let (diagonal, reduced) = numbers.split_at(numbers.len() / 2);
+                Self::Neighbours { diagonal: diagonal.to_vec(), reduced: reduced.to_vec() }
+            }
             usize::MAX => Self::Exact { items: numbers.len().isqrt(), inverse: numbers },
             _ => Self::Draws { draws: numbers.into_iter().map(|own| own as f32).collect(), count },
         })
@@ -159,8 +179,10 @@ impl PairVariances {
                 let squares = of(i).iter().zip(of(j)).map(|(a, b)| (a - b) * (a - b));
                 f64::from(squares.sum::<f32>()) / *count as f64
             }
-            Self::Diagonal(diagonal) => {
-                let (a, b) = (diagonal[i], diagonal[j]);
+            Self::Neighbours { diagonal, reduced } => {
+                // The other one of the two is no neighbour.
+                let a = reduced[i] + weight * weight / diagonal[j];
+                let b = reduced[j] + weight * weight / diagonal[i];
                 let determinant = a * b - weight * weight;
                 // Two items that were compared with each other alone.
                 if determinant <= 1e-9 * a * b {
@@ -191,6 +213,8 @@ pub(crate) fn without_vote(d: f64, variance: f64, slope: f64, information: f64) 
 pub(crate) struct LeftOutVote {
     /// The number of such votes.
     pub(crate) count: f64,
+    /// How much they count in the likelihood: votes by chance say nothing about the scores.
+    pub(crate) weight: f64,
     /// The logarithm of their probability.
     pub(crate) log: f64,
     /// The difference of scores towards the item on the left (the first item if sides are unknown), without b.
@@ -218,14 +242,15 @@ pub(crate) fn leave_out<V: VotesByPair>(
         votes.for_each_cell(p, |cell| {
             let terms = model.at(cell.predictor(d, model.advantage));
             let Voice { weight, sharpness, .. } = cell.voice;
-            let information = weight * sharpness * sharpness * terms.information;
             for o in (0..3).filter(|&o| cell.votes[o] > 0.0) {
                 let slope = weight * sharpness * terms.slope[o];
+                let information = weight * sharpness * sharpness * terms.curvature[o];
                 let own = without_vote(d, variance, slope, information).difference;
                 // With the second item on the left, everything is the other way round.
                 let towards_left = if cell.sign < 0.0 { -1.0 } else { 1.0 };
                 left_out.push(LeftOutVote {
                     count: cell.votes[o],
+                    weight: weight * cell.votes[o],
                     log: model.at(cell.predictor(own, model.advantage)).log[o],
                     difference: towards_left * own,
                     is_left: [Some(cell.sign >= 0.0), Some(cell.sign < 0.0), None][o],
@@ -235,7 +260,10 @@ pub(crate) fn leave_out<V: VotesByPair>(
         left_out
     };
     let sampled = |p: &usize| sample.contains(pairs.left[*p], pairs.right[*p]);
-    (0..pairs.len()).into_par_iter().filter(sampled).flat_map_iter(of_pair).collect()
+    let is_small = graph.votes() < FEW_VOTES;
+    let min = if is_small { PAIRS_PER_TASK } else { 1 };
+    let all = (0..pairs.len()).into_par_iter().with_min_len(min);
+    all.filter(sampled).flat_map_iter(of_pair).collect()
 }
 
 /// Which pairs are evaluated: all, or a random part that depends on nothing but the pair.
@@ -268,9 +296,9 @@ pub(crate) fn gain(
     let mut sums = [0.0; 3];
     for (a, b) in with.iter().zip(without) {
         let gain = a.log - b.log;
-        sums[0] += a.count;
-        sums[1] += a.count * gain;
-        sums[2] += a.count * gain * gain;
+        sums[0] += a.weight;
+        sums[1] += a.weight * gain;
+        sums[2] += a.weight * gain * gain;
     }
     communicator.sum(&mut sums);
     let [votes, sum, squares] = sums;
@@ -283,8 +311,8 @@ pub(crate) fn gain(
 pub(crate) fn mean_log(communicator: &dyn Communicator, votes: &[LeftOutVote]) -> f64 {
     let mut sums = [0.0; 2];
     for vote in votes {
-        sums[0] += vote.count;
-        sums[1] += vote.count * vote.log;
+        sums[0] += vote.weight;
+        sums[1] += vote.weight * vote.log;
     }
     communicator.sum(&mut sums);
     sums[1] / sums[0].max(1.0)
@@ -294,21 +322,19 @@ pub(crate) fn mean_log(communicator: &dyn Communicator, votes: &[LeftOutVote]) -
 const STEPS_PER_UNIT: f64 = 16.0;
 const MAX_DIFFERENCE: f64 = 16.0;
 
-/// The link from differences of scores to votes of this crowd, without one-sided shares unless they improve the
-/// log-likelihood by more than the number of these two parameters (Akaike's criterion). Collective.
+/// The link from differences of scores to votes of this crowd: `full`, or one without one-sided shares unless they
+/// improve the log-likelihood by more than the number of these two parameters (Akaike's criterion). Collective.
 pub(crate) fn link_of(
     communicator: &dyn Communicator,
     votes: &[LeftOutVote],
     has_sides: bool,
+    full: Option<Link>,
 ) -> Link {
     let linked = linked_votes(communicator, votes);
     let number: f64 = linked.iter().map(|vote| vote.count).sum();
-    let (full, logistic) = (full_link(&linked, has_sides), Link::logistic(&linked, has_sides));
+    let full = full.unwrap_or_else(|| Link::fit(&linked, has_sides));
+    let logistic = Link::logistic(&linked, has_sides);
     if number * (logistic.log_loss - full.log_loss) > 2.0 { full } else { logistic }
-}
-
-fn full_link(votes: &[LinkedVote], has_sides: bool) -> Link {
-    if has_sides { Link::fit(votes) } else { Link::fit_without_sides(votes) }
 }
 
 /// Decided votes, counted by difference and side. Collective.
@@ -334,25 +360,35 @@ fn linked_votes(communicator: &dyn Communicator, votes: &[LeftOutVote]) -> Vec<L
     linked.collect()
 }
 
-/// How much better the second list is explained by a link from its differences of scores than the first one: the
-/// mean gain of the logarithm of a vote's probability, and its standard error. Only the scores are judged, not how
-/// well single people are known. The votes are the same in the same order; ties do not count. Collective.
+/// How much better scores predict votes by a link from their differences: the mean gain of the logarithm of a
+/// vote's probability, its standard error, and both links.
+pub(crate) struct LinkGain {
+    pub(crate) gain: f64,
+    pub(crate) error: f64,
+    pub(crate) with: Link,
+    pub(crate) without: Link,
+}
+
+/// Compares the scores of two models. Only the scores are judged, not how well single people are known. The votes
+/// are the same in the same order; ties do not count. Collective.
 pub(crate) fn link_gain(
     communicator: &dyn Communicator,
-    with: &[LeftOutVote],
-    without: &[LeftOutVote],
+    [with, without]: [&[LeftOutVote]; 2],
     has_sides: bool,
-) -> (f64, f64) {
-    let [new, old] = [with, without].map(|votes| {
-        let link = full_link(&linked_votes(communicator, votes), has_sides);
-        let decided = votes.iter().filter_map(move |vote| {
+) -> LinkGain {
+    let old = Link::fit(&linked_votes(communicator, without), has_sides);
+    let new = old.refit(&linked_votes(communicator, with), has_sides);
+    let by_link = |votes: &[LeftOutVote], link: Link| -> Vec<LeftOutVote> {
+        let decided = votes.iter().filter_map(|vote| {
             let left = link.probability(vote.difference);
             let p = if vote.is_left? { left } else { 1.0 - left };
-            Some(LeftOutVote { log: p.max(f64::MIN_POSITIVE).ln(), ..*vote })
+            let log = p.max(f64::MIN_POSITIVE).ln();
+            Some(LeftOutVote { weight: vote.count, log, ..*vote })
         });
-        decided.collect::<Vec<_>>()
-    });
-    gain(communicator, &new, &old)
+        decided.collect()
+    };
+    let (gain, error) = gain(communicator, &by_link(with, new), &by_link(without, old));
+    LinkGain { gain, error, with: new, without: old }
 }
 
 /// Minus the Laplacian of the pairs of all other processes. Collective.

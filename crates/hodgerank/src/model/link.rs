@@ -64,25 +64,30 @@ impl Link {
         0.5 * (self.probability(difference) + 1.0 - self.probability(-difference))
     }
 
-    /// Fits the link to votes.
+    /// Fits the link to votes. Where nobody knows which item was on the left, both sides are treated alike.
     #[must_use]
-    pub fn fit(votes: &[LinkedVote]) -> Self {
-        fit_link(votes)
+    pub fn fit(votes: &[LinkedVote], has_sides: bool) -> Self {
+        let votes = ScaledVotes::new(votes, has_sides);
+        let logistic = votes.minimise([0.0, 0.0, 1.0, 0.0], LOGISTIC);
+        let [_, _, slope, shift] = logistic.0;
+        let starts = STARTS.map(|[left, right]| [left, right, slope / (1.0 - left - right), shift]);
+        let found = starts.map(|start| votes.minimise(start, ALL));
+        votes.link(found.into_iter().fold(logistic, |a, b| if b.1 < a.1 { b } else { a }))
     }
 
     /// Fits T and b alone: a logistic regression.
     #[must_use]
     pub fn logistic(votes: &[LinkedVote], has_sides: bool) -> Self {
-        let votes = if has_sides { votes.to_vec() } else { mirrored(votes) };
-        let ([left, right, slope, shift], log_loss) =
-            minimise(&votes, [0.0, 0.0, 1.0, 0.0], LOGISTIC);
-        Self { left, right, slope, shift, log_loss }
+        let votes = ScaledVotes::new(votes, has_sides);
+        votes.link(votes.minimise([0.0, 0.0, 1.0, 0.0], LOGISTIC))
     }
 
-    /// The same where nobody knows which item was on the left: both sides are treated alike.
+    /// Fits the link of similar scores to votes, from this one.
     #[must_use]
-    pub fn fit_without_sides(votes: &[LinkedVote]) -> Self {
-        fit_link(&mirrored(votes))
+    pub(crate) fn refit(&self, votes: &[LinkedVote], has_sides: bool) -> Self {
+        let votes = ScaledVotes::new(votes, has_sides);
+        let start = [self.left, self.right, self.slope * votes.size, self.shift];
+        votes.link(votes.minimise(projected(start), ALL))
     }
 }
 
@@ -119,18 +124,18 @@ type Matrix = [Parameters; SIZE];
 const ALL: [bool; SIZE] = [true; SIZE];
 const LOGISTIC: [bool; SIZE] = [false, false, true, true];
 
-/// Fits the link to votes.
-fn fit_link(votes: &[LinkedVote]) -> Link {
-    let size = root_mean_square(votes);
-    let scaled = |vote: &LinkedVote| LinkedVote { difference: vote.difference / size, ..*vote };
-    let votes: Vec<LinkedVote> = votes.iter().map(scaled).collect();
-    let logistic = minimise(&votes, [0.0, 0.0, 1.0, 0.0], LOGISTIC);
-    let [_, _, slope, shift] = logistic.0;
-    let starts = STARTS.map(|[left, right]| [left, right, slope / (1.0 - left - right), shift]);
-    let found = starts.map(|start| minimise(&votes, start, ALL));
-    let best = found.into_iter().fold(logistic, |a, b| if b.1 < a.1 { b } else { a });
-    let ([left, right, slope, shift], log_loss) = best;
-    Link { left, right, slope: slope / size, shift, log_loss }
+/// Votes with differences of size 1.
+struct ScaledVotes {
+    votes: Vec<LinkedVote>,
+    size: f64,
+    number: f64,
+}
+
+/// The objective, its gradient and the expected information.
+struct Evaluation {
+    log_loss: f64,
+    gradient: Parameters,
+    information: Matrix,
 }
 
 /// The number of votes.
@@ -149,35 +154,77 @@ fn root_mean_square(votes: &[LinkedVote]) -> f64 {
     largest * (votes.iter().map(square).sum::<f64>() / number(votes)).sqrt()
 }
 
-/// Minimises over the parameters that are `free`, and returns them with the objective.
-fn minimise(votes: &[LinkedVote], start: Parameters, free: [bool; SIZE]) -> (Parameters, f64) {
-    let (mut at, mut damping) = (start, FIRST_DAMPING);
-    let mut loss = log_loss(votes, &at);
-    for _ in 0..MAX_ITERATIONS {
-        let (gradient, information) = derivatives(votes, &at);
-        let moves = std::array::from_fn(|k| free[k] && !is_held(&at, &gradient, k));
-        let slopes = (0..SIZE).filter(|&k| moves[k]).map(|k| gradient[k].abs());
-        if slopes.fold(0.0, f64::max) <= GRADIENT_TOLERANCE {
-            break;
-        }
-        let next = loop {
-            let step = step(&gradient, &information, damping, moves);
-            let next = projected(std::array::from_fn(|k| at[k] + step[k]));
-            let next_loss = log_loss(votes, &next);
-            if next_loss < loss {
-                break Some((next, next_loss));
-            }
-            damping *= 10.0;
-            if damping > MAX_DAMPING {
-                break None;
-            }
-        };
-        // Without a better point, the gradient is as small as rounding errors allow.
-        let Some(better) = next else { break };
-        (at, loss) = better;
-        damping = (0.1 * damping).max(f64::EPSILON);
+impl ScaledVotes {
+    fn new(votes: &[LinkedVote], has_sides: bool) -> Self {
+        let mut votes = if has_sides { votes.to_vec() } else { mirrored(votes) };
+        let size = root_mean_square(&votes);
+        votes.iter_mut().for_each(|vote| vote.difference /= size);
+        Self { number: number(&votes), votes, size }
     }
-    (at, loss)
+
+    fn link(&self, ([left, right, slope, shift], log_loss): (Parameters, f64)) -> Link {
+        Link { left, right, slope: slope / self.size, shift, log_loss }
+    }
+
+    /// Minimises over the parameters that are `free`, and returns them with the objective.
+    fn minimise(&self, start: Parameters, free: [bool; SIZE]) -> (Parameters, f64) {
+        let (mut at, mut damping) = (start, FIRST_DAMPING);
+        let mut now = self.evaluate(&at);
+        for _ in 0..MAX_ITERATIONS {
+            let moves = std::array::from_fn(|k| free[k] && !is_held(&at, &now.gradient, k));
+            let slopes = (0..SIZE).filter(|&k| moves[k]).map(|k| now.gradient[k].abs());
+            if slopes.fold(0.0, f64::max) <= GRADIENT_TOLERANCE {
+                break;
+            }
+            let better = loop {
+                let step = step(&now, damping, moves);
+                let next = projected(std::array::from_fn(|k| at[k] + step[k]));
+                let evaluation = self.evaluate(&next);
+                if evaluation.log_loss < now.log_loss {
+                    break Some((next, evaluation));
+                }
+                damping *= 10.0;
+                if damping > MAX_DAMPING {
+                    break None;
+                }
+            };
+            // Without a better point, the gradient is as small as rounding errors allow.
+            let Some(better) = better else { break };
+            (at, now) = better;
+            damping = (0.1 * damping).max(f64::EPSILON);
+        }
+        (at, now.log_loss)
+    }
+
+    fn evaluate(&self, at: &Parameters) -> Evaluation {
+        let [left, right, slope, shift] = *at;
+        let both = 1.0 - left - right;
+        let (mut loss, mut gradient, mut information) = (0.0, [0.0; SIZE], [[0.0; SIZE]; SIZE]);
+        for vote in &self.votes {
+            let [f, g] = logistic(slope * vote.difference + shift);
+            // P(left), P(right), and the derivative of P(left).
+            let (p, q) = (left + both * f, right + both * g);
+            let density = both * f * g;
+            let of_p = [g, -f, density * vote.difference, density];
+            let own = if vote.prefers_left { p } else { q };
+            loss -= vote.count * own.ln();
+            let weight = if vote.prefers_left { -vote.count / p } else { vote.count / q };
+            let expected = vote.count / (p * q).max(f64::MIN_POSITIVE);
+            for i in 0..SIZE {
+                gradient[i] += weight * of_p[i];
+                for j in 0..=i {
+                    information[i][j] += expected * of_p[i] * of_p[j];
+                }
+            }
+        }
+        let mean = |sum: f64| sum / self.number;
+        let symmetric = |i: usize, j: usize| mean(information[i.max(j)][i.min(j)]);
+        Evaluation {
+            log_loss: mean(loss),
+            gradient: gradient.map(mean),
+            information: std::array::from_fn(|i| std::array::from_fn(|j| symmetric(i, j))),
+        }
+    }
 }
 
 /// Whether a parameter is at a bound and the gradient would move it outwards.
@@ -196,50 +243,14 @@ fn projected([left, right, slope, shift]: Parameters) -> Parameters {
 
 /// F(z) and 1 − F(z), both exact where they are small.
 fn logistic(z: f64) -> [f64; 2] {
-    [1.0 / (1.0 + (-z).exp()), 1.0 / (1.0 + z.exp())]
-}
-
-fn log_loss(votes: &[LinkedVote], [left, right, slope, shift]: &Parameters) -> f64 {
-    let both = 1.0 - left - right;
-    let loss = |vote: &LinkedVote| {
-        let z = slope * vote.difference + shift;
-        let [f, g] = logistic(z);
-        -vote.count * (if vote.prefers_left { left + both * f } else { right + both * g }).ln()
-    };
-    votes.iter().map(loss).sum::<f64>() / number(votes)
-}
-
-/// The gradient of the objective and the expected information.
-fn derivatives(votes: &[LinkedVote], at: &Parameters) -> (Parameters, Matrix) {
-    let [left, right, slope, shift] = *at;
-    let both = 1.0 - left - right;
-    let (mut gradient, mut information) = ([0.0; SIZE], [[0.0; SIZE]; SIZE]);
-    for vote in votes {
-        let [f, g] = logistic(slope * vote.difference + shift);
-        // P(left), P(right), and the derivative of P(left).
-        let (p, q) = (left + both * f, right + both * g);
-        let density = both * f * g;
-        let of_p = [g, -f, density * vote.difference, density];
-        let weight = vote.count * if vote.prefers_left { -1.0 / p } else { 1.0 / q };
-        let expected = vote.count / (p * q).max(f64::MIN_POSITIVE);
-        for i in 0..SIZE {
-            gradient[i] += weight * of_p[i];
-            for j in 0..SIZE {
-                information[i][j] += expected * of_p[i] * of_p[j];
-            }
-        }
-    }
-    let mean = |sums: Parameters| sums.map(|sum| sum / number(votes));
-    (mean(gradient), information.map(mean))
+    let small = (-z.abs()).exp();
+    let large = 1.0 / (1.0 + small);
+    if z >= 0.0 { [large, small * large] } else { [small * large, large] }
 }
 
 /// Solves (H + damping · diag H) step = −gradient for the parameters that move; the others have step 0.
-fn step(
-    gradient: &Parameters,
-    information: &Matrix,
-    damping: f64,
-    moves: [bool; SIZE],
-) -> Parameters {
+fn step(now: &Evaluation, damping: f64, moves: [bool; SIZE]) -> Parameters {
+    let Evaluation { gradient, information, .. } = now;
     let entry = |i: usize, j: usize| match (i == j, moves[i] && moves[j]) {
         // A direction without information, such as T where all differences are 0, must not be singular.
         (true, true) => (1.0 + damping) * information[i][i] + f64::EPSILON,

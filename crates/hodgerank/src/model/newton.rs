@@ -1,7 +1,7 @@
 //! Newton's method for the scores, the side advantage and the odds of a tie.
 //!
 //! The objective is ℓ(θ, b, ν) = Σ votes · log P − ½ penalty of the prior − ½ λ_b b², concave without lapses.
-//! Each step solves a Laplacian system whose weights are the expected information of the pairs and the prior,
+//! Each step solves a Laplacian system whose weights are the curvatures of the pairs, where positive, and the prior,
 //! bordered by one column for b, and is halved until ℓ does not decrease. ν follows by its own fixed point:
 //! as many honest ties as are expected.
 //!
@@ -20,12 +20,13 @@ use crate::graph::ComparisonGraph;
 use crate::laplacian::{Backend, BackendChoice, StepSystem};
 use crate::numeric::{dot, largest_magnitude};
 
-const MAX_STEPS: usize = 100;
+const MAX_STEPS: usize = 200;
 const MAX_HALVINGS: usize = 30;
 /// Largest change of a score in one step, in log-odds: beyond, the parabola of a step says nothing.
 const MAX_CHANGE: f64 = 2.0;
-/// Relative residual of the linear systems.
-const SOLVE_TOLERANCE: f64 = 1e-6;
+/// Relative residual of the linear systems: that of the last change of a score, within these bounds. Digits that the
+/// next step replaces are not worth their time.
+const SOLVE_TOLERANCE: (f64, f64) = (1e-6, 1e-2);
 /// Relative size of ℓ below which a decrease is rounding.
 const ROUNDING: f64 = 1e-13;
 /// A pair whose information underflows would disconnect its items.
@@ -35,15 +36,19 @@ const SIDE_PRECISION: f64 = 0.1;
 /// A graph with more pairs than this is large: a step takes a second or more.
 const LARGE_PAIRS: f64 = 2e6;
 
-/// When a search ends: at this change of a score, or after so many steps.
+/// When a search ends: at this change of a score, at a step that promises no more than this gain of ℓ per vote, or
+/// after so many steps.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Accuracy {
-    tolerance: f64,
+    change: f64,
+    gain: f64,
     max_steps: usize,
 }
 
 /// For scores that are found in turn with something else.
-pub(crate) const RATHER_ACCURATE: Accuracy = Accuracy { tolerance: 1e-3, max_steps: 1 };
+pub(crate) const ONE_STEP: Accuracy = Accuracy { change: 0.0, gain: 0.0, max_steps: 1 };
+/// To compare models: what is left after the last step is far below their differences.
+pub(crate) const TO_COMPARE: Accuracy = Accuracy { change: 0.05, gain: 1e-4, max_steps: 20 };
 
 /// The scores, and what is reused from step to step.
 #[derive(Debug)]
@@ -112,13 +117,8 @@ impl<'a> Newton<'a> {
 
     /// All digits, or six of them on large graphs.
     pub(crate) fn final_accuracy(&self) -> Accuracy {
-        Accuracy { tolerance: if self.is_large { 1e-6 } else { 1e-9 }, max_steps: MAX_STEPS }
-    }
-
-    /// Enough to compare models: what is left of the change is far below their differences. On large graphs
-    /// one step from the scores of another model.
-    pub(crate) fn accuracy_to_compare(&self) -> Accuracy {
-        Accuracy { tolerance: 1e-3, max_steps: if self.is_large { 1 } else { 20 } }
+        let change = if self.is_large { 1e-6 } else { 1e-9 };
+        Accuracy { change, gain: 0.0, max_steps: MAX_STEPS }
     }
 
     /// Maximises ℓ from the present scores and parameters. Collective.
@@ -134,10 +134,12 @@ impl<'a> Newton<'a> {
         let mut value = self.evaluate(votes);
         let mut gradient = self.gradient();
         let mut run = NewtonRun { steps: 0, converged: false, violation: 0.0 };
+        let mut change = f64::INFINITY;
         while run.steps < accuracy.max_steps && !run.converged {
             run.steps += 1;
-            let step = self.step(&gradient, has_advantage)?;
-            let change = largest_magnitude(&step.scores).max(step.advantage.abs());
+            let step = self.step(&gradient, has_advantage, change)?;
+            change = largest_magnitude(&step.scores).max(step.advantage.abs());
+            let gain = 0.5 * dot(&gradient, &step.scores) / self.graph.votes().max(1.0);
             let (start, before) = (self.scores.clone(), self.model);
             let PassSums { ties, expected_ties, .. } = self.pass.sums;
             let factor = if ties > 0.0 && expected_ties > 0.0 { ties / expected_ties } else { 1.0 };
@@ -161,10 +163,9 @@ impl<'a> Newton<'a> {
                 self.evaluate(votes);
             }
             gradient = self.gradient();
-            run.converged = has_increased
-                && length == 1.0
-                && change < accuracy.tolerance
-                && factor.ln().abs() < accuracy.tolerance;
+            let is_small = gain < accuracy.gain || change < accuracy.change;
+            run.converged =
+                has_increased && length == 1.0 && is_small && factor.ln().abs() < accuracy.change;
             if !has_increased {
                 break;
             }
@@ -211,13 +212,13 @@ impl<'a> Newton<'a> {
 
     /// The Newton step at the last pass. With v the solution for the column of b, the step in b is what is left
     /// of its slope over what is left of its information.
-    fn step(&mut self, gradient: &[f64], has_advantage: bool) -> Result<Step> {
+    fn step(&mut self, gradient: &[f64], has_advantage: bool, last_change: f64) -> Result<Step> {
+        let tolerance = last_change.clamp(SOLVE_TOLERANCE.0, SOLVE_TOLERANCE.1);
         let weights: Vec<f64> =
             (0..self.graph.pairs().len()).map(|p| self.pair_weight(p)).collect();
         let shift = self.prior.shift();
         if !has_advantage {
-            let scores =
-                self.system.solve(|p| weights[p], shift, gradient, SOLVE_TOLERANCE, true)?;
+            let scores = self.system.solve(|p| weights[p], shift, gradient, tolerance, true)?;
             return Ok(Step { scores, advantage: 0.0 });
         }
         let cross = &self.pass.with_advantage;
@@ -227,7 +228,7 @@ impl<'a> Newton<'a> {
         self.communicator().sum(&mut column);
         let right_sides = [gradient, &column];
         let solutions =
-            self.system.solve_all(|p| weights[p], shift, &right_sides, SOLVE_TOLERANCE, true)?;
+            self.system.solve_all(|p| weights[p], shift, &right_sides, tolerance, true)?;
         let mut solutions = solutions.into_iter();
         let (mut u, v) =
             (solutions.next().unwrap_or_default(), solutions.next().unwrap_or_default());

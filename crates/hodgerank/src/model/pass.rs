@@ -10,8 +10,6 @@ use super::votes::{Cell, TIE, Voice, VoteModel, VotesByPair};
 pub(crate) struct Pass {
     /// ∂/∂θ of the log-likelihood.
     pub(crate) gradient: Vec<f64>,
-    /// The information of the votes at each item.
-    pub(crate) information: Vec<f64>,
     /// The information about the difference of each pair: seven digits suffice for a direction.
     pub(crate) pair_information: Vec<f32>,
     /// The information about that difference together with b; empty if all votes have the sign 0.
@@ -50,7 +48,7 @@ impl Pass {
         let has_advantage = votes.has_advantage();
         let ranges = pair_parts(items, pairs.len());
         let run = |range: std::ops::Range<usize>| {
-            let mut ends = EndSums::<2>::new(items, pairs, range.clone());
+            let mut ends = EndSums::<1>::new(items, pairs, range.clone());
             let mut sums = [0.0; 5];
             let mut information = Vec::with_capacity(range.len());
             let mut with_advantage =
@@ -66,14 +64,14 @@ impl Pass {
                         return;
                     }
                     let terms = model.at(cell.predictor(d, model.advantage));
-                    let (mut slope, mut honest) = (0.0, 0.0);
+                    let (mut slope, mut honest, mut information) = (0.0, 0.0, 0.0);
                     for o in (0..3).filter(|&o| votes[o] > 0.0) {
                         let count = weight * votes[o];
                         sums[0] += count * terms.log[o];
                         slope += count * terms.slope[o];
                         honest += count * terms.honest[o];
+                        information += count * terms.curvature[o];
                     }
-                    let information = total * terms.information;
                     gradient += sharpness * slope;
                     own += sharpness * sharpness * information;
                     cross += sign * sharpness * information;
@@ -82,12 +80,16 @@ impl Pass {
                     sums[3] += weight * votes[TIE] * terms.honest[TIE];
                     sums[4] += honest * terms.tie;
                 });
+                if own < 0.0 {
+                    // No direction of ascent.
+                    (own, cross) = (0.0, 0.0);
+                }
                 information.push(own as f32);
                 if has_advantage {
                     with_advantage.push(cross as f32);
                 }
-                ends.add(i, [gradient, own]);
-                ends.add(j, [-gradient, own]);
+                ends.add(i, [gradient]);
+                ends.add(j, [-gradient]);
             }
             (ends, sums, information, with_advantage)
         };
@@ -101,7 +103,7 @@ impl Pass {
             found.with_advantage.extend(with_advantage);
         }
         found.sums = PassSums::from_array(sums);
-        [found.gradient, found.information] = EndSums::total(items, &all_ends);
+        [found.gradient] = EndSums::total(items, &all_ends);
         found
     }
 }

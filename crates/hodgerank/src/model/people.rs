@@ -38,6 +38,7 @@ pub(crate) struct LikelihoodTable {
     /// For each step, answers left and right.
     rows: Vec<[[f64; POINTS]; 2]>,
     number: usize,
+    pub(crate) advantage: f64,
 }
 
 impl LikelihoodTable {
@@ -54,7 +55,7 @@ impl LikelihoodTable {
             }
             row
         };
-        Self { rows: (0..STEPS).map(row).collect(), number: behaviours.len() }
+        Self { rows: (0..STEPS).map(row).collect(), number: behaviours.len(), advantage }
     }
 
     /// The logarithm of the likelihood of each behaviour; empties the histogram.

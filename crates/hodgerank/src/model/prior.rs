@@ -70,7 +70,7 @@ pub(crate) fn difference_weights(graph: &ComparisonGraph) -> Vec<f64> {
     let inverse = |item: u32| 1.0 / votes[item as usize];
     let weight =
         |p: usize| 0.5 * pairs.weight[p] * (inverse(pairs.left[p]) + inverse(pairs.right[p]));
-    (0..pairs.len()).into_par_iter().map(weight).collect()
+    (0..pairs.len()).into_par_iter().with_min_len(PAIRS_PER_TASK).map(weight).collect()
 }
 
 /// A prior on the items of a graph.

@@ -15,8 +15,8 @@
 //! | s, b_a | [`Voice`] | sharpness and side preference of the annotator, and the weight of their votes |
 //!
 //! With s_o = 1, ½, 0 for a win, a tie and a loss of the first item, and r_o = (1 − ε) h_o / P_o the
-//! probability that such a vote is honest, ∂ log P_o/∂x = r_o (s_o − E s). The information is the expected one,
-//! Σ_o P_o times its square.
+//! probability that such a vote is honest, ∂ log P_o/∂x = r_o (s_o − E s), and
+//! −∂² log P_o/∂x² = r_o (Var s − (1 − r_o)(s_o − E s)²). Its expectation, Σ_o P_o r_o² (s_o − E s)², is the information.
 
 use rayon::prelude::*;
 
@@ -95,7 +95,10 @@ pub(crate) struct VoteTerms {
     pub(crate) slope: Outcomes,
     /// r, the probability that such a vote is honest.
     pub(crate) honest: Outcomes,
+    /// The expected −∂² log P/∂x².
     pub(crate) information: f64,
+    /// −∂² log P/∂x² of each outcome; negative where a vote is probably a lapse.
+    pub(crate) curvature: Outcomes,
     /// The probability that an honest vote is a tie.
     pub(crate) tie: f64,
 }
@@ -114,6 +117,7 @@ impl VoteModel {
                 slope: std::array::from_fn(slope),
                 honest: [1.0; 3],
                 information: vote.variance(),
+                curvature: [vote.variance(); 3],
                 tie,
             };
         }
@@ -123,10 +127,14 @@ impl VoteModel {
         let honest: Outcomes = std::array::from_fn(|o| {
             (1.0 - self.lapse_rate) * vote.probability[o] / all[o].max(f64::MIN_POSITIVE)
         });
+        let variance = vote.variance();
+        let curvature = std::array::from_fn(|o| {
+            honest[o] * (variance - (1.0 - honest[o]) * slope(o) * slope(o))
+        });
         let slope: Outcomes = std::array::from_fn(|o| honest[o] * slope(o));
         let information = (0..3).map(|o| all[o] * slope[o] * slope[o]).sum();
         let log = all.map(|p| p.max(f64::MIN_POSITIVE).ln());
-        VoteTerms { log, slope, honest, information, tie }
+        VoteTerms { log, slope, honest, information, curvature, tie }
     }
 
     /// ε q: the probability of each outcome by a lapse.
@@ -217,7 +225,8 @@ impl<'a> PairVotes<'a> {
             }
             votes
         };
-        let votes: Vec<Outcomes> = pairs.first_group.par_windows(2).map(of_pair).collect();
+        let votes: Vec<Outcomes> =
+            pairs.first_group.par_windows(2).with_min_len(PAIRS_PER_TASK).map(of_pair).collect();
         let mut totals = sum_tasks(votes.par_chunks(PAIRS_PER_TASK), |votes| {
             votes.iter().fold([0.0; 2], |sum, v| [sum[0] + v[TIE], sum[1] + v.iter().sum::<f64>()])
         });
@@ -300,6 +309,7 @@ impl<'a> PairVotes<'a> {
                 if votes > 0.0 { sum / votes } else { 0.0 }
             })
         };
-        (0..pairs.len()).into_par_iter().flat_map_iter(of_pair).collect()
+        let all = (0..pairs.len()).into_par_iter().with_min_len(PAIRS_PER_TASK);
+        all.flat_map_iter(of_pair).collect()
     }
 }

@@ -38,14 +38,12 @@ mod curve;
 use rayon::prelude::*;
 
 use crate::graph::ComparisonGraph;
+use crate::model::choose::MIN_LAPSE_EVIDENCE;
 use bins::{Bin, distance_bins, means, residual_bins};
 use curve::{PsychometricCurve, weighted_log};
 
 /// Largest share of flipped votes: with more, nothing distinguishes them from noise.
 pub(super) const MAX_RATE: f64 = 0.45;
-
-/// Minimum gain of the log-likelihood by lapses: a test of ε > 0 at a level of about 0.001.
-const MIN_GAIN: f64 = 4.8;
 
 /// The distance from the threshold, in standard errors, up to which a decision is close: three in ten studies would
 /// decide otherwise.
@@ -54,7 +52,7 @@ const CLOSE: f64 = 0.5;
 /// Whether there are lapses, and how clearly the votes decide it.
 ///
 /// Lapses are in the model if they predict votes that are left out better than no lapses by more than one
-/// standard error. Graded votes are decided by a likelihood-ratio test. A decision is *close* if more than
+/// standard error, and better than by chance. Graded votes are decided by a likelihood-ratio test. A decision is *close* if more than
 /// three in ten studies of the same size would decide otherwise.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LapseTest {
@@ -84,7 +82,7 @@ impl Lapse {
     /// The same as a decision.
     pub(super) fn test(&self, rate: f64) -> LapseTest {
         let rate = if self.lambda.is_finite() { rate } else { 0.0 };
-        LapseTest { rate, gain: self.gain, needed: MIN_GAIN }
+        LapseTest { rate, gain: self.gain, needed: MIN_LAPSE_EVIDENCE }
     }
 }
 
@@ -165,13 +163,14 @@ pub(crate) enum LogOddsPerUnit {
     Zero,
 }
 
-/// The most likely factor, with lapses if the votes speak clearly for them ([`MIN_GAIN`]). Only the
+/// The most likely factor, with lapses if the votes speak clearly for them ([`MIN_LAPSE_EVIDENCE`]). Only the
 /// sides of the votes count.
 pub(crate) fn log_odds_per_unit(graph: &ComparisonGraph, scores: &[f64]) -> LogOddsPerUnit {
     /// How close to an end of its range log s counts as the end itself.
     const END: f64 = 1e-3;
     let found = estimate_sided(graph, scores, 1.0);
-    let scale = if found.lapse.gain > MIN_GAIN { found.lapse.scale } else { found.honest_scale };
+    let scale =
+        if found.lapse.gain > MIN_LAPSE_EVIDENCE { found.lapse.scale } else { found.honest_scale };
     let log_scale = (scale / found.spread).ln();
     if found.spread == 0.0 {
         LogOddsPerUnit::Any
@@ -206,7 +205,7 @@ fn estimate_sided(graph: &ComparisonGraph, scores: &[f64], size: f64) -> SidedEs
 impl Lapse {
     /// Sets `gain` and the λ for votes of this size: infinite if the gain is too small.
     pub(super) fn with_threshold(self, gain: f64, size: f64) -> Self {
-        let lambda = if gain > MIN_GAIN && self.rate > 0.0 {
+        let lambda = if gain > MIN_LAPSE_EVIDENCE && self.rate > 0.0 {
             size + self.scale * ((1.0 - self.rate) / self.rate).ln()
         } else {
             f64::INFINITY
@@ -255,7 +254,7 @@ pub(super) fn estimate_graded(graph: &ComparisonGraph, scores: &[f64]) -> Lapse 
     }
     let gain = likelihood(rate, sigma) - honest;
     let ratio = (1.0 - rate) * normal(0.0, sigma) / (rate * uniform);
-    if !(gain > MIN_GAIN && rate > 0.0 && ratio > 1.0) {
+    if !(gain > MIN_LAPSE_EVIDENCE && rate > 0.0 && ratio > 1.0) {
         return Lapse { rate, scale: sigma, gain, ..none };
     }
     let lambda = sigma * (2.0 * ratio.ln()).sqrt();

@@ -35,7 +35,7 @@ use super::{Info, Solution, Status};
 use crate::error::{Error, Result};
 use crate::graph::{ComparisonGraph, SideCounts};
 use crate::laplacian::BackendChoice;
-use crate::model::choose::{Chosen, FIRST_PRIOR, Given, choose};
+use crate::model::choose::{Chosen, FIRST_PRIOR, Given, MIN_LAPSE_EVIDENCE, choose};
 use crate::model::leave_one_out::link_of;
 use crate::model::newton::{Newton, NewtonRun};
 use crate::model::votes::PairVotes;
@@ -124,7 +124,8 @@ impl BradleyTerryEstimates {
     pub fn lapse_test(&self, votes: f64) -> LapseTest {
         let tried = self.decisions.iter().find(|tried| tried.refinement == Refinement::Lapses);
         let (gain, needed) = tried.map_or((0.0, 0.0), |tried| (tried.gain, tried.gain_error));
-        LapseTest { rate: self.lapse_rate, gain: votes * gain, needed: votes * needed }
+        let needed = (votes * needed).max(MIN_LAPSE_EVIDENCE);
+        LapseTest { rate: self.lapse_rate, gain: votes * gain, needed }
     }
 }
 
@@ -156,6 +157,14 @@ pub(crate) fn solve_with_sides(
     sides: Option<&SideCounts>,
     options: &BradleyTerryOptions,
 ) -> Result<BradleyTerry> {
+    graph.run_in_pool(|| solve_here(graph, sides, options))
+}
+
+fn solve_here(
+    graph: &ComparisonGraph,
+    sides: Option<&SideCounts>,
+    options: &BradleyTerryOptions,
+) -> Result<BradleyTerry> {
     let started = Instant::now();
     options.validate()?;
     let BradleyTerryOptions { prior: precision, prior_kind: kind, lapse_rate, .. } = *options;
@@ -178,7 +187,7 @@ pub(crate) fn solve_with_sides(
         prior: newton.prior.prior,
         tie_odds: model.tie_odds,
         side_advantage: model.advantage,
-        link: link_of(graph.communicator(), &chosen.left_out, sides.is_some()),
+        link: link_of(graph.communicator(), &chosen.left_out, sides.is_some(), None),
         decisions: chosen.decisions,
         log_likelihood: newton.pass.sums.log_likelihood,
     };

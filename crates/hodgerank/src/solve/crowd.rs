@@ -17,8 +17,8 @@
 //! It starts at the model without people (`bradley_terry.rs`), with the prior that this model chooses. How
 //! people vote enters the scores only if these then predict votes better that are left out: the votes of a
 //! typical annotator, with one link from differences of scores to probabilities for the whole crowd. Otherwise
-//! everybody's votes count in full. So a difference of taste silences nobody unless the ranking predicts
-//! everybody's votes better for it.
+//! everybody's votes count in full. They do as well where nearly as many people contradict the ranking as agree
+//! with it: that is a difference of taste.
 //!
 //! Graded votes have normal noise instead, with a scale of each annotator's own (`model/graded.rs`).
 //!
@@ -47,16 +47,17 @@ use std::time::Instant;
 use super::bradley_terry::Prepared;
 use super::{Info, Solution};
 use crate::annotator_votes::AnnotatorVotes;
+use crate::communicator::Communicator;
 use crate::error::{Error, Result};
 use crate::graph::ComparisonGraph;
 use crate::laplacian::BackendChoice;
-use crate::model::behaviour::{OfBehaviours, POINTS, Population};
+use crate::model::behaviour::{OfBehaviours, POINTS, Population, directions};
 use crate::model::choose::{Chosen, Given, choose_prior, left_out_of};
 use crate::model::graded;
 use crate::model::leave_one_out::{
-    LeftOutVote, PairVariances, has_small_leverages, link_gain, link_of,
+    LeftOutVote, LinkGain, PairVariances, has_small_leverages, link_gain, link_of,
 };
-use crate::model::newton::{Newton, NewtonRun, RATHER_ACCURATE};
+use crate::model::newton::{Newton, NewtonRun, ONE_STEP};
 use crate::model::people::{Evidence, LikelihoodTable};
 use crate::model::people_votes::PeopleVotes;
 use crate::model::votes::Voice;
@@ -72,6 +73,9 @@ const MAX_ITERATIONS: usize = 40;
 const MIN_EVIDENCE: f64 = 9.2;
 /// Change of the scores at which the search ends, in log-odds: behaviours are on a coarser grid.
 const TOLERANCE: f64 = 1e-3;
+/// Share of annotators that agree with the ranking or contradict it who must agree, for the direction to be
+/// certain.
+const CERTAIN_HONEST_SHARE: f64 = 0.6;
 /// Iterations that leave out votes anew: leverages depend little on who is honest.
 const ITERATIONS_WITH_NEW_VARIANCES: usize = 3;
 
@@ -114,6 +118,15 @@ pub fn solve(
 
 /// The same where each annotator's votes count by a weight. The graph's votes have the same weights.
 pub(crate) fn solve_weighted(
+    graph: &ComparisonGraph,
+    votes: &AnnotatorVotes,
+    weights: Option<&[f64]>,
+    options: &CrowdOptions,
+) -> Result<Crowd> {
+    graph.run_in_pool(|| solve_here(graph, votes, weights, options))
+}
+
+fn solve_here(
     graph: &ComparisonGraph,
     votes: &AnnotatorVotes,
     weights: Option<&[f64]>,
@@ -188,6 +201,8 @@ struct Search<'a, 'b> {
     chosen: Chosen<'a>,
     /// The votes left out of the model without people, in the order of those with people.
     without: Vec<LeftOutVote>,
+    /// The table of the last iteration.
+    table: Option<LikelihoodTable>,
 }
 
 impl<'a, 'b> Search<'a, 'b> {
@@ -221,6 +236,7 @@ impl<'a, 'b> Search<'a, 'b> {
             newton,
             chosen,
             without,
+            table: None,
         })
     }
 
@@ -229,11 +245,14 @@ impl<'a, 'b> Search<'a, 'b> {
         let people = self.fit_people()?;
         let with = left_out_of(&mut self.newton, self.people_votes)?;
         let communicator = self.graph.communicator();
-        let (gain, gain_error) =
-            link_gain(communicator, &with, &self.without, self.votes.has_sides());
+        let has_sides = self.votes.has_sides();
+        let compared = link_gain(communicator, [&with, &self.without], has_sides);
+        let LinkGain { gain, error: gain_error, .. } = compared;
         let evidence =
             communicator.sum_scalar(people.log_likelihood - people.log_likelihood_typical);
-        let is_used = gain > 0.0 && evidence > MIN_EVIDENCE || self.use_people == UsePeople::Always;
+        let predicts_better =
+            gain > 0.0 && evidence > MIN_EVIDENCE && !people.is_direction_uncertain(communicator);
+        let is_used = predicts_better || self.use_people == UsePeople::Always;
         let decision = Decision { refinement: Refinement::People, gain, gain_error, is_used };
         let run = match is_used {
             true => self.newton.maximise(self.people_votes, self.newton.final_accuracy())?,
@@ -242,8 +261,11 @@ impl<'a, 'b> Search<'a, 'b> {
                 self.newton.maximise(&self.chosen.votes, self.newton.final_accuracy())?
             }
         };
-        let left_out = if is_used { &with } else { &self.without };
-        let link = link_of(communicator, left_out, self.votes.has_sides());
+        let (left_out, full) = match is_used {
+            true => (&with, compared.with),
+            false => (&self.without, compared.without),
+        };
+        let link = link_of(communicator, left_out, has_sides, Some(full));
         Ok(self.finish(people, decision, run, link))
     }
 
@@ -282,7 +304,7 @@ impl<'a, 'b> Search<'a, 'b> {
             *unit *= mean.exp();
             self.people_votes.set_voices(&weighted(voices, self.weights));
             let before = self.newton.scores.clone();
-            self.newton.maximise(self.people_votes, RATHER_ACCURATE)?;
+            self.newton.maximise(self.people_votes, ONE_STEP)?;
             let change: Vec<f64> =
                 before.iter().zip(&self.newton.scores).map(|(a, b)| a - b).collect();
             people.change = largest_magnitude(&change);
@@ -302,9 +324,13 @@ impl<'a, 'b> Search<'a, 'b> {
 
     /// The logarithms of the likelihoods of each annotator's behaviours at the scores, and the likelihoods
     /// relative to the largest.
-    fn likelihoods(&self, people: &PeopleState) -> (Vec<[f64; POINTS]>, Vec<OfBehaviours>) {
+    fn likelihoods(&mut self, people: &PeopleState) -> (Vec<[f64; POINTS]>, Vec<OfBehaviours>) {
         let model = self.newton.model;
-        let table = LikelihoodTable::new(&people.population.behaviours, model.advantage);
+        let behaviours = &people.population.behaviours;
+        let table = match self.table.take() {
+            Some(table) if table.advantage == model.advantage => table,
+            _ => LikelihoodTable::new(behaviours, model.advantage),
+        };
         let evidence = Evidence {
             votes: self.votes,
             scores: &self.newton.scores,
@@ -314,6 +340,7 @@ impl<'a, 'b> Search<'a, 'b> {
         };
         let logs = evidence.logs(&table, &people.voices);
         let relative = logs.iter().map(|logs| table.relative(logs).0).collect();
+        self.table = Some(table);
         (logs, relative)
     }
 
@@ -369,6 +396,14 @@ impl FittedPeople {
             posterior.push(population.posterior(&shares, &relative));
         }
         Self { population, posterior, voices, log_likelihood, log_likelihood_typical: typical }
+    }
+
+    /// Whether nearly as many annotators vote against the ranking as for it. Collective.
+    pub(crate) fn is_direction_uncertain(&self, communicator: &dyn Communicator) -> bool {
+        let mut sums = directions(&self.voices);
+        communicator.sum(&mut sums);
+        let [honest, against] = sums;
+        against > 0.0 && honest < CERTAIN_HONEST_SHARE * (honest + against)
     }
 }
 

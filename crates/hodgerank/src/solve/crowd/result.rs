@@ -8,9 +8,7 @@ use crate::annotator_votes::{AnnotatorVote, AnnotatorVotes};
 use crate::communicator::Communicator;
 use crate::comparison::positive_zero;
 use crate::graph::ComparisonGraph;
-use crate::model::behaviour::{
-    Behaviour, OfBehaviours, POINTS, Population, directions, sum_of_behaviours,
-};
+use crate::model::behaviour::{Behaviour, OfBehaviours, POINTS, Population, sum_of_behaviours};
 use crate::model::graded::GradedNoise;
 use crate::model::people::{Evidence, LikelihoodTable};
 use crate::model::votes::{Voice, VoteModel};
@@ -19,9 +17,6 @@ use crate::solve::Solution;
 
 /// Behaviours that are less probable than this do not count.
 const MIN_PROBABILITY: f32 = 1e-5;
-/// Share of annotators that agree with the ranking or contradict it who must agree, for the direction to be
-/// certain.
-const CERTAIN_HONEST_SHARE: f64 = 0.6;
 /// The normal distribution function is that of the logistic with this factor, within 0.01.
 const LOGISTIC: f64 = 1.702;
 
@@ -81,14 +76,12 @@ impl CrowdEstimates {
         people: &FittedPeople,
     ) -> Self {
         let communicator = graph.communicator();
-        let [honest, against] = directions(&people.voices);
         let unknown = votes.unsorted_of(votes.annotators()).iter();
         let unknown: u64 = unknown.map(|vote| u64::from(vote.count)).sum();
         // Numbers of votes are exact in sums of all processes.
-        let mut sums =
-            [honest, against, unknown as f64, people.log_likelihood, people.log_likelihood_typical];
+        let mut sums = [unknown as f64, people.log_likelihood, people.log_likelihood_typical];
         communicator.sum(&mut sums);
-        let [honest, against, unknown, log_likelihood, log_likelihood_careful] = sums;
+        let [unknown, log_likelihood, log_likelihood_careful] = sums;
         let shares = people.population.shares();
         let behaviours = &people.population.behaviours;
         let share = |class: AnnotatorClass| {
@@ -108,8 +101,7 @@ impl CrowdEstimates {
             link: None,
             log_likelihood,
             log_likelihood_careful,
-            is_direction_uncertain: against > 0.0
-                && honest < CERTAIN_HONEST_SHARE * (honest + against),
+            is_direction_uncertain: people.is_direction_uncertain(communicator),
             unknown_votes: unknown as u64,
             iterations: 0,
         }

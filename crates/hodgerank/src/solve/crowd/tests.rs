@@ -99,8 +99,10 @@ fn bad_annotators_are_recognised_and_do_not_tilt_the_ranking() {
             Kind::Left => &[AnnotatorClass::Left],
             Kind::Right => &[AnnotatorClass::Right],
             Kind::Coin => &[AnnotatorClass::Coin, AnnotatorClass::Careless],
-            // Sharpness near one half: neither is certain.
-            Kind::Careless(_) => &[AnnotatorClass::Careless, AnnotatorClass::Careful],
+            // Most answers are by chance: none is certain.
+            Kind::Careless(_) => {
+                &[AnnotatorClass::Careless, AnnotatorClass::Careful, AnnotatorClass::Coin]
+            }
         };
         assert!(expected.contains(&estimate.class), "{kind:?}: {estimate:?}");
         assert!(estimate.honest_low <= estimate.honest && estimate.honest <= estimate.honest_high);
