@@ -16,6 +16,7 @@
 //! | `graded.rs` | votes with sizes: normal noise in place of the logistic curve |
 //! | `choose.rs` | prior, side advantage and lapses, by what they predict |
 //! | `link.rs` | probabilities of votes of this crowd from differences of scores |
+//! | `tuning.rs` | all constants that were chosen, with reasons |
 //!
 //! To add a term (covariates, deviations of a category or a person), give it a prior, add its part of x to
 //! `votes.rs` and its columns to the step of `newton.rs`; `choose.rs` decides whether it stays.
@@ -31,6 +32,7 @@ pub(crate) mod pass;
 pub(crate) mod people;
 pub(crate) mod people_votes;
 pub(crate) mod prior;
+pub(crate) mod tuning;
 pub(crate) mod votes;
 
 pub use behaviour::AnnotatorClass;

@@ -8,14 +8,15 @@
 //! | contrary | s d + b, s = −½ or −1 | its own for each |
 //!
 //! σ_s, σ_b and the shares are estimated by EM from the likelihoods of all annotators. Priors worth
-//! [`PRIOR_PEOPLE`] people keep σ near [`PRIOR_SD`] and shares near zero where few people say little.
+//! `population_people` people keep σ near `population_sd` and shares near zero where few people say little.
 //!
-//! Honest people differ in sharpness; only those of [`CARELESS_SHARPNESS`] or less are called careless.
+//! Honest people differ in sharpness; only those of `careless_sharpness` or less are called careless.
 
 use std::fmt;
 
 use rayon::prelude::*;
 
+use super::tuning::TUNING;
 use super::votes::Voice;
 use crate::communicator::Communicator;
 use crate::numeric::sum_tasks;
@@ -73,29 +74,15 @@ impl fmt::Display for AnnotatorClass {
     }
 }
 
-/// Log-sharpness of honest people. Finer steps were not tried.
-const LOG_SHARPNESS: [f64; 7] = [0.0, -0.4, 0.4, -0.8, 0.8, -1.2, 1.2];
-/// Side preferences of honest people, and those of people who only have a side; both also negative.
-const HONEST_SIDES: [f64; 2] = [0.8, 1.6];
-const ONE_SIDED: [f64; 2] = [1.5, 4.0];
-const CONTRARY_SHARPNESS: [f64; 2] = [-1.0, -0.5];
-/// Honest people with at most this sharpness are called careless: they answer about as somebody half of whose votes are
-/// by chance.
-const CARELESS_SHARPNESS: f64 = 0.5;
-
-/// The prior of the population: people, and the standard deviation of log-sharpness and side preference.
-/// Chosen in a prototype on the open real studies, among 1 person with 0.3, 3 with 0.3, and 3 with 0.5.
-const PRIOR_PEOPLE: f64 = 3.0;
-const PRIOR_SD: f64 = 0.5;
-const FIRST_SHARE: f64 = 0.02;
 /// Shares never vanish: EM could not raise them again.
 const MIN_SHARE: f64 = 1e-9;
 
 /// Room for all behaviours, a multiple of the width of a vector of processors in use.
 pub(crate) const POINTS: usize = 48;
 /// Behaviours that treat both sides alike come first, then those for the left, then those for the right.
-const BOTH: usize = LOG_SHARPNESS.len() + 1 + CONTRARY_SHARPNESS.len();
-const SIDED: usize = LOG_SHARPNESS.len() * HONEST_SIDES.len() + ONE_SIDED.len();
+const BOTH: usize = TUNING.log_sharpness.len() + 1 + TUNING.contrary_sharpness.len();
+const SIDED: usize =
+    TUNING.log_sharpness.len() * TUNING.honest_sides.len() + TUNING.one_sided.len();
 const PEOPLE_PER_TASK: usize = 1 << 10;
 const MAX_STEPS: usize = 30;
 /// Change of the parameters of a population at which EM ends.
@@ -161,19 +148,19 @@ impl Behaviour {
 /// All behaviours; those with sides only where sides are known.
 pub(crate) fn behaviours(has_sides: bool) -> Vec<Behaviour> {
     let mut found = Vec::with_capacity(POINTS);
-    let honest = || LOG_SHARPNESS.map(f64::exp).into_iter();
+    let honest = || TUNING.log_sharpness.map(f64::exp).into_iter();
     let mut add = |kind, sharpness: f64, side| {
-        let is_careless = kind == Kind::Honest && sharpness <= CARELESS_SHARPNESS;
+        let is_careless = kind == Kind::Honest && sharpness <= TUNING.careless_sharpness;
         found.push(Behaviour { kind, is_careless, sharpness, side });
     };
     honest().for_each(|s| add(Kind::Honest, s, 0.0));
     add(Kind::Random, 0.0, 0.0);
-    CONTRARY_SHARPNESS.into_iter().for_each(|s| add(Kind::Contrary, s, 0.0));
+    TUNING.contrary_sharpness.into_iter().for_each(|s| add(Kind::Contrary, s, 0.0));
     for direction in if has_sides { &[1.0, -1.0][..] } else { &[] } {
-        for side in HONEST_SIDES {
+        for side in TUNING.honest_sides {
             honest().for_each(|s| add(Kind::Honest, s, direction * side));
         }
-        ONE_SIDED.into_iter().for_each(|side| add(Kind::OneSided, 0.0, direction * side));
+        TUNING.one_sided.into_iter().for_each(|side| add(Kind::OneSided, 0.0, direction * side));
     }
     found
 }
@@ -203,8 +190,8 @@ impl Population {
     pub(crate) fn new(has_sides: bool) -> Self {
         let behaviours = behaviours(has_sides);
         let others = behaviours.iter().filter(|own| own.kind != Kind::Honest).count();
-        let (sharpness_sd, side_sd) = (PRIOR_SD, PRIOR_SD);
-        Self { behaviours, sharpness_sd, side_sd, others: vec![FIRST_SHARE; others] }
+        let (sharpness_sd, side_sd) = (TUNING.population_sd, TUNING.population_sd);
+        Self { behaviours, sharpness_sd, side_sd, others: vec![TUNING.first_share; others] }
     }
 
     /// What is estimated, as numbers.
@@ -289,7 +276,7 @@ impl Population {
             };
             sum_of_behaviours(own, self.behaviours.len())
         };
-        honest(&|own| own.sharpness.ln()) / (honest(&|_| 1.0) + PRIOR_PEOPLE)
+        honest(&|own| own.sharpness.ln()) / (honest(&|_| 1.0) + TUNING.population_people)
     }
 
     /// The expected number of annotators with each behaviour. Collective.
@@ -326,13 +313,14 @@ impl Population {
         let honest = sum(&is_honest);
         let sd = |of: &dyn Fn(&Behaviour) -> f64| {
             let squares = sum(&|own| if own.kind == Kind::Honest { of(own).powi(2) } else { 0.0 });
-            let prior = PRIOR_PEOPLE * PRIOR_SD * PRIOR_SD;
-            ((squares + prior) / (honest + PRIOR_PEOPLE)).sqrt()
+            let prior = TUNING.population_people * TUNING.population_sd * TUNING.population_sd;
+            ((squares + prior) / (honest + TUNING.population_people)).sqrt()
         };
         let (sharpness_sd, side_sd) = (sd(&|own| own.sharpness.ln()), sd(&|own| own.side));
         let others =
             self.behaviours.iter().zip(numbers).filter(|(own, _)| own.kind != Kind::Honest);
-        let share = |(_, number): (_, &f64)| (number / (people + PRIOR_PEOPLE)).max(MIN_SHARE);
+        let share =
+            |(_, number): (_, &f64)| (number / (people + TUNING.population_people)).max(MIN_SHARE);
         let others = others.map(share).collect();
         (self.sharpness_sd, self.side_sd, self.others) = (sharpness_sd, side_sd, others);
     }

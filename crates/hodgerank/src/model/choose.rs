@@ -5,10 +5,10 @@
 //!
 //! | decision | candidates | chosen |
 //! |---|---|---|
-//! | kind of the prior | differences, scores | scores, if the best of them predicts better than the best on differences by more than [`DOUBT_OF_SCORES`] standard errors: where only similar items were compared, it fails |
-//! | its precision | [`DIFFERENCE_PRECISIONS`], [`SCORE_PRECISIONS`] | the strongest within one standard error of the best |
+//! | kind of the prior | differences, scores | scores, if the best of them predicts better than the best on differences by more than `doubt_of_scores` standard errors: where only similar items were compared, it fails |
+//! | its precision | `difference_precisions`, `score_precisions` | the strongest within one standard error of the best |
 //! | side advantage b | with and without | with, if it predicts better by more than one standard error |
-//! | lapse rate ε | [`LAPSE_RATES`] | the best one, if it predicts better than none by more than one standard error, after what its scores predict worse, and by more than chance ([`MIN_LAPSE_EVIDENCE`]) |
+//! | lapse rate ε | `lapse_rates` | the best one, if it predicts better than none by more than one standard error, after what its scores predict worse, and by more than chance (`lapse_evidence`) |
 //!
 //! Scores alone are compared by one link from their differences to probabilities for the whole crowd ([`link_gain`]).
 //!
@@ -21,31 +21,15 @@
 //! out, and weak priors seem better than they are. So there is a weakest candidate.
 
 use super::leave_one_out::{
-    LeftOutVote, gain, has_small_leverages, leave_out, link_gain, mean_log,
+    LeftOutVote, PairSample, gain, has_small_leverages, leave_out, link_gain, mean_log,
 };
 use super::newton::{Newton, TO_COMPARE};
 use super::prior::{Prior, PriorKind};
+use super::tuning::TUNING;
 use super::votes::{PairVotes, VoteModel, VotesByPair};
 use crate::communicator::Communicator;
 use crate::error::Result;
 
-/// Precisions of the prior on scores, weakest first. With 0.1, a standard deviation of three log-odds, the
-/// best of seven items wins 99% of its votes.
-const SCORE_PRECISIONS: [f64; 4] = [0.1, 0.3, 1.0, 3.0];
-/// Precisions of the prior on differences. With 0.3 an item has the weight of about one vote; weaker ones win
-/// only where pairs were chosen by outcomes, and are farther from the truth there.
-const DIFFERENCE_PRECISIONS: [f64; 3] = [0.3, 1.0, 3.0];
-/// Standard errors by which a prior on scores must predict better than one on differences. On seven open real
-/// studies with six votes per item (24 draws), τ with the truth is 0.684 with one standard error, 0.693 with a half and
-/// 0.688 with none; held-out votes see no difference.
-const DOUBT_OF_SCORES: f64 = 0.5;
-/// Where the search starts.
-pub(crate) const FIRST_PRIOR: Prior = Prior { kind: PriorKind::Differences, precision: 1.0 };
-/// Lapse rates that are compared.
-const LAPSE_RATES: [f64; 7] = [0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5];
-/// Gain of the log-likelihood of all votes by which lapses are in the model: that by chance in one of a thousand
-/// studies. Votes are flagged for it.
-pub(crate) const MIN_LAPSE_EVIDENCE: f64 = 4.8;
 /// Smaller gains are those of searches that did not end at the same point.
 const RESOLUTION: f64 = 1e-5;
 /// How often prior and lapse rate are chosen in turn.
@@ -156,16 +140,26 @@ pub(crate) fn left_out_of<V: VotesByPair>(
     newton: &mut Newton<'_>,
     votes: &V,
 ) -> Result<Vec<LeftOutVote>> {
+    let sample = PairSample::new(newton.graph, TUNING.evaluated_votes);
+    left_out_of_sample(newton, votes, sample)
+}
+
+fn left_out_of_sample<V: VotesByPair>(
+    newton: &mut Newton<'_>,
+    votes: &V,
+    sample: PairSample,
+) -> Result<Vec<LeftOutVote>> {
     let variances = newton.variances()?;
     let Newton { graph, scores, model, .. } = &*newton;
-    Ok(leave_out(graph, votes, scores, model, &variances, |p| newton.pair_weight(p)))
+    let weight = |p: usize| newton.pair_weight(p);
+    Ok(leave_out(graph, votes, (scores, model), (&variances, weight), sample))
 }
 
 /// The candidates, weakest first.
 pub(crate) fn prior_candidates() -> impl Iterator<Item = Prior> {
     let of = |kind| move |precision| Prior { kind, precision };
-    let scores = SCORE_PRECISIONS.into_iter().map(of(PriorKind::Scores));
-    DIFFERENCE_PRECISIONS.into_iter().map(of(PriorKind::Differences)).chain(scores)
+    let scores = TUNING.score_precisions.into_iter().map(of(PriorKind::Scores));
+    TUNING.difference_precisions.into_iter().map(of(PriorKind::Differences)).chain(scores)
 }
 
 /// Of candidates that were tried, in the order of [`prior_candidates`], the position of the one to choose.
@@ -177,7 +171,7 @@ fn chosen_prior(tried: &[(Prior, Vec<LeftOutVote>)], communicator: &dyn Communic
     let best = match (best_of(PriorKind::Differences), best_of(PriorKind::Scores)) {
         (Some(differences), Some(scores)) => {
             let (gain, error) = gain(communicator, &tried[scores].1, &tried[differences].1);
-            if gain > DOUBT_OF_SCORES * error { scores } else { differences }
+            if gain > TUNING.doubt_of_scores * error { scores } else { differences }
         }
         (differences, scores) => differences.or(scores).unwrap_or(0),
     };
@@ -267,7 +261,7 @@ fn choose_lapses(newton: &mut Newton<'_>, chosen: &mut Chosen<'_>, round: usize)
     (newton.scores, newton.model) = start.clone();
     let mut largest = mean_log(communicator, &without);
     let mut best: Option<(Vec<LeftOutVote>, Fitted)> = None;
-    for rate in LAPSE_RATES {
+    for rate in TUNING.lapse_rates {
         newton.model.lapse_rate = rate;
         let left_out = fit_and_leave_out(newton, &chosen.votes)?;
         let mean = mean_log(communicator, &left_out);
@@ -288,7 +282,7 @@ fn choose_lapses(newton: &mut Newton<'_>, chosen: &mut Chosen<'_>, round: usize)
     let found = best.map(|(left_out, fit)| (gains(&left_out), left_out, fit));
     let (gain, gain_error) = found.as_ref().map_or((0.0, 0.0), |found| found.0);
     let is_used =
-        gain > gain_error.max(RESOLUTION) && gain * newton.graph.votes() > MIN_LAPSE_EVIDENCE;
+        gain > gain_error.max(RESOLUTION) && gain * newton.graph.votes() > TUNING.lapse_evidence;
     chosen.decisions.retain(|known| known.refinement != Refinement::Lapses);
     chosen.decisions.push(Decision { refinement: Refinement::Lapses, gain, gain_error, is_used });
     match found.filter(|_| is_used) {
@@ -303,4 +297,65 @@ fn choose_lapses(newton: &mut Newton<'_>, chosen: &mut Chosen<'_>, round: usize)
         }
     }
     Ok(is_used)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::laplacian::BackendChoice;
+    use crate::simulate::{Noise, SimulateOptions, Simulation};
+    use crate::{Comparison, ComparisonGraph, Groups};
+
+    /// Every candidate by the votes of all pairs, and by those of a quarter of them.
+    fn tried_twice(graph: &ComparisonGraph) -> [Vec<(Prior, Vec<LeftOutVote>)>; 2] {
+        let votes = PairVotes::new(graph);
+        let backend = BackendChoice::default();
+        let mut newton = Newton::new(graph, &votes, TUNING.first_prior, backend).unwrap();
+        let samples =
+            [graph.votes(), 0.25 * graph.votes()].map(|wanted| PairSample::new(graph, wanted));
+        let mut tried = [Vec::new(), Vec::new()];
+        for prior in prior_candidates() {
+            newton.prior = prior.term(graph);
+            newton.maximise(&votes, TO_COMPARE).unwrap();
+            for (tried, sample) in tried.iter_mut().zip(samples) {
+                let left_out = left_out_of_sample(&mut newton, &votes, sample).unwrap();
+                tried.push((prior, left_out));
+            }
+        }
+        tried
+    }
+
+    #[test]
+    fn a_sample_of_pairs_chooses_as_all_of_them() {
+        for (seed, flips) in [(1, 0.0), (2, 0.1), (3, 0.3)] {
+            let options = SimulateOptions {
+                items: 150,
+                votes: 10_000,
+                noise: Noise::BradleyTerry { scale: 0.2 },
+                flips,
+                seed,
+                ..Default::default()
+            };
+            let votes: Vec<Comparison> =
+                Simulation::new(&options).unwrap().map(|vote| vote.comparison()).collect();
+            let groups = Groups::merge(150, &votes).unwrap().groups;
+            let graph = ComparisonGraph::new(150, groups).unwrap();
+            let communicator = graph.communicator();
+            let [all, sample] = tried_twice(&graph);
+            assert!(sample[0].1.len() < all[0].1.len() / 3, "{}", sample[0].1.len());
+            for k in 1..all.len() {
+                let [(expected, _), (found, error)] =
+                    [&all, &sample].map(|tried| gain(communicator, &tried[k].1, &tried[0].1));
+                assert!(
+                    (found - expected).abs() < 3.0 * error,
+                    "{k}: {found} ± {error} {expected}"
+                );
+            }
+            // By all votes, what the sample chooses is as good as what they choose.
+            let [by_all, by_sample] =
+                [&all, &sample].map(|tried| chosen_prior(tried, communicator));
+            let (loss, error) = gain(communicator, &all[by_all].1, &all[by_sample].1);
+            assert!(loss <= 2.0 * error, "{by_all} {by_sample}: {loss} ± {error}");
+        }
+    }
 }

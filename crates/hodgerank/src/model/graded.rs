@@ -10,7 +10,7 @@
 //! | random | 1 |
 //! | one-sided | 2 F(b_a) for y > 0 and 2 F(−b_a) for y < 0 |
 //!
-//! σ is the noise of a typical annotator, and ε = [`LAPSES`] the share of votes that are lapses: it bounds what one
+//! σ is the noise of a typical annotator, and ε = `graded_lapses` the share of votes that are lapses: it bounds what one
 //! gross outcome can do.
 //!
 //! The scores minimise Σ w_a h (s_a/σ)² (y ∓ d)² plus the penalty of the prior, h being the probability
@@ -26,6 +26,7 @@ use super::newton::relative_violation;
 use super::pair_sums::sum_ends;
 use super::people_votes::PeopleVotes;
 use super::prior::{Prior, PriorKind};
+use super::tuning::TUNING;
 use super::votes::{Voice, VotesByPair as _};
 use crate::annotator_votes::AnnotatorVotes;
 use crate::error::Result;
@@ -36,10 +37,6 @@ use crate::solve::crowd::{Crowd, CrowdEstimates, FittedPeople, weighted};
 use crate::solve::{Info, Solution};
 use crate::status::Status;
 
-/// ε: with a share of 5%, an outcome of four standard deviations is as likely a lapse as honest.
-const LAPSES: f64 = 0.05;
-/// Precision of the prior on differences, relative to that of a vote: an item has the weight of a third of a vote.
-const RELATIVE_PRECISION: f64 = 0.3;
 /// Smallest probability of a vote: no vote excludes a behaviour on its own.
 const MIN_RATIO: f64 = 1e-4;
 const MAX_RATIO: f64 = 1e12;
@@ -92,7 +89,7 @@ impl GradedNoise {
             let towards = if y == 0.0 { 0.0 } else { y.signum() };
             return 2.0 / (1.0 + (-own.side * towards).exp());
         }
-        (1.0 - LAPSES) * self.ratio(own.sharpness, d, y) + LAPSES
+        (1.0 - TUNING.graded_lapses) * self.ratio(own.sharpness, d, y) + TUNING.graded_lapses
     }
 
     pub(crate) fn vote(&self, voice: Voice, d: f64, y: f64) -> GradedVote {
@@ -100,8 +97,8 @@ impl GradedNoise {
         if weight == 0.0 || sharpness == 0.0 {
             return GradedVote::default();
         }
-        let honest = (1.0 - LAPSES) * self.ratio(sharpness, d, y);
-        let weight = weight * honest / (honest + LAPSES);
+        let honest = (1.0 - TUNING.graded_lapses) * self.ratio(sharpness, d, y);
+        let weight = weight * honest / (honest + TUNING.graded_lapses);
         let residual = y - sharpness.signum() * d;
         let per_square = weight * (sharpness / self.sigma).powi(2);
         GradedVote {
@@ -218,7 +215,7 @@ pub(crate) fn solve(
     while iterations < MAX_ITERATIONS && !converged {
         iterations += 1;
         let sums = sums(graph, &people_votes, &scores, &noise);
-        let precision = prior.unwrap_or(RELATIVE_PRECISION / (noise.sigma * noise.sigma));
+        let precision = prior.unwrap_or(TUNING.graded_precision / (noise.sigma * noise.sigma));
         term = term.with_precision(precision);
         gradient = sums.gradient;
         term.subtract_slope(graph, &scores, &mut gradient);

@@ -16,6 +16,7 @@ use rayon::prelude::*;
 
 use super::link::{Link, LinkedVote};
 use super::pair_sums::{PAIRS_PER_TASK, sum_ends};
+use super::tuning::TUNING;
 use super::votes::{Voice, VoteModel, VotesByPair};
 use crate::communicator::{Communicator, StateReader, StateWriter};
 use crate::error::Result;
@@ -28,16 +29,12 @@ const MAX_EXACT_ITEMS: usize = 512;
 const DRAWS: usize = 64;
 const DRAWS_FOR_MANY_PAIRS: usize = 16;
 const MANY_PAIRS: f64 = 1e5;
-/// From so many votes per item on, the mean leverage is below 1%.
-const MANY_VOTES_PER_ITEM: f64 = 200.0;
 /// With more items, draws take longer than the fit.
 const MANY_ITEMS: usize = 50_000;
 /// A few digits of each draw suffice.
 const DRAW_TOLERANCE: f64 = 1e-3;
 /// Largest leverage: a vote that alone determines its pair.
 const MAX_LEVERAGE: f64 = 0.95;
-/// About so many pairs are evaluated to compare models: means over their votes have three digits.
-const EVALUATED_PAIRS: f64 = 50_000.0;
 
 /// Rounds of the recursion on a tree.
 const ROUNDS: usize = 3;
@@ -57,7 +54,7 @@ pub(crate) enum PairVariances {
 
 /// Whether items have so many votes that it does not matter whether one is left out.
 pub(crate) fn has_small_leverages(graph: &ComparisonGraph) -> bool {
-    2.0 * graph.votes() > MANY_VOTES_PER_ITEM * graph.items().max(1) as f64
+    2.0 * graph.votes() > TUNING.many_votes_per_item * graph.items().max(1) as f64
 }
 
 /// The information H: weights of pairs, and a multiple of the identity.
@@ -223,17 +220,15 @@ pub(crate) struct LeftOutVote {
     pub(crate) is_left: Option<bool>,
 }
 
-/// The votes of a sample of pairs, left out one at a time.
+/// The votes of a sample of pairs, left out one at a time. `pair_weight` is the information about each pair.
 pub(crate) fn leave_out<V: VotesByPair>(
     graph: &ComparisonGraph,
     votes: &V,
-    scores: &[f64],
-    model: &VoteModel,
-    variances: &PairVariances,
-    pair_weight: impl Fn(usize) -> f64 + Sync,
+    (scores, model): (&[f64], &VoteModel),
+    (variances, pair_weight): (&PairVariances, impl Fn(usize) -> f64 + Sync),
+    sample: PairSample,
 ) -> Vec<LeftOutVote> {
     let pairs = graph.pairs();
-    let sample = PairSample::new(graph);
     let of_pair = |p: usize| {
         let (i, j) = (pairs.left[p] as usize, pairs.right[p] as usize);
         let variance = variances.of(i, j, pair_weight(p));
@@ -273,10 +268,9 @@ pub(crate) struct PairSample {
 }
 
 impl PairSample {
-    /// A sample of the pairs of all processes. Collective.
-    pub(crate) fn new(graph: &ComparisonGraph) -> Self {
-        let pairs = graph.communicator().sum_scalar(graph.pairs().len() as f64);
-        let share = (EVALUATED_PAIRS / pairs.max(1.0)).min(1.0);
+    /// A sample with about this many votes. Collective.
+    pub(crate) fn new(graph: &ComparisonGraph, votes: f64) -> Self {
+        let share = (votes / graph.votes().max(1.0)).min(1.0);
         Self { below: (share * u64::MAX as f64) as u64 }
     }
 
@@ -293,13 +287,19 @@ pub(crate) fn gain(
     with: &[LeftOutVote],
     without: &[LeftOutVote],
 ) -> (f64, f64) {
-    let mut sums = [0.0; 3];
-    for (a, b) in with.iter().zip(without) {
-        let gain = a.log - b.log;
-        sums[0] += a.weight;
-        sums[1] += a.weight * gain;
-        sums[2] += a.weight * gain * gain;
-    }
+    let gains = with.iter().zip(without).map(|(a, b)| (a.weight, a.log - b.log));
+    mean_and_error(communicator, gains)
+}
+
+/// The mean of values with weights, and its standard error. Collective.
+fn mean_and_error(
+    communicator: &dyn Communicator,
+    values: impl Iterator<Item = (f64, f64)>,
+) -> (f64, f64) {
+    let add = |[votes, sum, squares]: [f64; 3], (weight, value): (f64, f64)| {
+        [votes + weight, sum + weight * value, squares + weight * value * value]
+    };
+    let mut sums = values.fold([0.0; 3], add);
     communicator.sum(&mut sums);
     let [votes, sum, squares] = sums;
     let mean = sum / votes.max(1.0);
@@ -378,16 +378,16 @@ pub(crate) fn link_gain(
 ) -> LinkGain {
     let old = Link::fit(&linked_votes(communicator, without), has_sides);
     let new = old.refit(&linked_votes(communicator, with), has_sides);
-    let by_link = |votes: &[LeftOutVote], link: Link| -> Vec<LeftOutVote> {
-        let decided = votes.iter().filter_map(|vote| {
-            let left = link.probability(vote.difference);
-            let p = if vote.is_left? { left } else { 1.0 - left };
-            let log = p.max(f64::MIN_POSITIVE).ln();
-            Some(LeftOutVote { weight: vote.count, log, ..*vote })
-        });
-        decided.collect()
+    let log = |link: Link, vote: &LeftOutVote, is_left: bool| {
+        let left = link.probability(vote.difference);
+        let p = if is_left { left } else { 1.0 - left };
+        p.max(f64::MIN_POSITIVE).ln()
     };
-    let (gain, error) = gain(communicator, &by_link(with, new), &by_link(without, old));
+    let gains = with.iter().zip(without).filter_map(|(a, b)| {
+        let is_left = a.is_left?;
+        Some((a.count, log(new, a, is_left) - log(old, b, is_left)))
+    });
+    let (gain, error) = mean_and_error(communicator, gains);
     LinkGain { gain, error, with: new, without: old }
 }
 

@@ -13,6 +13,7 @@ use super::leave_one_out::{Information, PairVariances};
 use super::pair_sums::sum_ends;
 use super::pass::{Pass, PassSums};
 use super::prior::{Prior, PriorTerm};
+use super::tuning::TUNING;
 use super::votes::{PairVotes, VoteModel, VotesByPair};
 use crate::communicator::Communicator;
 use crate::error::Result;
@@ -31,8 +32,6 @@ const SOLVE_TOLERANCE: (f64, f64) = (1e-6, 1e-2);
 const ROUNDING: f64 = 1e-13;
 /// A pair whose information underflows would disconnect its items.
 pub(crate) const MIN_WEIGHT: f64 = 1e-12;
-/// λ_b: an advantage of three log-odds, 95% of all votes between equal items, is one standard deviation.
-const SIDE_PRECISION: f64 = 0.1;
 /// A graph with more pairs than this is large: a step takes a second or more.
 const LARGE_PAIRS: f64 = 2e6;
 
@@ -181,7 +180,7 @@ impl<'a> Newton<'a> {
         self.communicator().sum(&mut sums);
         self.pass.sums = PassSums::from_array(sums);
         let penalty = self.prior.penalty(self.graph, &self.scores)
-            + SIDE_PRECISION * self.model.advantage.powi(2);
+            + TUNING.side_precision * self.model.advantage.powi(2);
         self.pass.sums.log_likelihood - 0.5 * penalty
     }
 
@@ -194,7 +193,7 @@ impl<'a> Newton<'a> {
     }
 
     fn side_gradient(&self) -> f64 {
-        self.pass.sums.side_gradient - SIDE_PRECISION * self.model.advantage
+        self.pass.sums.side_gradient - TUNING.side_precision * self.model.advantage
     }
 
     /// The information about the difference of a pair at the last pass, with the prior.
@@ -232,7 +231,8 @@ impl<'a> Newton<'a> {
         let mut solutions = solutions.into_iter();
         let (mut u, v) =
             (solutions.next().unwrap_or_default(), solutions.next().unwrap_or_default());
-        let information = self.pass.sums.side_information + SIDE_PRECISION - dot(&column, &v);
+        let information =
+            self.pass.sums.side_information + TUNING.side_precision - dot(&column, &v);
         // Without information the scores explain b.
         let slope = self.side_gradient() - dot(&column, &u);
         let advantage = if information > 0.0 { slope / information } else { 0.0 };

@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 use super::pair_sums::{EndSums, pair_parts};
-use super::votes::{Cell, TIE, Voice, VoteModel, VotesByPair};
+use super::votes::{Cell, TIE, Voice, VoiceSums, VoteModel, VotesByPair};
 
 /// What a pass returns about the pairs of this process.
 #[derive(Debug, Clone, Default)]
@@ -48,6 +48,7 @@ impl Pass {
         let has_advantage = votes.has_advantage();
         let ranges = pair_parts(items, pairs.len());
         let run = |range: std::ops::Range<usize>| {
+            let mut voices = VoiceSums::default();
             let mut ends = EndSums::<1>::new(items, pairs, range.clone());
             let mut sums = [0.0; 5];
             let mut information = Vec::with_capacity(range.len());
@@ -57,7 +58,7 @@ impl Pass {
                 let (i, j) = (pairs.left[p] as usize, pairs.right[p] as usize);
                 let d = scores[i] - scores[j];
                 let (mut gradient, mut own, mut cross) = (0.0, 0.0, 0.0);
-                votes.for_each_cell(p, |cell| {
+                votes.for_each_voice(p, &mut voices, |cell| {
                     let Cell { sign, voice: Voice { weight, sharpness, .. }, votes } = cell;
                     let total = weight * votes.iter().sum::<f64>();
                     if total == 0.0 {

@@ -8,8 +8,9 @@
 use std::ops::Range;
 
 use rayon::prelude::*;
+use rustc_hash::FxHashMap;
 
-use super::votes::{Cell, Outcomes, PairVotes, Voice, VotesByPair, outcome_of};
+use super::votes::{Cell, Outcomes, PairVotes, Voice, VoiceSums, VotesByPair, outcome_of};
 use crate::annotator_votes::{AnnotatorVote, AnnotatorVotes};
 use crate::communicator::Communicator;
 use crate::comparison::positive_zero;
@@ -58,6 +59,9 @@ pub(crate) struct PeopleVotes<'a> {
     pub(crate) has_advantage: bool,
     /// How each annotator votes, of all processes; the last one stands for all votes without an annotator.
     voices: Vec<Voice>,
+    /// The voices that differ in more than their weight, with the weight 1, and for each annotator the position in them.
+    distinct: Vec<Voice>,
+    distinct_of: Vec<u32>,
     /// The number of the first annotator of this process.
     first: usize,
 }
@@ -96,8 +100,11 @@ impl<'a> PeopleVotes<'a> {
             outcomes,
             has_advantage: false,
             voices,
+            distinct: Vec::new(),
+            distinct_of: Vec::new(),
             first,
         };
+        own.find_distinct();
         match communicator.processes() {
             1 => own.sort_in(&Located::new(graph, votes, all as u32), is_graded),
             _ => {
@@ -122,6 +129,7 @@ impl<'a> PeopleVotes<'a> {
         let communicator = self.graph.communicator();
         if communicator.is_single_process() {
             self.voices[..voices.len()].copy_from_slice(voices);
+            self.find_distinct();
             return;
         }
         let message: Vec<u8> = voices
@@ -138,6 +146,20 @@ impl<'a> PeopleVotes<'a> {
         for (voice, own) in self.voices.iter_mut().zip(numbers.chunks_exact(3)) {
             *voice = Voice { weight: own[0], sharpness: own[1], side: own[2] };
         }
+        self.find_distinct();
+    }
+
+    fn find_distinct(&mut self) {
+        let mut known = FxHashMap::default();
+        self.distinct.clear();
+        let place = |voice: &Voice| {
+            let next = self.distinct.len() as u32;
+            *known.entry((voice.sharpness.to_bits(), voice.side.to_bits())).or_insert_with(|| {
+                self.distinct.push(Voice { weight: 1.0, ..*voice });
+                next
+            })
+        };
+        self.distinct_of = self.voices.iter().map(place).collect();
     }
 
     /// The votes by side without their annotators, by the weights of the voices. Collective.
@@ -261,6 +283,30 @@ impl VotesByPair for PeopleVotes<'_> {
         }
         if let Some((_, _, cell)) = &cell {
             visit(cell);
+        }
+    }
+
+    #[inline]
+    fn for_each_voice(&self, pair: usize, sums: &mut VoiceSums, mut visit: impl FnMut(&Cell)) {
+        let VoiceSums { votes, found } = sums;
+        votes.resize(SIGNS.len() * self.distinct.len(), Outcomes::default());
+        let first = self.start[pair];
+        for vote in &self.votes[first..first + self.len[pair] as usize] {
+            let annotator = vote.annotator as usize;
+            let weight = self.voices[annotator].weight * f64::from(vote.count);
+            if weight > 0.0 {
+                let place = SIGNS.len() * self.distinct_of[annotator] as usize + vote.side();
+                let own = &mut votes[place];
+                if *own == Outcomes::default() {
+                    found.push(place as u32);
+                }
+                own[vote.outcome()] += weight;
+            }
+        }
+        for place in found.drain(..) {
+            let (voice, side) = (place as usize / SIGNS.len(), place as usize % SIGNS.len());
+            let votes = std::mem::take(&mut votes[place as usize]);
+            visit(&Cell { sign: SIGNS[side], voice: self.distinct[voice], votes });
         }
     }
 }

@@ -38,7 +38,7 @@ mod curve;
 use rayon::prelude::*;
 
 use crate::graph::ComparisonGraph;
-use crate::model::choose::MIN_LAPSE_EVIDENCE;
+use crate::model::tuning::TUNING;
 use bins::{Bin, distance_bins, means, residual_bins};
 use curve::{PsychometricCurve, weighted_log};
 
@@ -82,7 +82,7 @@ impl Lapse {
     /// The same as a decision.
     pub(super) fn test(&self, rate: f64) -> LapseTest {
         let rate = if self.lambda.is_finite() { rate } else { 0.0 };
-        LapseTest { rate, gain: self.gain, needed: MIN_LAPSE_EVIDENCE }
+        LapseTest { rate, gain: self.gain, needed: TUNING.lapse_evidence }
     }
 }
 
@@ -163,14 +163,17 @@ pub(crate) enum LogOddsPerUnit {
     Zero,
 }
 
-/// The most likely factor, with lapses if the votes speak clearly for them ([`MIN_LAPSE_EVIDENCE`]). Only the
+/// The most likely factor, with lapses if the votes speak clearly for them (`lapse_evidence`). Only the
 /// sides of the votes count.
 pub(crate) fn log_odds_per_unit(graph: &ComparisonGraph, scores: &[f64]) -> LogOddsPerUnit {
     /// How close to an end of its range log s counts as the end itself.
     const END: f64 = 1e-3;
     let found = estimate_sided(graph, scores, 1.0);
-    let scale =
-        if found.lapse.gain > MIN_LAPSE_EVIDENCE { found.lapse.scale } else { found.honest_scale };
+    let scale = if found.lapse.gain > TUNING.lapse_evidence {
+        found.lapse.scale
+    } else {
+        found.honest_scale
+    };
     let log_scale = (scale / found.spread).ln();
     if found.spread == 0.0 {
         LogOddsPerUnit::Any
@@ -205,7 +208,7 @@ fn estimate_sided(graph: &ComparisonGraph, scores: &[f64], size: f64) -> SidedEs
 impl Lapse {
     /// Sets `gain` and the λ for votes of this size: infinite if the gain is too small.
     pub(super) fn with_threshold(self, gain: f64, size: f64) -> Self {
-        let lambda = if gain > MIN_LAPSE_EVIDENCE && self.rate > 0.0 {
+        let lambda = if gain > TUNING.lapse_evidence && self.rate > 0.0 {
             size + self.scale * ((1.0 - self.rate) / self.rate).ln()
         } else {
             f64::INFINITY
@@ -254,7 +257,7 @@ pub(super) fn estimate_graded(graph: &ComparisonGraph, scores: &[f64]) -> Lapse 
     }
     let gain = likelihood(rate, sigma) - honest;
     let ratio = (1.0 - rate) * normal(0.0, sigma) / (rate * uniform);
-    if !(gain > MIN_LAPSE_EVIDENCE && rate > 0.0 && ratio > 1.0) {
+    if !(gain > TUNING.lapse_evidence && rate > 0.0 && ratio > 1.0) {
         return Lapse { rate, scale: sigma, gain, ..none };
     }
     let lambda = sigma * (2.0 * ratio.ln()).sqrt();

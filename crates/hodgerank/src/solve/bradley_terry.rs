@@ -35,9 +35,10 @@ use super::{Info, Solution, Status};
 use crate::error::{Error, Result};
 use crate::graph::{ComparisonGraph, SideCounts};
 use crate::laplacian::BackendChoice;
-use crate::model::choose::{Chosen, FIRST_PRIOR, Given, MIN_LAPSE_EVIDENCE, choose};
+use crate::model::choose::{Chosen, Given, choose};
 use crate::model::leave_one_out::link_of;
 use crate::model::newton::{Newton, NewtonRun};
+use crate::model::tuning::TUNING;
 use crate::model::votes::PairVotes;
 use crate::model::{Decision, Link, Prior, PriorKind, Refinement};
 use crate::select::lapse::LapseTest;
@@ -124,7 +125,7 @@ impl BradleyTerryEstimates {
     pub fn lapse_test(&self, votes: f64) -> LapseTest {
         let tried = self.decisions.iter().find(|tried| tried.refinement == Refinement::Lapses);
         let (gain, needed) = tried.map_or((0.0, 0.0), |tried| (tried.gain, tried.gain_error));
-        let needed = (votes * needed).max(MIN_LAPSE_EVIDENCE);
+        let needed = (votes * needed).max(TUNING.lapse_evidence);
         LapseTest { rate: self.lapse_rate, gain: votes * gain, needed }
     }
 }
@@ -218,7 +219,7 @@ impl<'a> Prepared<'a> {
         backend: BackendChoice,
     ) -> Result<Self> {
         let votes = PairVotes::new(graph);
-        let mut newton = Newton::new(graph, &votes, FIRST_PRIOR, backend)?;
+        let mut newton = Newton::new(graph, &votes, TUNING.first_prior, backend)?;
         let by_side = by_side.filter(|own| own.says_something_about_sides(graph));
         let chosen = choose(&mut newton, votes, by_side, given)?;
         Ok(Self { newton, chosen })

@@ -60,6 +60,7 @@ use crate::model::leave_one_out::{
 use crate::model::newton::{Newton, NewtonRun, ONE_STEP};
 use crate::model::people::{Evidence, LikelihoodTable};
 use crate::model::people_votes::PeopleVotes;
+use crate::model::tuning::TUNING;
 use crate::model::votes::Voice;
 use crate::model::{Decision, Link, PriorKind, Refinement};
 use crate::numeric::largest_magnitude;
@@ -68,14 +69,8 @@ use crate::status::Status;
 
 /// Iterations of the search for scores and behaviours.
 const MAX_ITERATIONS: usize = 40;
-/// Gain of the log-likelihood by which people must differ: that of the parameters of a population by chance in one of
-/// a hundred crowds of typical people.
-const MIN_EVIDENCE: f64 = 9.2;
 /// Change of the scores at which the search ends, in log-odds: behaviours are on a coarser grid.
 const TOLERANCE: f64 = 1e-3;
-/// Share of annotators that agree with the ranking or contradict it who must agree, for the direction to be
-/// certain.
-const CERTAIN_HONEST_SHARE: f64 = 0.6;
 /// Iterations that leave out votes anew: leverages depend little on who is honest.
 const ITERATIONS_WITH_NEW_VARIANCES: usize = 3;
 
@@ -220,7 +215,6 @@ impl<'a, 'b> Search<'a, 'b> {
         let given = Given { kind, precision, lapse_rate: Some(0.0) };
         let Prepared { mut newton, chosen } =
             Prepared::new(graph, by_side, given, options.backend)?;
-        newton.maximise(&chosen.votes, newton.final_accuracy())?;
         people_votes.has_advantage = chosen.has_advantage();
         let without = left_out_of(&mut newton, people_votes)?;
         let is_prior_free = precision.is_none();
@@ -250,8 +244,9 @@ impl<'a, 'b> Search<'a, 'b> {
         let LinkGain { gain, error: gain_error, .. } = compared;
         let evidence =
             communicator.sum_scalar(people.log_likelihood - people.log_likelihood_typical);
-        let predicts_better =
-            gain > 0.0 && evidence > MIN_EVIDENCE && !people.is_direction_uncertain(communicator);
+        let predicts_better = gain > 0.0
+            && evidence > TUNING.people_evidence
+            && !people.is_direction_uncertain(communicator);
         let is_used = predicts_better || self.use_people == UsePeople::Always;
         let decision = Decision { refinement: Refinement::People, gain, gain_error, is_used };
         let run = match is_used {
@@ -300,7 +295,10 @@ impl<'a, 'b> Search<'a, 'b> {
                 self.weights,
                 self.graph.communicator(),
             );
-            voices.iter_mut().for_each(|voice| voice.sharpness /= mean.exp());
+            for voice in voices.iter_mut() {
+                let sharpness = voice.sharpness / mean.exp();
+                *voice = Voice { sharpness, ..*voice }.rounded();
+            }
             *unit *= mean.exp();
             self.people_votes.set_voices(&weighted(voices, self.weights));
             let before = self.newton.scores.clone();
@@ -309,7 +307,8 @@ impl<'a, 'b> Search<'a, 'b> {
                 before.iter().zip(&self.newton.scores).map(|(a, b)| a - b).collect();
             people.change = largest_magnitude(&change);
             people.iteration += 1;
-            if people.change <= TOLERANCE && !people.has_new_prior && self.is_prior_free {
+            let can_choose = self.is_prior_free && !people.has_new_prior && has_variances;
+            if people.change <= TOLERANCE && can_choose {
                 // Bad votes shrink the scores, and so the prior that is chosen with them.
                 choose_prior(&mut self.newton, self.people_votes, self.prior_kind)?;
                 (people.change, people.has_new_prior) = (f64::INFINITY, true);
@@ -403,7 +402,7 @@ impl FittedPeople {
         let mut sums = directions(&self.voices);
         communicator.sum(&mut sums);
         let [honest, against] = sums;
-        against > 0.0 && honest < CERTAIN_HONEST_SHARE * (honest + against)
+        against > 0.0 && honest < TUNING.certain_honest_share * (honest + against)
     }
 }
 
