@@ -15,6 +15,7 @@
 //! | `people.rs` | how each annotator votes, judged by the other votes |
 //! | `graded.rs` | votes with sizes: normal noise in place of the logistic curve |
 //! | `choose.rs` | prior, side advantage and lapses, by what they predict |
+//! | `held_out.rs` | votes held out in folds, to which that link is fitted |
 //! | `link.rs` | probabilities of votes of this crowd from differences of scores |
 //! | `tuning.rs` | all constants that were chosen, with reasons |
 //!
@@ -24,6 +25,7 @@
 pub(crate) mod behaviour;
 pub(crate) mod choose;
 pub(crate) mod graded;
+pub(crate) mod held_out;
 pub(crate) mod leave_one_out;
 mod link;
 pub(crate) mod newton;

@@ -275,9 +275,9 @@ fn choose_lapses(newton: &mut Newton<'_>, chosen: &mut Chosen<'_>, round: usize)
     let has_sides = chosen.has_advantage();
     // The gain less what the scores themselves clearly lose, and its standard error.
     let gains = |with: &[LeftOutVote]| {
-        let of_scores = link_gain(communicator, [with, &without], has_sides);
+        let (of_scores, their_error) = link_gain(communicator, [with, &without], has_sides);
         let (gain, error) = gain(communicator, with, &without);
-        (gain - (-of_scores.gain - of_scores.error).max(0.0), error)
+        (gain - (-of_scores - their_error).max(0.0), error)
     };
     let found = best.map(|(left_out, fit)| (gains(&left_out), left_out, fit));
     let (gain, gain_error) = found.as_ref().map_or((0.0, 0.0), |found| found.0);

@@ -14,7 +14,8 @@
 use faer::Mat;
 use rayon::prelude::*;
 
-use super::link::{Link, LinkedVote};
+use super::held_out::LinkBins;
+use super::link::Link;
 use super::pair_sums::{PAIRS_PER_TASK, sum_ends};
 use super::tuning::TUNING;
 use super::votes::{Voice, VoteModel, VotesByPair};
@@ -30,7 +31,7 @@ const DRAWS: usize = 64;
 const DRAWS_FOR_MANY_PAIRS: usize = 16;
 const MANY_PAIRS: f64 = 1e5;
 /// With more items, draws take longer than the fit.
-const MANY_ITEMS: usize = 50_000;
+pub(crate) const FEW_ITEMS: usize = 50_000;
 /// A few digits of each draw suffice.
 const DRAW_TOLERANCE: f64 = 1e-3;
 /// Largest leverage: a vote that alone determines its pair.
@@ -89,7 +90,7 @@ impl PairVariances {
             )?;
             return Ok(Self::Exact { inverse, items });
         }
-        if has_small_leverages(graph) || items > MANY_ITEMS {
+        if has_small_leverages(graph) || items > FEW_ITEMS {
             let mut diagonal = sum_ends(items, pairs, |p| (weight(p), weight(p)));
             graph.communicator().sum(&mut diagonal);
             diagonal.iter_mut().for_each(|own| *own += information.shift);
@@ -318,66 +319,22 @@ pub(crate) fn mean_log(communicator: &dyn Communicator, votes: &[LeftOutVote]) -
     sums[1] / sums[0].max(1.0)
 }
 
-/// Steps of a difference per log-odds in which votes are counted to fit a link, and the largest difference.
-const STEPS_PER_UNIT: f64 = 16.0;
-const MAX_DIFFERENCE: f64 = 16.0;
-
-/// The link from differences of scores to votes of this crowd: `full`, or one without one-sided shares unless they
-/// improve the log-likelihood by more than the number of these two parameters (Akaike's criterion). Collective.
-pub(crate) fn link_of(
-    communicator: &dyn Communicator,
-    votes: &[LeftOutVote],
-    has_sides: bool,
-    full: Option<Link>,
-) -> Link {
-    let linked = linked_votes(communicator, votes);
-    let number: f64 = linked.iter().map(|vote| vote.count).sum();
-    let full = full.unwrap_or_else(|| Link::fit(&linked, has_sides));
-    let logistic = Link::logistic(&linked, has_sides);
-    if number * (logistic.log_loss - full.log_loss) > 2.0 { full } else { logistic }
-}
-
-/// Decided votes, counted by difference and side. Collective.
-fn linked_votes(communicator: &dyn Communicator, votes: &[LeftOutVote]) -> Vec<LinkedVote> {
-    let bins = 2 * (MAX_DIFFERENCE * STEPS_PER_UNIT) as usize + 1;
-    // For each bin, votes for the left item and their differences, then those for the right one.
-    let mut sums = vec![0.0; 4 * bins];
-    for vote in votes {
-        let Some(is_left) = vote.is_left else { continue };
-        let d = vote.difference.clamp(-MAX_DIFFERENCE, MAX_DIFFERENCE);
-        let bin = ((d + MAX_DIFFERENCE) * STEPS_PER_UNIT).round() as usize;
-        let place = 4 * bin + if is_left { 0 } else { 2 };
-        sums[place] += vote.count;
-        sums[place + 1] += vote.count * d;
-    }
-    communicator.sum(&mut sums);
-    let counted = sums.chunks(2).enumerate().filter(|(_, own)| own[0] > 0.0);
-    let linked = counted.map(|(k, own)| LinkedVote {
-        difference: own[1] / own[0],
-        prefers_left: k % 2 == 0,
-        count: own[0],
-    });
-    linked.collect()
-}
-
-/// How much better scores predict votes by a link from their differences: the mean gain of the logarithm of a
-/// vote's probability, its standard error, and both links.
-pub(crate) struct LinkGain {
-    pub(crate) gain: f64,
-    pub(crate) error: f64,
-    pub(crate) with: Link,
-    pub(crate) without: Link,
-}
-
-/// Compares the scores of two models. Only the scores are judged, not how well single people are known. The votes
+/// How much better the scores of a model predict votes by a link from their differences than those of another one: the
+/// mean gain of the logarithm of the probability of a vote, and its standard error. Only the scores are judged, not how well single people are known. The votes
 /// are the same in the same order; ties do not count. Collective.
 pub(crate) fn link_gain(
     communicator: &dyn Communicator,
     [with, without]: [&[LeftOutVote]; 2],
     has_sides: bool,
-) -> LinkGain {
-    let old = Link::fit(&linked_votes(communicator, without), has_sides);
-    let new = old.refit(&linked_votes(communicator, with), has_sides);
+) -> (f64, f64) {
+    let linked = |votes: &[LeftOutVote]| {
+        let mut bins = LinkBins::new();
+        let decided = votes.iter().filter_map(|vote| Some((vote, vote.is_left?)));
+        decided.for_each(|(vote, is_left)| bins.add(vote.difference, is_left, vote.count));
+        bins.votes(communicator)
+    };
+    let old = Link::fit(&linked(without), has_sides);
+    let new = old.refit(&linked(with), has_sides);
     let log = |link: Link, vote: &LeftOutVote, is_left: bool| {
         let left = link.probability(vote.difference);
         let p = if is_left { left } else { 1.0 - left };
@@ -388,7 +345,7 @@ pub(crate) fn link_gain(
         Some((a.count, log(new, a, is_left) - log(old, b, is_left)))
     });
     let (gain, error) = mean_and_error(communicator, gains);
-    LinkGain { gain, error, with: new, without: old }
+    (gain, error)
 }
 
 /// Minus the Laplacian of the pairs of all other processes. Collective.
@@ -412,7 +369,7 @@ fn sign(left: u32, right: u32, draw: usize) -> f64 {
 }
 
 /// The finaliser of SplitMix64.
-fn hash(left: u32, right: u32, salt: u64) -> u64 {
+pub(crate) fn hash(left: u32, right: u32, salt: u64) -> u64 {
     let mut x = (u64::from(left) << 32 | u64::from(right))
         .wrapping_add(salt.wrapping_mul(0x9E37_79B9_7F4A_7C15))
         .wrapping_add(0x9E37_79B9_7F4A_7C15);

@@ -36,7 +36,7 @@ use crate::error::{Error, Result};
 use crate::graph::{ComparisonGraph, SideCounts};
 use crate::laplacian::BackendChoice;
 use crate::model::choose::{Chosen, Given, choose};
-use crate::model::leave_one_out::link_of;
+use crate::model::held_out::held_out_link;
 use crate::model::newton::{Newton, NewtonRun};
 use crate::model::tuning::TUNING;
 use crate::model::votes::PairVotes;
@@ -183,14 +183,16 @@ fn solve_here(
         }
         false => vec![0.0; graph.groups().len()],
     };
+    let log_likelihood = newton.pass.sums.log_likelihood;
+    let link = held_out_link(&mut newton, &chosen.votes, sides.is_some())?;
     let estimates = BradleyTerryEstimates {
         lapse_rate: model.lapse_rate,
         prior: newton.prior.prior,
         tie_odds: model.tie_odds,
         side_advantage: model.advantage,
-        link: link_of(graph.communicator(), &chosen.left_out, sides.is_some(), None),
+        link,
         decisions: chosen.decisions,
-        log_likelihood: newton.pass.sums.log_likelihood,
+        log_likelihood,
     };
     let info = Info {
         backends: newton.backends(),

@@ -54,14 +54,13 @@ use crate::laplacian::BackendChoice;
 use crate::model::behaviour::{OfBehaviours, POINTS, Population, directions};
 use crate::model::choose::{Chosen, Given, choose_prior, left_out_of};
 use crate::model::graded;
-use crate::model::leave_one_out::{
-    LeftOutVote, LinkGain, PairVariances, has_small_leverages, link_gain, link_of,
-};
+use crate::model::held_out::held_out_link;
+use crate::model::leave_one_out::{LeftOutVote, PairVariances, has_small_leverages, link_gain};
 use crate::model::newton::{Newton, NewtonRun, ONE_STEP};
 use crate::model::people::{Evidence, LikelihoodTable};
 use crate::model::people_votes::PeopleVotes;
 use crate::model::tuning::TUNING;
-use crate::model::votes::Voice;
+use crate::model::votes::{Voice, VotesByPair};
 use crate::model::{Decision, Link, PriorKind, Refinement};
 use crate::numeric::largest_magnitude;
 use crate::select::lapse::vote_size;
@@ -240,27 +239,25 @@ impl<'a, 'b> Search<'a, 'b> {
         let with = left_out_of(&mut self.newton, self.people_votes)?;
         let communicator = self.graph.communicator();
         let has_sides = self.votes.has_sides();
-        let compared = link_gain(communicator, [&with, &self.without], has_sides);
-        let LinkGain { gain, error: gain_error, .. } = compared;
+        let (gain, gain_error) = link_gain(communicator, [&with, &self.without], has_sides);
         let evidence =
             communicator.sum_scalar(people.log_likelihood - people.log_likelihood_typical);
-        let predicts_better = gain > 0.0
-            && evidence > TUNING.people_evidence
-            && !people.is_direction_uncertain(communicator);
+        // The clearer it is that people differ, the less of a gain is asked for.
+        let needed = match evidence {
+            evidence if evidence > TUNING.people_evidence => 0.0,
+            evidence if evidence > 0.0 => TUNING.doubt_of_people * gain_error,
+            _ => f64::INFINITY,
+        };
+        let predicts_better = gain > needed && !people.is_direction_uncertain(communicator);
         let is_used = predicts_better || self.use_people == UsePeople::Always;
         let decision = Decision { refinement: Refinement::People, gain, gain_error, is_used };
-        let run = match is_used {
-            true => self.newton.maximise(self.people_votes, self.newton.final_accuracy())?,
+        let (run, link) = match is_used {
+            true => fit_scores(&mut self.newton, self.people_votes, has_sides)?,
             false => {
                 (self.newton.scores, self.newton.model) = start;
-                self.newton.maximise(&self.chosen.votes, self.newton.final_accuracy())?
+                fit_scores(&mut self.newton, &self.chosen.votes, has_sides)?
             }
         };
-        let (left_out, full) = match is_used {
-            true => (&with, compared.with),
-            false => (&self.without, compared.without),
-        };
-        let link = link_of(communicator, left_out, has_sides, Some(full));
         Ok(self.finish(people, decision, run, link))
     }
 
@@ -374,6 +371,16 @@ impl<'a, 'b> Search<'a, 'b> {
         let solution = Solution { scores: self.newton.scores, status, info };
         Crowd::new(solution, estimates, self.votes, people, None)
     }
+}
+
+/// Fits the scores, and the link from them to votes. Collective.
+fn fit_scores<V: VotesByPair>(
+    newton: &mut Newton<'_>,
+    votes: &V,
+    has_sides: bool,
+) -> Result<(NewtonRun, Link)> {
+    let run = newton.maximise(votes, newton.final_accuracy())?;
+    Ok((run, held_out_link(newton, votes, has_sides)?))
 }
 
 impl FittedPeople {
