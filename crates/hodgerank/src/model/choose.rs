@@ -78,8 +78,6 @@ pub(crate) struct Given {
 pub(crate) struct Chosen<'a> {
     pub(crate) votes: PairVotes<'a>,
     pub(crate) decisions: Vec<Decision>,
-    /// The votes, left out one at a time.
-    pub(crate) left_out: Vec<LeftOutVote>,
 }
 
 impl Chosen<'_> {
@@ -98,26 +96,26 @@ pub(crate) fn choose<'a>(
     by_side: Option<PairVotes<'a>>,
     given: Given,
 ) -> Result<Chosen<'a>> {
-    let mut chosen = Chosen { votes, decisions: Vec::new(), left_out: Vec::new() };
+    let mut chosen = Chosen { votes, decisions: Vec::new() };
     newton.model.lapse_rate = given.lapse_rate.unwrap_or(0.0);
     match given.precision {
         Some(precision) => {
             let kind = given.kind.unwrap_or(PriorKind::Differences);
             newton.prior = Prior { kind, precision }.term(newton.graph);
-            chosen.left_out = fit_and_leave_out(newton, &chosen.votes)?;
+            newton.maximise(&chosen.votes, TO_COMPARE)?;
         }
-        None => chosen.left_out = choose_prior(newton, &chosen.votes, given.kind)?,
+        None => choose_prior(newton, &chosen.votes, given.kind)?,
     }
     if let Some(by_side) = by_side {
         choose_sides(newton, &mut chosen, by_side)?;
     }
     if given.lapse_rate.is_none() {
-        for round in 0..MAX_ROUNDS {
-            if !choose_lapses(newton, &mut chosen, round)? || given.precision.is_some() {
+        for _ in 0..MAX_ROUNDS {
+            if !choose_lapses(newton, &mut chosen)? || given.precision.is_some() {
                 break;
             }
             let before = newton.prior.prior;
-            chosen.left_out = choose_prior(newton, &chosen.votes, given.kind)?;
+            choose_prior(newton, &chosen.votes, Some(before.kind))?;
             if newton.prior.prior == before {
                 break;
             }
@@ -202,13 +200,14 @@ pub(crate) fn choose_prior<V: VotesByPair>(
     newton: &mut Newton<'_>,
     votes: &V,
     kind: Option<PriorKind>,
-) -> Result<Vec<LeftOutVote>> {
+) -> Result<()> {
     if has_small_leverages(newton.graph) {
         let kind = kind.unwrap_or(PriorKind::Differences);
         let precision =
             prior_candidates().find(|own| own.kind == kind).map_or(1.0, |own| own.precision);
         newton.prior = Prior { kind, precision }.term(newton.graph);
-        return fit_and_leave_out(newton, votes);
+        newton.maximise(votes, TO_COMPARE)?;
+        return Ok(());
     }
     let mut tried = Vec::new();
     let mut fits = Vec::new();
@@ -224,7 +223,7 @@ pub(crate) fn choose_prior<V: VotesByPair>(
     let chosen = chosen_prior(&tried, newton.graph.communicator());
     newton.prior = tried[chosen].0.term(newton.graph);
     (newton.scores, newton.model) = fits.swap_remove(chosen);
-    Ok(tried.swap_remove(chosen).1)
+    Ok(())
 }
 
 fn choose_sides<'a>(
@@ -242,7 +241,7 @@ fn choose_sides<'a>(
     let is_used = gain > gain_error.max(RESOLUTION);
     chosen.decisions.push(Decision { refinement: Refinement::Sides, gain, gain_error, is_used });
     if is_used {
-        (chosen.votes, chosen.left_out) = (by_side, with);
+        chosen.votes = by_side;
     } else {
         (newton.scores, newton.model) = start;
     }
@@ -250,14 +249,11 @@ fn choose_sides<'a>(
 }
 
 /// Chooses the lapse rate, and says whether there is one.
-fn choose_lapses(newton: &mut Newton<'_>, chosen: &mut Chosen<'_>, round: usize) -> Result<bool> {
+fn choose_lapses(newton: &mut Newton<'_>, chosen: &mut Chosen<'_>) -> Result<bool> {
     let communicator = newton.graph.communicator();
     let start = (newton.scores.clone(), newton.model);
     newton.model.lapse_rate = 0.0;
-    let without = match round {
-        0 => chosen.left_out.clone(),
-        _ => fit_and_leave_out(newton, &chosen.votes)?,
-    };
+    let without = fit_and_leave_out(newton, &chosen.votes)?;
     (newton.scores, newton.model) = start.clone();
     let mut largest = mean_log(communicator, &without);
     let mut best: Option<(Vec<LeftOutVote>, Fitted)> = None;
@@ -279,23 +275,16 @@ fn choose_lapses(newton: &mut Newton<'_>, chosen: &mut Chosen<'_>, round: usize)
         let (gain, error) = gain(communicator, with, &without);
         (gain - (-of_scores - their_error).max(0.0), error)
     };
-    let found = best.map(|(left_out, fit)| (gains(&left_out), left_out, fit));
+    let found = best.map(|(left_out, fit)| (gains(&left_out), fit));
     let (gain, gain_error) = found.as_ref().map_or((0.0, 0.0), |found| found.0);
     let is_used =
         gain > gain_error.max(RESOLUTION) && gain * newton.graph.votes() > TUNING.lapse_evidence;
     chosen.decisions.retain(|known| known.refinement != Refinement::Lapses);
     chosen.decisions.push(Decision { refinement: Refinement::Lapses, gain, gain_error, is_used });
-    match found.filter(|_| is_used) {
-        Some((_, left_out, fit)) => {
-            (newton.scores, newton.model) = fit;
-            chosen.left_out = left_out;
-        }
-        None => {
-            (newton.scores, newton.model) = start;
-            newton.model.lapse_rate = 0.0;
-            chosen.left_out = without;
-        }
-    }
+    (newton.scores, newton.model) = match found.filter(|_| is_used) {
+        Some((_, fit)) => fit,
+        None => (start.0, VoteModel { lapse_rate: 0.0, ..start.1 }),
+    };
     Ok(is_used)
 }
 

@@ -25,7 +25,7 @@ use super::behaviour::{Behaviour, OfBehaviours, POINTS, Population};
 use super::newton::relative_violation;
 use super::pair_sums::sum_ends;
 use super::people_votes::PeopleVotes;
-use super::prior::{Prior, PriorKind};
+use super::prior::{Prior, PriorKind, PriorTerm};
 use super::tuning::TUNING;
 use super::votes::{Voice, VotesByPair as _};
 use crate::annotator_votes::AnnotatorVotes;
@@ -141,6 +141,7 @@ impl GradedNoise {
 
 /// Sums over pairs.
 struct Sums {
+    /// Less the slope of half the penalty of the prior.
     gradient: Vec<f64>,
     /// The information of each pair.
     information: Vec<f64>,
@@ -150,6 +151,7 @@ struct Sums {
 fn sums(
     graph: &ComparisonGraph,
     votes: &PeopleVotes<'_>,
+    prior: &PriorTerm,
     scores: &[f64],
     noise: &GradedNoise,
 ) -> Sums {
@@ -164,6 +166,7 @@ fn sums(
             sum.square += count * own.square;
             sum.weight += count * own.weight;
         });
+        sum.gradient -= prior.pair_weight(p) * d;
         sum
     };
     let of_pairs: Vec<GradedVote> = (0..pairs.len()).into_par_iter().map(of_pair).collect();
@@ -214,11 +217,10 @@ pub(crate) fn solve(
     let (mut gradient, mut are_people_known) = (Vec::new(), false);
     while iterations < MAX_ITERATIONS && !converged {
         iterations += 1;
-        let sums = sums(graph, &people_votes, &scores, &noise);
         let precision = prior.unwrap_or(TUNING.graded_precision / (noise.sigma * noise.sigma));
         term = term.with_precision(precision);
+        let sums = sums(graph, &people_votes, &term, &scores, &noise);
         gradient = sums.gradient;
-        term.subtract_slope(graph, &scores, &mut gradient);
         let smallest = MIN_WEIGHT / (noise.sigma * noise.sigma);
         let weight = |p: usize| (sums.information[p] + term.pair_weight(p)).max(smallest);
         let step = system.solve(weight, term.shift(), &gradient, SOLVE_TOLERANCE, true)?;

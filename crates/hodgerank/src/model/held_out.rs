@@ -41,12 +41,14 @@ impl<V: VotesByPair> VotesByPair for FoldVotes<'_, V> {
     #[inline]
     fn for_each_cell(&self, pair: usize, mut visit: impl FnMut(&Cell)) {
         let pairs = self.pairs();
-        // The votes of a pair are dealt to the folds in turn, from a random one on.
-        let mut next = hash(pairs.left[pair], pairs.right[pair], 0) % FOLDS;
+        // The votes of a pair are dealt to the folds in turn, from a random one on; those of each side apart, so that
+        // swapped sides change nothing.
+        let mut next = [hash(pairs.left[pair], pairs.right[pair], 0) % FOLDS; 2];
         self.votes.for_each_cell(pair, |cell| {
+            let next = &mut next[usize::from(cell.sign < 0.0)];
             let votes = cell.votes.map(|count| {
-                let first = next;
-                next = (first + count as u64) % FOLDS;
+                let first = *next;
+                *next = (first + count as u64) % FOLDS;
                 let held_out = dealt(first, count as u64, self.fold) as f64;
                 if self.is_held_out { held_out } else { count - held_out }
             });
@@ -61,7 +63,8 @@ fn dealt(first: u64, count: u64, fold: u64) -> u64 {
     before(first + count) - before(first)
 }
 
-/// Fits the link to votes that the scores have not seen. Collective.
+/// Fits the link to votes that the scores have not seen; the scores are those at which the search for them ended.
+/// Collective.
 pub(crate) fn held_out_link<V: VotesByPair>(
     newton: &mut Newton<'_>,
     votes: &V,
@@ -69,7 +72,6 @@ pub(crate) fn held_out_link<V: VotesByPair>(
 ) -> Result<Link> {
     let mut bins = LinkBins::new();
     if has_small_leverages(newton.graph) || newton.graph.items() > FEW_ITEMS {
-        newton.evaluate(votes);
         for vote in left_out_of(newton, votes)? {
             if let Some(is_left) = vote.is_left {
                 bins.add(vote.difference, is_left, vote.count);
@@ -83,7 +85,6 @@ pub(crate) fn held_out_link<V: VotesByPair>(
             bins.add_all(&FoldVotes { votes, fold, is_held_out: true }, &newton.scores);
             (newton.scores, newton.model) = start.clone();
         }
-        newton.evaluate(votes);
     }
     Ok(best_link(&bins.votes(newton.graph.communicator()), has_sides))
 }

@@ -32,8 +32,8 @@ const SOLVE_TOLERANCE: (f64, f64) = (1e-6, 1e-2);
 const ROUNDING: f64 = 1e-13;
 /// A pair whose information underflows would disconnect its items.
 pub(crate) const MIN_WEIGHT: f64 = 1e-12;
-/// A graph with more pairs than this is large: a step takes a second or more.
-const LARGE_PAIRS: f64 = 2e6;
+/// With more votes than this, a step takes a tenth of a second or more.
+const MANY_VOTES: f64 = 2e6;
 
 /// When a search ends: at this change of a score, at a step that promises no more than this gain of ℓ per vote, or
 /// after so many steps.
@@ -44,8 +44,6 @@ pub(crate) struct Accuracy {
     max_steps: usize,
 }
 
-/// For scores that are found in turn with something else.
-pub(crate) const ONE_STEP: Accuracy = Accuracy { change: 0.0, gain: 0.0, max_steps: 1 };
 /// To compare models: what is left after the last step is far below their differences.
 pub(crate) const TO_COMPARE: Accuracy = Accuracy { change: 0.05, gain: 1e-4, max_steps: 20 };
 
@@ -59,7 +57,7 @@ pub(crate) struct Newton<'a> {
     pub(crate) model: VoteModel,
     /// At the scores.
     pub(crate) pass: Pass,
-    pub(crate) is_large: bool,
+    is_large: bool,
 }
 
 /// How a search ended.
@@ -77,6 +75,13 @@ struct Step {
     advantage: f64,
 }
 
+impl Step {
+    /// The largest change.
+    fn size(&self) -> f64 {
+        largest_magnitude(&self.scores).max(self.advantage.abs())
+    }
+}
+
 impl<'a> Newton<'a> {
     /// A search that starts from equal scores. Collective.
     ///
@@ -88,7 +93,6 @@ impl<'a> Newton<'a> {
         prior: Prior,
         backend: BackendChoice,
     ) -> Result<Self> {
-        let pairs = graph.communicator().sum_scalar(graph.pairs().len() as f64);
         let model = VoteModel {
             advantage: 0.0,
             tie_odds: votes.tie_odds_of_equal_items(),
@@ -102,7 +106,7 @@ impl<'a> Newton<'a> {
             scores: vec![0.0; graph.items()],
             model,
             pass: Pass::default(),
-            is_large: pairs > LARGE_PAIRS,
+            is_large: graph.votes() > MANY_VOTES,
         })
     }
 
@@ -114,10 +118,10 @@ impl<'a> Newton<'a> {
         self.graph.communicator()
     }
 
-    /// All digits, or six of them on large graphs.
+    /// All digits; where there are many votes, those that are far below the standard error of any score.
     pub(crate) fn final_accuracy(&self) -> Accuracy {
-        let change = if self.is_large { 1e-6 } else { 1e-9 };
-        Accuracy { change, gain: 0.0, max_steps: MAX_STEPS }
+        let (change, gain) = if self.is_large { (1e-6, 1e-13) } else { (1e-9, 0.0) };
+        Accuracy { change, gain, max_steps: MAX_STEPS }
     }
 
     /// Maximises ℓ from the present scores and parameters. Collective.
@@ -137,11 +141,10 @@ impl<'a> Newton<'a> {
         while run.steps < accuracy.max_steps && !run.converged {
             run.steps += 1;
             let step = self.step(&gradient, has_advantage, change)?;
-            change = largest_magnitude(&step.scores).max(step.advantage.abs());
+            change = step.size();
             let gain = 0.5 * dot(&gradient, &step.scores) / self.graph.votes().max(1.0);
             let (start, before) = (self.scores.clone(), self.model);
-            let PassSums { ties, expected_ties, .. } = self.pass.sums;
-            let factor = if ties > 0.0 && expected_ties > 0.0 { ties / expected_ties } else { 1.0 };
+            let factor = self.tie_factor();
             let mut length = (MAX_CHANGE / change.max(MAX_CHANGE)).min(1.0);
             let mut has_increased = false;
             for _ in 0..=MAX_HALVINGS {
@@ -173,13 +176,25 @@ impl<'a> Newton<'a> {
         Ok(run)
     }
 
+    /// Takes one step, for scores that are found in turn with something else. Collective.
+    pub(crate) fn take_step<V: VotesByPair>(&mut self, votes: &V) -> Result<()> {
+        self.evaluate(votes);
+        let step = self.step(&self.gradient(), votes.has_advantage(), 0.0)?;
+        let length = MAX_CHANGE / step.size().max(MAX_CHANGE);
+        self.scores.iter_mut().zip(&step.scores).for_each(|(score, step)| *score += length * step);
+        self.model.advantage += length * step.advantage;
+        self.model.tie_odds *= self.tie_factor().powf(length);
+        Ok(())
+    }
+
     /// Passes over the pairs at the scores. Returns ℓ. Collective.
     pub(crate) fn evaluate<V: VotesByPair>(&mut self, votes: &V) -> f64 {
-        self.pass = Pass::new(votes, &self.scores, &self.model);
+        self.pass = Pass::new(votes, &self.prior, &self.scores, &self.model);
         let mut sums = self.pass.sums.to_array();
         self.communicator().sum(&mut sums);
         self.pass.sums = PassSums::from_array(sums);
-        let penalty = self.prior.penalty(self.graph, &self.scores)
+        let penalty = self.pass.sums.penalty
+            + self.prior.shift() * dot(&self.scores, &self.scores)
             + TUNING.side_precision * self.model.advantage.powi(2);
         self.pass.sums.log_likelihood - 0.5 * penalty
     }
@@ -188,8 +203,17 @@ impl<'a> Newton<'a> {
     fn gradient(&self) -> Vec<f64> {
         let mut gradient = self.pass.gradient.clone();
         self.communicator().sum(&mut gradient);
-        self.prior.subtract_slope(self.graph, &self.scores, &mut gradient);
+        let shift = self.prior.shift();
+        gradient.iter_mut().zip(&self.scores).for_each(|(own, score)| *own -= shift * score);
+        // Its mean is zero on each component but for rounding errors, which no solution of the step can remove.
+        self.graph.components().centre(&mut gradient);
         gradient
+    }
+
+    /// The factor by which ν grows in a step.
+    fn tie_factor(&self) -> f64 {
+        let PassSums { ties, expected_ties, .. } = self.pass.sums;
+        if ties > 0.0 && expected_ties > 0.0 { ties / expected_ties } else { 1.0 }
     }
 
     fn side_gradient(&self) -> f64 {

@@ -3,12 +3,13 @@
 use rayon::prelude::*;
 
 use super::pair_sums::{EndSums, pair_parts};
+use super::prior::PriorTerm;
 use super::votes::{Cell, TIE, Voice, VoiceSums, VoteModel, VotesByPair};
 
 /// What a pass returns about the pairs of this process.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Pass {
-    /// ∂/∂θ of the log-likelihood.
+    /// ∂/∂θ of the log-likelihood, less the slope of half the penalty of a prior on differences.
     pub(crate) gradient: Vec<f64>,
     /// The information about the difference of each pair: seven digits suffice for a direction.
     pub(crate) pair_information: Vec<f32>,
@@ -27,30 +28,38 @@ pub(crate) struct PassSums {
     /// Honest ties, and how many are expected of honest votes.
     pub(crate) ties: f64,
     pub(crate) expected_ties: f64,
+    /// The penalty of a prior on differences.
+    pub(crate) penalty: f64,
 }
 
 impl PassSums {
-    pub(crate) fn to_array(self) -> [f64; 5] {
-        let Self { log_likelihood, side_gradient, side_information, ties, expected_ties } = self;
-        [log_likelihood, side_gradient, side_information, ties, expected_ties]
+    pub(crate) fn to_array(self) -> [f64; 6] {
+        let Self { log_likelihood, side_gradient, side_information, ties, expected_ties, penalty } =
+            self;
+        [log_likelihood, side_gradient, side_information, ties, expected_ties, penalty]
     }
 
-    pub(crate) fn from_array(sums: [f64; 5]) -> Self {
-        let [log_likelihood, side_gradient, side_information, ties, expected_ties] = sums;
-        Self { log_likelihood, side_gradient, side_information, ties, expected_ties }
+    pub(crate) fn from_array(sums: [f64; 6]) -> Self {
+        let [log_likelihood, side_gradient, side_information, ties, expected_ties, penalty] = sums;
+        Self { log_likelihood, side_gradient, side_information, ties, expected_ties, penalty }
     }
 }
 
 impl Pass {
     /// Passes over the pairs at these scores.
-    pub(crate) fn new<V: VotesByPair>(votes: &V, scores: &[f64], model: &VoteModel) -> Self {
+    pub(crate) fn new<V: VotesByPair>(
+        votes: &V,
+        prior: &PriorTerm,
+        scores: &[f64],
+        model: &VoteModel,
+    ) -> Self {
         let (pairs, items) = (votes.pairs(), scores.len());
         let has_advantage = votes.has_advantage();
         let ranges = pair_parts(items, pairs.len());
         let run = |range: std::ops::Range<usize>| {
             let mut voices = VoiceSums::default();
             let mut ends = EndSums::<1>::new(items, pairs, range.clone());
-            let mut sums = [0.0; 5];
+            let mut sums = [0.0; 6];
             let mut information = Vec::with_capacity(range.len());
             let mut with_advantage =
                 Vec::with_capacity(if has_advantage { range.len() } else { 0 });
@@ -81,6 +90,9 @@ impl Pass {
                     sums[3] += weight * votes[TIE] * terms.honest[TIE];
                     sums[4] += honest * terms.tie;
                 });
+                let pull = prior.pair_weight(p) * d;
+                gradient -= pull;
+                sums[5] += pull * d;
                 if own < 0.0 {
                     // No direction of ascent.
                     (own, cross) = (0.0, 0.0);
@@ -96,7 +108,7 @@ impl Pass {
         };
         let parts: Vec<_> = ranges.into_par_iter().with_max_len(1).map(run).collect();
         let mut found = Self::default();
-        let (mut all_ends, mut sums) = (Vec::with_capacity(parts.len()), [0.0; 5]);
+        let (mut all_ends, mut sums) = (Vec::with_capacity(parts.len()), [0.0; 6]);
         for (ends, own, information, with_advantage) in parts {
             all_ends.push(ends);
             sums.iter_mut().zip(own).for_each(|(sum, own)| *sum += own);

@@ -127,13 +127,14 @@ impl Evidence<'_> {
             d = without.difference / (1.0 + PI / 8.0 * variance).sqrt();
         }
         let d = self.unit * d;
-        // A tie is half a vote for each side.
-        let halves = if y == 0.0 { 1 } else { 2 };
-        if y >= 0.0 {
-            histogram.add(0, d, halves * u64::from(vote.count));
-        }
-        if y <= 0.0 {
-            histogram.add(1, -d, halves * u64::from(vote.count));
+        let count = u64::from(vote.count);
+        if y == 0.0 {
+            // A tie is half a vote for each side.
+            histogram.add(0, d, count);
+            histogram.add(1, -d, count);
+        } else {
+            let is_right = y < 0.0;
+            histogram.add(usize::from(is_right), if is_right { -d } else { d }, 2 * count);
         }
     }
 }
@@ -155,9 +156,10 @@ impl Histogram {
     fn add(&mut self, side: usize, towards: f64, halves: u64) {
         /// The largest |e| in steps: its upper neighbour still has a place.
         const LAST: f64 = (HALF - 1) as f64;
-        // Rounding is symmetric about zero, so that swapped sides have the same parts.
         let parts = (towards * STEPS_PER_UNIT as f64).clamp(-LAST, LAST) * PARTS;
-        let position = (parts.round() as i64 + (HALF * PARTS as usize) as i64) as usize;
+        // Rounding is symmetric about zero, so that swapped sides have the same parts.
+        let rounded = (parts + 0.5_f64.copysign(parts)) as i64;
+        let position = (rounded + (HALF * PARTS as usize) as i64) as usize;
         let (step, upper) = (position / PARTS as usize, (position % PARTS as usize) as u64);
         self.counts[step][side] += halves * (PARTS as u64 - upper);
         self.counts[step + 1][side] += halves * upper;

@@ -45,14 +45,54 @@ impl PersonVote {
     }
 }
 
+/// The votes of some annotators, sorted by pair, annotator and code.
+#[derive(Debug)]
+struct PartOfVotes {
+    /// Those of pair p are `start[p]..start[p + 1]`.
+    start: Vec<usize>,
+    votes: Vec<PersonVote>,
+}
+
+impl PartOfVotes {
+    /// `for_each` calls a function with the items of each vote, and the vote.
+    fn new(
+        finder: &PairFinder<'_>,
+        for_each: impl Fn(&mut dyn FnMut(u32, u32, PersonVote)),
+    ) -> Self {
+        let pairs = finder.pairs.len();
+        let (mut located, mut start) = (Vec::new(), vec![0_usize; pairs + 1]);
+        for_each(&mut |left, right, _| {
+            let pair = finder.find(left, right);
+            located.push(pair);
+            start[pair as usize + 1] += 1;
+        });
+        for p in 0..pairs {
+            start[p + 1] += start[p];
+        }
+        let mut votes = vec![PersonVote::default(); located.len()];
+        let (mut next, mut pairs_of_votes) = (start.clone(), located.iter());
+        for_each(&mut |_, _, vote| {
+            if let Some(&pair) = pairs_of_votes.next() {
+                let place = &mut next[pair as usize];
+                votes[*place] = vote;
+                *place += 1;
+            }
+        });
+        start.windows(2).for_each(|own| votes[own[0]..own[1]].sort_unstable());
+        Self { start, votes }
+    }
+
+    fn of_pair(&self, pair: usize) -> &[PersonVote] {
+        &self.votes[self.start[pair]..self.start[pair + 1]]
+    }
+}
+
 /// The votes of each pair with their annotators.
 #[derive(Debug)]
 pub(crate) struct PeopleVotes<'a> {
     graph: &'a ComparisonGraph,
-    /// The votes of pair p are `start[p]..start[p] + len[p]`.
-    start: Vec<usize>,
-    len: Vec<u32>,
-    votes: Vec<PersonVote>,
+    /// By annotator: those of the second part follow those of the first one, and so on.
+    parts: Vec<PartOfVotes>,
     /// What the outcomes of votes refer to: a win, a loss and a tie of the first item, or all graded outcomes.
     outcomes: Vec<f64>,
     /// Whether b is in the model.
@@ -62,8 +102,6 @@ pub(crate) struct PeopleVotes<'a> {
     /// The voices that differ in more than their weight, with the weight 1, and for each annotator the position in them.
     distinct: Vec<Voice>,
     distinct_of: Vec<u32>,
-    /// The number of the first annotator of this process.
-    first: usize,
 }
 
 impl<'a> PeopleVotes<'a> {
@@ -77,48 +115,75 @@ impl<'a> PeopleVotes<'a> {
         is_graded: bool,
     ) -> Result<Self> {
         let communicator = graph.communicator();
-        let of_process =
-            communicator.exchange(vec![
-                (votes.annotators() as u64).to_le_bytes().to_vec();
-                communicator.processes()
-            ]);
-        let rank = own_rank(communicator);
-        let counts: Vec<usize> = of_process.iter().map(|bytes| number(bytes)).collect();
-        let first = counts[..rank].iter().sum();
+        let processes = communicator.processes();
+        let number_of_own = (votes.annotators() as u64).to_le_bytes().to_vec();
+        let of_processes = communicator.exchange(vec![number_of_own; processes]);
+        let counts: Vec<usize> = of_processes.iter().map(|bytes| number(bytes)).collect();
+        let first: usize = counts[..own_rank(communicator)].iter().sum();
         let all: usize = counts.iter().sum();
         let outcomes = match is_graded {
             true => graded_outcomes(graph)?,
             false => vec![1.0, -1.0, 0.0],
         };
-        let voices = vec![Voice::TYPICAL; all + 1];
-        let (start, len) = (Vec::new(), Vec::new());
+        let code = |side: u8, y: f64| {
+            let outcome = match is_graded {
+                true => outcomes.partition_point(|known| *known < y),
+                false => outcome_of(y),
+            };
+            u32::from(side) << SIDE_SHIFT | outcome as u32
+        };
+        let numbered = |annotator: usize| match annotator < votes.annotators() {
+            true => (first + annotator) as u32,
+            false => all as u32,
+        };
+        let finder = PairFinder::new(graph);
+        let parts = if communicator.is_single_process() {
+            let part = |range: Range<usize>| {
+                PartOfVotes::new(&finder, |visit| {
+                    for a in range.clone() {
+                        for vote in votes.unsorted_of(a) {
+                            let (side, y) = seen_from_first(vote, votes.y(vote), votes.has_sides());
+                            let (annotator, count) = (numbered(a), vote.count);
+                            let own = PersonVote { annotator, code: code(side, y), count };
+                            visit(vote.left, vote.right, own);
+                        }
+                    }
+                })
+            };
+            let ranges = votes.split(rayon::current_num_threads());
+            ranges.into_par_iter().with_max_len(1).map(part).collect()
+        } else {
+            let received = send_to_owners(communicator, votes, numbered);
+            vec![PartOfVotes::new(&finder, |visit| {
+                for record in received.as_chunks::<RECORD_BYTES>().0 {
+                    let [left, right, annotator, count] = [0, 4, 8, 12].map(|at| four(record, at));
+                    let y = f64::from_le_bytes(std::array::from_fn(|k| record[16 + k]));
+                    let own = PersonVote { annotator, code: code(record[24], y), count };
+                    visit(left, right, own);
+                }
+            })]
+        };
         let mut own = Self {
             graph,
-            start,
-            len,
-            votes: Vec::new(),
+            parts,
             outcomes,
             has_advantage: false,
-            voices,
+            voices: vec![Voice::TYPICAL; all + 1],
             distinct: Vec::new(),
             distinct_of: Vec::new(),
-            first,
         };
         own.find_distinct();
-        match communicator.processes() {
-            1 => own.sort_in(&Located::new(graph, votes, all as u32), is_graded),
-            _ => {
-                let received = own.exchange(votes, all as u32);
-                own.sort_in(&Located::of_records(graph, &received), is_graded);
-            }
-        }
         Ok(own)
+    }
+
+    /// The votes of a pair, by annotator.
+    fn of_pair(&self, pair: usize) -> impl Iterator<Item = &PersonVote> {
+        self.parts.iter().flat_map(move |part| part.of_pair(pair))
     }
 
     /// Calls `visit` with the voice, the outcome for the first item and the count of each vote on a pair.
     pub(crate) fn for_each_vote(&self, pair: usize, mut visit: impl FnMut(Voice, f64, f64)) {
-        let first = self.start[pair];
-        for vote in &self.votes[first..first + self.len[pair] as usize] {
+        for vote in self.of_pair(pair) {
             let voice = self.voices[vote.annotator as usize];
             visit(voice, self.outcomes[vote.outcome()], f64::from(vote.count));
         }
@@ -175,78 +240,8 @@ impl<'a> PeopleVotes<'a> {
             sides
         };
         let (first, second) =
-            (0..self.len.len()).into_par_iter().map(of_pair).map(|[a, b]| (a, b)).unzip();
+            (0..self.pairs().len()).into_par_iter().map(of_pair).map(|[a, b]| (a, b)).unzip();
         PairVotes::of_sides(self.graph, first, second)
-    }
-
-    /// Sends each vote to the process that owns its pair. Collective.
-    fn exchange(&self, votes: &AnnotatorVotes, unknown: u32) -> Vec<u8> {
-        let communicator = self.graph.communicator();
-        let mut messages = vec![Vec::new(); communicator.processes()];
-        for annotator in 0..=votes.annotators() {
-            let number = match annotator < votes.annotators() {
-                true => (self.first + annotator) as u32,
-                false => unknown,
-            };
-            for vote in votes.unsorted_of(annotator) {
-                let (low, high) = (vote.left.min(vote.right), vote.left.max(vote.right));
-                let message = &mut messages[communicator.owner_of_pair(low, high)];
-                message
-                    .extend([low, high, number, vote.count].iter().flat_map(|n| n.to_le_bytes()));
-                let (side, y) = seen_from_first(vote, votes.y(vote), votes.has_sides());
-                message.extend(y.to_le_bytes());
-                message.push(side);
-            }
-        }
-        communicator.exchange(messages).concat()
-    }
-
-    /// Sorts votes by pair, and within a pair.
-    fn sort_in(&mut self, located: &Located<'_>, is_graded: bool) {
-        let pairs = self.graph.pairs().len();
-        let mut counts = vec![0_usize; pairs + 1];
-        located.pair.iter().for_each(|&p| counts[p as usize + 1] += 1);
-        for p in 0..pairs {
-            counts[p + 1] += counts[p];
-        }
-        let mut votes = vec![PersonVote::default(); located.pair.len()];
-        let outcomes = &self.outcomes;
-        // Each task writes the votes of its own range of pairs.
-        let ranges = crate::annotator_votes::split(&counts, rayon::current_num_threads());
-        let mut rest = &mut votes[..];
-        let mut tasks: Vec<(Range<usize>, &mut [PersonVote])> = Vec::with_capacity(ranges.len());
-        for range in ranges {
-            let (own, after) = rest.split_at_mut(counts[range.end] - counts[range.start]);
-            tasks.push((range, own));
-            rest = after;
-        }
-        let write = |(range, own): (Range<usize>, &mut [PersonVote])| -> Vec<u32> {
-            let first = counts[range.start];
-            let mut next: Vec<usize> =
-                counts[range.clone()].iter().map(|start| start - first).collect();
-            located.for_each(|p, annotator, (side, y), count| {
-                let p = p as usize;
-                if range.contains(&p) {
-                    let outcome = match is_graded {
-                        true => outcomes.partition_point(|known| *known < y),
-                        false => outcome_of(y),
-                    } as u32;
-                    let place = &mut next[p - range.start];
-                    let code = u32::from(side) << SIDE_SHIFT | outcome;
-                    own[*place] = PersonVote { annotator, code, count };
-                    *place += 1;
-                }
-            });
-            range
-                .map(|p| {
-                    let own = &mut own[counts[p] - first..counts[p + 1] - first];
-                    own.sort_unstable();
-                    merge(own) as u32
-                })
-                .collect()
-        };
-        self.len = tasks.into_par_iter().with_max_len(1).map(write).collect::<Vec<_>>().concat();
-        (self.start, self.votes) = (counts, votes);
     }
 }
 
@@ -261,9 +256,8 @@ impl VotesByPair for PeopleVotes<'_> {
 
     #[inline]
     fn for_each_cell(&self, pair: usize, mut visit: impl FnMut(&Cell)) {
-        let first = self.start[pair];
         let mut cell: Option<(u32, usize, Cell)> = None;
-        for vote in &self.votes[first..first + self.len[pair] as usize] {
+        for vote in self.of_pair(pair) {
             let PersonVote { annotator, count, .. } = *vote;
             let (side, outcome) = (vote.side(), vote.outcome());
             match &mut cell {
@@ -290,8 +284,7 @@ impl VotesByPair for PeopleVotes<'_> {
     fn for_each_voice(&self, pair: usize, sums: &mut VoiceSums, mut visit: impl FnMut(&Cell)) {
         let VoiceSums { votes, found } = sums;
         votes.resize(SIGNS.len() * self.distinct.len(), Outcomes::default());
-        let first = self.start[pair];
-        for vote in &self.votes[first..first + self.len[pair] as usize] {
+        for vote in self.of_pair(pair) {
             let annotator = vote.annotator as usize;
             let weight = self.voices[annotator].weight * f64::from(vote.count);
             if weight > 0.0 {
@@ -340,76 +333,25 @@ fn graded_outcomes(graph: &ComparisonGraph) -> Result<Vec<f64>> {
     Ok(all)
 }
 
-/// Merges equal votes, which follow each other; returns how many are left at the start.
-fn merge(votes: &mut [PersonVote]) -> usize {
-    let mut kept = 0;
-    for k in 0..votes.len() {
-        let vote = votes[k];
-        if kept > 0 {
-            let last = &mut votes[kept - 1];
-            let key = |vote: &PersonVote| (vote.annotator, vote.code);
-            let is_same = key(last) == key(&vote);
-            if let (true, Some(count)) = (is_same, last.count.checked_add(vote.count)) {
-                last.count = count;
-                continue;
-            }
-        }
-        votes[kept] = vote;
-        kept += 1;
-    }
-    kept
-}
-
-/// Votes by annotator, with the pair of each.
-struct Located<'a> {
-    pair: Vec<u32>,
-    source: Source<'a>,
-}
-
-enum Source<'a> {
-    /// The votes of this process, and the number of unknown people.
-    Own(&'a AnnotatorVotes, u32),
-    /// Votes that other processes sent.
-    Records(&'a [[u8; RECORD_BYTES]]),
-}
-
-impl<'a> Located<'a> {
-    fn new(graph: &ComparisonGraph, votes: &'a AnnotatorVotes, unknown: u32) -> Self {
-        let finder = PairFinder::new(graph);
-        let all = votes.all(false);
-        let pair = all.par_iter().map(|vote| finder.find(vote.left, vote.right)).collect();
-        Self { pair, source: Source::Own(votes, unknown) }
-    }
-
-    fn of_records(graph: &ComparisonGraph, bytes: &'a [u8]) -> Self {
-        let finder = PairFinder::new(graph);
-        let records = bytes.as_chunks().0;
-        let pair = |record: &[u8; RECORD_BYTES]| finder.find(four(record, 0), four(record, 4));
-        Self { pair: records.par_iter().map(pair).collect(), source: Source::Records(records) }
-    }
-
-    /// Calls `visit` with pair, annotator, side and outcome, and count of each vote.
-    fn for_each(&self, mut visit: impl FnMut(u32, u32, (u8, f64), u32)) {
-        match &self.source {
-            Source::Own(votes, unknown) => {
-                let mut pairs = self.pair.iter();
-                for a in 0..=votes.annotators() {
-                    let annotator = if a < votes.annotators() { a as u32 } else { *unknown };
-                    for (vote, &pair) in votes.unsorted_of(a).iter().zip(&mut pairs) {
-                        let seen = seen_from_first(vote, votes.y(vote), votes.has_sides());
-                        visit(pair, annotator, seen, vote.count);
-                    }
-                }
-            }
-            Source::Records(records) => {
-                for (record, &pair) in records.iter().zip(&self.pair) {
-                    let y = f64::from_le_bytes(std::array::from_fn(|k| record[16 + k]));
-                    let seen = (record[24], y);
-                    visit(pair, four(record, 8), seen, four(record, 12));
-                }
-            }
+/// Sends each vote to the process that owns its pair: a record of items, annotator, count, outcome and side. Collective.
+fn send_to_owners(
+    communicator: &dyn Communicator,
+    votes: &AnnotatorVotes,
+    numbered: impl Fn(usize) -> u32,
+) -> Vec<u8> {
+    let mut messages = vec![Vec::new(); communicator.processes()];
+    for annotator in 0..=votes.annotators() {
+        for vote in votes.unsorted_of(annotator) {
+            let (low, high) = (vote.left.min(vote.right), vote.left.max(vote.right));
+            let message = &mut messages[communicator.owner_of_pair(low, high)];
+            let numbers = [low, high, numbered(annotator), vote.count];
+            message.extend(numbers.iter().flat_map(|n| n.to_le_bytes()));
+            let (side, y) = seen_from_first(vote, votes.y(vote), votes.has_sides());
+            message.extend(y.to_le_bytes());
+            message.push(side);
         }
     }
+    communicator.exchange(messages).concat()
 }
 
 fn four(record: &[u8; RECORD_BYTES], at: usize) -> u32 {

@@ -13,8 +13,7 @@
 use rayon::prelude::*;
 
 use super::pair_sums::{PAIRS_PER_TASK, sum_ends};
-use crate::graph::{ComparisonGraph, Pairs};
-use crate::numeric::sum_tasks;
+use crate::graph::ComparisonGraph;
 
 /// What the prior is on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -101,55 +100,4 @@ impl PriorTerm {
         self.prior.precision = precision;
         self
     }
-
-    /// Minus twice the logarithm of the density, without its constant. Collective.
-    pub(crate) fn penalty(&self, graph: &ComparisonGraph, scores: &[f64]) -> f64 {
-        match self.prior.kind {
-            PriorKind::Scores => {
-                self.prior.precision * scores.iter().map(|score| score * score).sum::<f64>()
-            }
-            PriorKind::Differences => {
-                let own = squares(&self.weights, graph.pairs(), scores);
-                self.prior.precision * graph.communicator().sum_scalar(own)
-            }
-        }
-    }
-
-    /// Subtracts the slope of half the penalty from a gradient that is the sum of all processes. Collective.
-    pub(crate) fn subtract_slope(
-        &self,
-        graph: &ComparisonGraph,
-        scores: &[f64],
-        gradient: &mut [f64],
-    ) {
-        let precision = self.prior.precision;
-        match self.prior.kind {
-            PriorKind::Scores => {
-                gradient.iter_mut().zip(scores).for_each(|(g, score)| *g -= precision * score);
-            }
-            PriorKind::Differences => {
-                let pairs = graph.pairs();
-                let mut pull = sum_ends(graph.items(), pairs, |p| {
-                    let d = scores[pairs.left[p] as usize] - scores[pairs.right[p] as usize];
-                    (self.weights[p] * d, -self.weights[p] * d)
-                });
-                graph.communicator().sum(&mut pull);
-                gradient.iter_mut().zip(&pull).for_each(|(g, pull)| *g -= precision * pull);
-            }
-        }
-    }
-}
-
-/// Σ ω (θ_i − θ_j)² over the pairs of this process.
-fn squares(weights: &[f64], pairs: &Pairs, scores: &[f64]) -> f64 {
-    let tasks = weights.par_chunks(PAIRS_PER_TASK).enumerate();
-    let [sum] = sum_tasks(tasks, |(task, weights)| {
-        let first = task * PAIRS_PER_TASK;
-        let square = |(k, weight): (usize, &f64)| {
-            let (i, j) = (pairs.left[first + k] as usize, pairs.right[first + k] as usize);
-            weight * (scores[i] - scores[j]).powi(2)
-        };
-        [weights.iter().enumerate().map(square).sum()]
-    });
-    sum
 }

@@ -56,13 +56,13 @@ use crate::model::choose::{Chosen, Given, choose_prior, left_out_of};
 use crate::model::graded;
 use crate::model::held_out::held_out_link;
 use crate::model::leave_one_out::{LeftOutVote, PairVariances, has_small_leverages, link_gain};
-use crate::model::newton::{Newton, NewtonRun, ONE_STEP};
+use crate::model::newton::{Newton, NewtonRun};
 use crate::model::people::{Evidence, LikelihoodTable};
 use crate::model::people_votes::PeopleVotes;
 use crate::model::tuning::TUNING;
 use crate::model::votes::{Voice, VotesByPair};
 use crate::model::{Decision, Link, PriorKind, Refinement};
-use crate::numeric::largest_magnitude;
+use crate::numeric::{dot, largest_magnitude};
 use crate::select::lapse::vote_size;
 use crate::status::Status;
 
@@ -273,6 +273,7 @@ impl<'a, 'b> Search<'a, 'b> {
             voices: vec![Voice::TYPICAL; self.votes.annotators()],
             variances: None,
         };
+        let mut logs = Vec::new();
         checkpoint::resume(&mut self.newton, &mut people)?;
         self.people_votes.set_voices(&weighted(&people.voices, self.weights));
         while people.iteration < MAX_ITERATIONS && people.change > TOLERANCE {
@@ -280,28 +281,28 @@ impl<'a, 'b> Search<'a, 'b> {
                 self.newton.evaluate(self.people_votes);
                 people.variances = Some(self.newton.variances()?);
             }
-            let likelihoods = self.likelihoods(&people).1;
+            let likelihoods;
+            (logs, likelihoods) = self.likelihoods(&people);
             let PeopleState { population, voices, unit, .. } = &mut people;
             population.improve(&likelihoods, self.weights, self.graph.communicator());
             let shares = population.shares();
             let voice = |own: &OfBehaviours| population.voice(&population.posterior(&shares, own));
             *voices = likelihoods.iter().map(voice).collect();
-            // The typical annotator has the sharpness 1.
-            let mean = population.mean_log_sharpness(
-                &likelihoods,
-                self.weights,
-                self.graph.communicator(),
-            );
+            // The typical annotator has the sharpness 1, and the scores grow as much as sharpness falls.
+            let communicator = self.graph.communicator();
+            let mean = population.mean_log_sharpness(&likelihoods, self.weights, communicator);
             for voice in voices.iter_mut() {
                 let sharpness = voice.sharpness / mean.exp();
                 *voice = Voice { sharpness, ..*voice }.rounded();
             }
-            *unit *= mean.exp();
-            self.people_votes.set_voices(&weighted(voices, self.weights));
             let before = self.newton.scores.clone();
-            self.newton.maximise(self.people_votes, ONE_STEP)?;
-            let change: Vec<f64> =
-                before.iter().zip(&self.newton.scores).map(|(a, b)| a - b).collect();
+            self.newton.scores.iter_mut().for_each(|score| *score *= mean.exp());
+            self.people_votes.set_voices(&weighted(voices, self.weights));
+            self.newton.take_step(self.people_votes)?;
+            let scores = &self.newton.scores;
+            let change: Vec<f64> = before.iter().zip(scores).map(|(a, b)| a - b).collect();
+            let growth = dot(scores, &before) / dot(&before, &before);
+            *unit *= if growth > 0.0 { mean.exp() / growth } else { 1.0 };
             people.change = largest_magnitude(&change);
             people.iteration += 1;
             let can_choose = self.is_prior_free && !people.has_new_prior && has_variances;
@@ -313,8 +314,10 @@ impl<'a, 'b> Search<'a, 'b> {
             checkpoint::save(&self.newton, &people);
         }
         // A search that was resumed at its end has not passed over the votes.
-        self.newton.evaluate(self.people_votes);
-        let logs = self.likelihoods(&people).0;
+        if logs.is_empty() {
+            self.newton.evaluate(self.people_votes);
+            logs = self.likelihoods(&people).0;
+        }
         Ok(FittedPeople::new(people.population, &logs, people.voices))
     }
 

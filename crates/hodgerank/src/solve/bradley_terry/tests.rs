@@ -1,5 +1,7 @@
 use super::*;
+use crate::model::choose::left_out_of;
 use crate::model::pass::Pass;
+use crate::model::prior::PriorTerm;
 use crate::model::votes::VoteModel;
 use crate::simulate::{Noise, SimulateOptions, Simulation};
 use crate::{Comparison, Groups};
@@ -65,8 +67,13 @@ fn ties_are_as_many_as_expected() {
         lapse_rate: 0.0,
         tie_share: 0.25,
     };
-    let sums = Pass::new(&PairVotes::new(&graph), &found.solution.scores, &model).sums;
+    let sums =
+        Pass::new(&PairVotes::new(&graph), &no_prior(&graph), &found.solution.scores, &model).sums;
     assert!((sums.ties - sums.expected_ties).abs() < 1e-6 * sums.ties, "{sums:?}");
+}
+
+fn no_prior(graph: &ComparisonGraph) -> PriorTerm {
+    Prior { kind: PriorKind::Scores, precision: 0.0 }.term(graph)
 }
 
 #[test]
@@ -82,7 +89,7 @@ fn slopes_are_those_of_finite_differences() {
         for tie_odds in [0.3, 1.0, 2.5] {
             for lapse_rate in [0.0, 0.2] {
                 let model = VoteModel { advantage: 0.0, tie_odds, lapse_rate, tie_share: 0.3 };
-                let pass = |d: f64| Pass::new(&votes, &[d, 0.0], &model);
+                let pass = |d: f64| Pass::new(&votes, &no_prior(&graph), &[d, 0.0], &model);
                 let (here, step) = (pass(d), 1e-4);
                 let [below, at, above] =
                     [d - step, d, d + step].map(|d| pass(d).sums.log_likelihood);
@@ -159,9 +166,10 @@ fn votes_are_left_out_as_if_the_model_were_fitted_again() {
         };
         let graph = graph_of(20, &votes);
         let given = Given { kind: Some(kind), precision: Some(0.5), lapse_rate: Some(0.0) };
-        let Prepared { chosen, .. } =
+        let Prepared { mut newton, chosen } =
             Prepared::new(&graph, None, given, BackendChoice::default()).unwrap();
-        let found: f64 = chosen.left_out.iter().map(|vote| vote.count * vote.log).sum();
+        let left_out = left_out_of(&mut newton, &chosen.votes).unwrap();
+        let found: f64 = left_out.iter().map(|vote| vote.count * vote.log).sum();
         let log = |k: usize| {
             let mut others = votes.clone();
             let vote = others.remove(k);
