@@ -87,7 +87,7 @@ pub fn run(settings: &Settings, progress: &ProgressCallback<'_>) -> Result<Findi
     };
     let results = plan.run(progress)?;
     let summary = plan.summary(&results);
-    let (mut claims, mut tables) = (summary.claims(), vec![]);
+    let (mut claims, mut tables) = (summary.claims(settings.full), vec![]);
     tables.push(("accuracy".to_owned(), summary.table()));
     tables.push(("accuracy-studies".to_owned(), plan.table(&results)));
     if let Some(ages) = ages::find(settings)? {

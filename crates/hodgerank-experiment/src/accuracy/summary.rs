@@ -10,7 +10,9 @@ use crate::findings::Claim;
 use crate::statistics::{mean, standard_error};
 
 const MIN_GAP_BASIC: f64 = 0.9;
+/// Over all crowds, and over those of the small settings, whose people have fewer votes.
 const MIN_GAP_ALL: f64 = 0.75;
+const MIN_GAP_ALL_SMALL: f64 = 0.7;
 const MAX_LOSS_CLEAN: f64 = 0.002;
 const MAX_LOSS: f64 = 0.005;
 
@@ -60,7 +62,8 @@ impl Summary {
         mean(cells.map(|means| means.tau[estimator as usize]))
     }
 
-    pub(super) fn claims(&self) -> Vec<Claim> {
+    pub(super) fn claims(&self, is_full: bool) -> Vec<Claim> {
+        let min_all = if is_full { MIN_GAP_ALL } else { MIN_GAP_ALL_SMALL };
         // Crowds with ties would count twice.
         let has_sides = |cell: &Cell| cell.answers == AnswerKind::Side;
         let is_basic = |cell: &Cell| CrowdKind::BASIC.contains(&cell.crowd) && has_sides(cell);
@@ -69,7 +72,7 @@ impl Summary {
         let plain = "plain Bradley–Terry";
         vec![
             self.gap_claim(&format!("the crowds {basic}"), plain, is_basic, MIN_GAP_BASIC),
-            self.gap_claim("all crowds", plain, has_sides, MIN_GAP_ALL),
+            self.gap_claim("all crowds", plain, has_sides, min_all),
             self.gap_claim("graded crowds", "least squares", is_graded, MIN_GAP_BASIC),
             self.clean_claim(),
             self.worst_claim(),

@@ -8,7 +8,7 @@
 //! | kind of the prior | differences, scores | scores, if the best of them predicts better than the best on differences by more than `doubt_of_scores` standard errors: where only similar items were compared, it fails |
 //! | its precision | `difference_precisions`, `score_precisions` | the strongest within one standard error of the best |
 //! | side advantage b | with and without | with, if it predicts better by more than one standard error |
-//! | lapse rate ε | `lapse_rates` | the best one, if it predicts better than none by more than one standard error, after what its scores predict worse, and by more than chance (`lapse_evidence`) |
+//! | lapse rate ε | `lapse_rates` | the best one, if it predicts better than none, after what its scores predict worse, by more than chance (`lapse_evidence`) |
 //!
 //! Scores alone are compared by one link from their differences to probabilities for the whole crowd ([`link_gain`]).
 //!
@@ -248,6 +248,11 @@ fn choose_sides<'a>(
     Ok(())
 }
 
+/// The gain of the log-likelihood of all votes by which lapses are in the model.
+pub(crate) fn lapse_gain_needed(votes: f64) -> f64 {
+    TUNING.lapse_evidence.max(RESOLUTION * votes)
+}
+
 /// Chooses the lapse rate, and says whether there is one.
 fn choose_lapses(newton: &mut Newton<'_>, chosen: &mut Chosen<'_>) -> Result<bool> {
     let communicator = newton.graph.communicator();
@@ -277,8 +282,8 @@ fn choose_lapses(newton: &mut Newton<'_>, chosen: &mut Chosen<'_>) -> Result<boo
     };
     let found = best.map(|(left_out, fit)| (gains(&left_out), fit));
     let (gain, gain_error) = found.as_ref().map_or((0.0, 0.0), |found| found.0);
-    let is_used =
-        gain > gain_error.max(RESOLUTION) && gain * newton.graph.votes() > TUNING.lapse_evidence;
+    let votes = newton.graph.votes();
+    let is_used = votes * gain > lapse_gain_needed(votes);
     chosen.decisions.retain(|known| known.refinement != Refinement::Lapses);
     chosen.decisions.push(Decision { refinement: Refinement::Lapses, gain, gain_error, is_used });
     (newton.scores, newton.model) = match found.filter(|_| is_used) {

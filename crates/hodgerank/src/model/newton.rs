@@ -44,8 +44,8 @@ pub(crate) struct Accuracy {
     max_steps: usize,
 }
 
-/// To compare models: what is left after the last step is far below their differences.
-pub(crate) const TO_COMPARE: Accuracy = Accuracy { change: 0.05, gain: 1e-4, max_steps: 20 };
+/// To compare models: a step that promises so little leaves a thousandth of that, far below their differences.
+pub(crate) const TO_COMPARE: Accuracy = Accuracy { change: 0.05, gain: 1e-3, max_steps: 20 };
 
 /// The scores, and what is reused from step to step.
 #[derive(Debug)]
@@ -120,7 +120,7 @@ impl<'a> Newton<'a> {
 
     /// All digits; where there are many votes, those that are far below the standard error of any score.
     pub(crate) fn final_accuracy(&self) -> Accuracy {
-        let (change, gain) = if self.is_large { (1e-6, 1e-13) } else { (1e-9, 0.0) };
+        let (change, gain) = if self.is_large { (1e-6, 1e-12) } else { (1e-9, 0.0) };
         Accuracy { change, gain, max_steps: MAX_STEPS }
     }
 

@@ -79,7 +79,35 @@ impl PartOfVotes {
             }
         });
         start.windows(2).for_each(|own| votes[own[0]..own[1]].sort_unstable());
-        Self { start, votes }
+        let mut own = Self { start, votes };
+        own.merge();
+        own
+    }
+
+    /// Merges equal votes, which follow each other.
+    fn merge(&mut self) {
+        let mut kept = 0;
+        for p in 1..self.start.len() {
+            let own = self.start[p - 1]..self.start[p];
+            self.start[p - 1] = kept;
+            for k in own {
+                let vote = self.votes[k];
+                if kept > self.start[p - 1] {
+                    let last = &mut self.votes[kept - 1];
+                    let is_same = (last.annotator, last.code) == (vote.annotator, vote.code);
+                    if let (true, Some(count)) = (is_same, last.count.checked_add(vote.count)) {
+                        last.count = count;
+                        continue;
+                    }
+                }
+                self.votes[kept] = vote;
+                kept += 1;
+            }
+        }
+        if let Some(end) = self.start.last_mut() {
+            *end = kept;
+        }
+        self.votes.truncate(kept);
     }
 
     fn of_pair(&self, pair: usize) -> &[PersonVote] {
@@ -99,9 +127,10 @@ pub(crate) struct PeopleVotes<'a> {
     pub(crate) has_advantage: bool,
     /// How each annotator votes, of all processes; the last one stands for all votes without an annotator.
     voices: Vec<Voice>,
-    /// The voices that differ in more than their weight, with the weight 1, and for each annotator the position in them.
+    /// The voices that differ in more than their weight, with the weight 1; for each annotator the weight, and the position
+    /// in them.
     distinct: Vec<Voice>,
-    distinct_of: Vec<u32>,
+    distinct_of: Vec<(f64, u32)>,
 }
 
 impl<'a> PeopleVotes<'a> {
@@ -219,10 +248,12 @@ impl<'a> PeopleVotes<'a> {
         self.distinct.clear();
         let place = |voice: &Voice| {
             let next = self.distinct.len() as u32;
-            *known.entry((voice.sharpness.to_bits(), voice.side.to_bits())).or_insert_with(|| {
+            let key = (voice.sharpness.to_bits(), voice.side.to_bits());
+            let place = known.entry(key).or_insert_with(|| {
                 self.distinct.push(Voice { weight: 1.0, ..*voice });
                 next
-            })
+            });
+            (voice.weight, *place)
         };
         self.distinct_of = self.voices.iter().map(place).collect();
     }
@@ -285,10 +316,10 @@ impl VotesByPair for PeopleVotes<'_> {
         let VoiceSums { votes, found } = sums;
         votes.resize(SIGNS.len() * self.distinct.len(), Outcomes::default());
         for vote in self.of_pair(pair) {
-            let annotator = vote.annotator as usize;
-            let weight = self.voices[annotator].weight * f64::from(vote.count);
+            let (weight, place) = self.distinct_of[vote.annotator as usize];
+            let weight = weight * f64::from(vote.count);
             if weight > 0.0 {
-                let place = SIGNS.len() * self.distinct_of[annotator] as usize + vote.side();
+                let place = SIGNS.len() * place as usize + vote.side();
                 let own = &mut votes[place];
                 if *own == Outcomes::default() {
                     found.push(place as u32);

@@ -51,9 +51,9 @@ const CLOSE: f64 = 0.5;
 
 /// Whether there are lapses, and how clearly the votes decide it.
 ///
-/// Lapses are in the model if they predict votes that are left out better than no lapses by more than one
-/// standard error, and better than by chance. Graded votes are decided by a likelihood-ratio test. A decision is *close* if more than
-/// three in ten studies of the same size would decide otherwise.
+/// Lapses are in the model if they predict votes that are left out better than no lapses, by more than chance. Graded
+/// votes are decided by a likelihood-ratio test. A decision is *close* if more than three in ten studies of the same size
+/// would decide otherwise.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LapseTest {
     /// The share of votes that are lapses; 0 if lapses are not in the model.

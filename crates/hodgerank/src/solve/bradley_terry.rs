@@ -35,7 +35,7 @@ use super::{Info, Solution, Status};
 use crate::error::{Error, Result};
 use crate::graph::{ComparisonGraph, SideCounts};
 use crate::laplacian::BackendChoice;
-use crate::model::choose::{Chosen, Given, choose};
+use crate::model::choose::{Chosen, Given, choose, lapse_gain_needed};
 use crate::model::held_out::held_out_link;
 use crate::model::newton::{Newton, NewtonRun};
 use crate::model::tuning::TUNING;
@@ -124,9 +124,8 @@ impl BradleyTerryEstimates {
     #[must_use]
     pub fn lapse_test(&self, votes: f64) -> LapseTest {
         let tried = self.decisions.iter().find(|tried| tried.refinement == Refinement::Lapses);
-        let (gain, needed) = tried.map_or((0.0, 0.0), |tried| (tried.gain, tried.gain_error));
-        let needed = (votes * needed).max(TUNING.lapse_evidence);
-        LapseTest { rate: self.lapse_rate, gain: votes * gain, needed }
+        let gain = votes * tried.map_or(0.0, |tried| tried.gain);
+        LapseTest { rate: self.lapse_rate, gain, needed: lapse_gain_needed(votes) }
     }
 }
 

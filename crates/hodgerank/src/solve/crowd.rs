@@ -273,7 +273,6 @@ impl<'a, 'b> Search<'a, 'b> {
             voices: vec![Voice::TYPICAL; self.votes.annotators()],
             variances: None,
         };
-        let mut logs = Vec::new();
         checkpoint::resume(&mut self.newton, &mut people)?;
         self.people_votes.set_voices(&weighted(&people.voices, self.weights));
         while people.iteration < MAX_ITERATIONS && people.change > TOLERANCE {
@@ -281,8 +280,7 @@ impl<'a, 'b> Search<'a, 'b> {
                 self.newton.evaluate(self.people_votes);
                 people.variances = Some(self.newton.variances()?);
             }
-            let likelihoods;
-            (logs, likelihoods) = self.likelihoods(&people);
+            let likelihoods = self.likelihoods(&people).1;
             let PeopleState { population, voices, unit, .. } = &mut people;
             population.improve(&likelihoods, self.weights, self.graph.communicator());
             let shares = population.shares();
@@ -314,10 +312,8 @@ impl<'a, 'b> Search<'a, 'b> {
             checkpoint::save(&self.newton, &people);
         }
         // A search that was resumed at its end has not passed over the votes.
-        if logs.is_empty() {
-            self.newton.evaluate(self.people_votes);
-            logs = self.likelihoods(&people).0;
-        }
+        self.newton.evaluate(self.people_votes);
+        let logs = self.likelihoods(&people).0;
         Ok(FittedPeople::new(people.population, &logs, people.voices))
     }
 
