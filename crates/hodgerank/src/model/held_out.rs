@@ -1,6 +1,7 @@
 //! The link from differences of scores to votes of the crowd, fitted to votes that the scores have not seen.
 //!
-//! Each vote belongs to one of ten folds. The scores are estimated again without the votes of a fold, with the
+//! The votes of a pair with the same outcome are dealt to ten folds; where there are several, a fold has the same part of
+//! each, so that the order of annotators makes no difference. The scores are estimated again without the votes of a fold, with the
 //! same prior and the same people, and these votes are then compared with the differences of those scores.
 //! Leaving out one vote at a time without a new fit (`leave_one_out.rs`) would make predictions too certain
 //! where items have few votes: it supposes that the information of the other votes does not change.
@@ -15,7 +16,7 @@ use super::leave_one_out::{FEW_ITEMS, has_small_leverages, hash};
 use super::link::{Link, LinkedVote};
 use super::newton::{Newton, TO_COMPARE};
 use super::tuning::TUNING;
-use super::votes::{Cell, VotesByPair};
+use super::votes::{Cell, Outcomes, VotesByPair};
 use crate::communicator::Communicator;
 use crate::error::Result;
 use crate::graph::Pairs;
@@ -40,17 +41,28 @@ impl<V: VotesByPair> VotesByPair for FoldVotes<'_, V> {
 
     #[inline]
     fn for_each_cell(&self, pair: usize, mut visit: impl FnMut(&Cell)) {
-        let pairs = self.pairs();
+        let side = |cell: &Cell| usize::from(cell.sign < 0.0);
+        let mut shares = [Outcomes::default(); 2];
+        self.votes.for_each_cell(pair, |cell| {
+            let totals = shares[side(cell)].iter_mut().zip(cell.votes);
+            totals.for_each(|(total, votes)| *total += votes);
+        });
         // The votes of a pair are dealt to the folds in turn, from a random one on; those of each side apart, so that
         // swapped sides change nothing.
-        let mut next = [hash(pairs.left[pair], pairs.right[pair], 0) % FOLDS; 2];
+        let pairs = self.pairs();
+        let start = hash(pairs.left[pair], pairs.right[pair], 0) % FOLDS;
+        for totals in &mut shares {
+            let mut first = start;
+            for total in totals {
+                let held_out = dealt(first, *total as u64, self.fold) as f64;
+                first = (first + *total as u64) % FOLDS;
+                *total = if *total > 0.0 { held_out / *total } else { 0.0 };
+            }
+        }
         self.votes.for_each_cell(pair, |cell| {
-            let next = &mut next[usize::from(cell.sign < 0.0)];
-            let votes = cell.votes.map(|count| {
-                let first = *next;
-                *next = (first + count as u64) % FOLDS;
-                let held_out = dealt(first, count as u64, self.fold) as f64;
-                if self.is_held_out { held_out } else { count - held_out }
+            let shares = &shares[side(cell)];
+            let votes = std::array::from_fn(|o| {
+                cell.votes[o] * if self.is_held_out { shares[o] } else { 1.0 - shares[o] }
             });
             visit(&Cell { votes, ..*cell });
         });
