@@ -12,7 +12,8 @@ import hodgerank
 def test_bt_exposes_its_model(study):
     ranking = hodgerank.rank(study, method="bt")
     model = ranking.method
-    assert model["name"] == "bt" and 0 < model["lapse_rate"] < 0.5 and model["prior"] > 0
+    assert model["name"] == "bt" and model["prior"] > 0
+    assert {own["refinement"] for own in model["decisions"]} == {"sides", "lapses"}
     assert model["log_likelihood"] < 0 and model["tie_odds"] > 0
     given = hodgerank.rank(study, method="bt", prior=0.25, lapse_rate=0).method
     assert given["prior"] == 0.25 and given["lapse_rate"] == 0
@@ -113,6 +114,6 @@ def test_against_refuses_what_is_no_ranking(study, tmp_path):
 
 
 def test_ranker_accepts_options_of_rankings(study):
-    ranker = hodgerank.RobustRanker(method="bt", scale="elo").fit(study.to_pandas())
+    ranker = hodgerank.RobustRanker(method="bt", scale="elo", lapse_rate=0.3).fit(study.to_pandas())
     assert abs(ranker.scores_.mean() - 1000) < 1e-9
     assert len(ranker.outliers_.rows) > 0

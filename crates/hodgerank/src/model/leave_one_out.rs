@@ -20,7 +20,7 @@ use super::pair_sums::{PAIRS_PER_TASK, sum_ends};
 use super::tuning::TUNING;
 use super::votes::{Voice, VoteModel, VotesByPair};
 use crate::communicator::{Communicator, StateReader, StateWriter};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::graph::ComparisonGraph;
 use crate::laplacian::{StepSystem, inverse_information};
 
@@ -76,6 +76,7 @@ impl PairVariances {
     ) -> Result<Self> {
         let (items, pairs) = (graph.items(), graph.pairs());
         let weight = information.pair_weight;
+        let mut is_singular = false;
         if items <= MAX_EXACT_ITEMS {
             let weights: Vec<f64> = (0..pairs.len()).map(weight).collect();
             let others = (!graph.communicator().is_single_process())
@@ -87,10 +88,15 @@ impl PairVariances {
                 information.shift,
                 others.as_ref(),
                 components,
-            )?;
-            return Ok(Self::Exact { inverse, items });
+            );
+            // Weights that differ by more than sixteen digits have no inverse, but neighbours all the same.
+            is_singular = match inverse {
+                Ok(inverse) => return Ok(Self::Exact { inverse, items }),
+                Err(Error::Factorisation { .. }) => true,
+                Err(error) => return Err(error),
+            };
         }
-        if has_small_leverages(graph) || items > FEW_ITEMS {
+        if is_singular || has_small_leverages(graph) || items > FEW_ITEMS {
             let mut diagonal = sum_ends(items, pairs, |p| (weight(p), weight(p)));
             graph.communicator().sum(&mut diagonal);
             diagonal.iter_mut().for_each(|own| *own += information.shift);
