@@ -18,7 +18,7 @@
 //! With more than [`FEW_ITEMS`] items lapses are not tried: votes are left out less accurately there, and clean studies would
 //! seem to have lapses.
 //!
-//! Lapses shrink the scores, and so the prior that is chosen without them: with lapses, both are chosen again.
+//! Lapses shrink the scores, and so the prior that is chosen without them: with lapses, its precision is chosen again.
 //!
 //! Failure mode: where pairs were chosen by earlier outcomes, the other votes know about the one that is left
 //! out, and weak priors seem better than they are. So there is a weakest candidate.

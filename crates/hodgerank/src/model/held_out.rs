@@ -1,8 +1,8 @@
 //! The link from differences of scores to votes of the crowd, fitted to votes that the scores have not seen.
 //!
-//! The votes of a pair with the same outcome are dealt to ten folds; where there are several, a fold has the same part of
-//! each, so that the order of annotators makes no difference. The scores are estimated again without the votes of a fold, with the
-//! same prior and the same people, and these votes are then compared with the differences of those scores.
+//! The votes of a pair with the same outcome are dealt to ten folds; where there are several, a fold has the same part
+//! of each, so that the order of annotators makes no difference. The scores are estimated again without the votes of a
+//! fold, with the same prior and the same people, and these votes are then compared with the differences of those scores.
 //! Leaving out one vote at a time without a new fit (`leave_one_out.rs`) would make predictions too certain
 //! where items have few votes: it supposes that the information of the other votes does not change.
 //!

@@ -5,7 +5,8 @@
 //! vote is, up to second order, d − q g / (1 − v q), with the variance q / (1 − v q). v q is the leverage of the
 //! vote.
 //!
-//! q needs the inverse of H. With more than a few hundred items it is estimated from draws z ~ N(0, H⁻¹), for which z_i − z_j has the variance q:
+//! q needs the inverse of H. With more than a few hundred items it is estimated from draws z ~ N(0, H⁻¹), for which
+//! z_i − z_j has the variance q:
 //! H z = Σ_pairs ± √w (e_i − e_j) + Σ_items ± √λ e_i, with random signs that depend on nothing but the pair.
 //! Where items have so many votes that leverages are small, or where there are too many items, q is what it would
 //! be if the graph were a tree: there, eliminating all items but i leaves R_i = H_ii − Σ_k H_ik² / R_k over the
@@ -326,8 +327,8 @@ pub(crate) fn mean_log(communicator: &dyn Communicator, votes: &[LeftOutVote]) -
 }
 
 /// How much better the scores of a model predict votes by a link from their differences than those of another one: the
-/// mean gain of the logarithm of the probability of a vote, and its standard error. Only the scores are judged, not how well single people are known. The votes
-/// are the same in the same order; ties do not count. Collective.
+/// mean gain of the logarithm of the probability of a vote, and its standard error. Only the scores are judged, not how
+/// well single people are known. The votes are the same in the same order; ties do not count. Collective.
 pub(crate) fn link_gain(
     communicator: &dyn Communicator,
     [with, without]: [&[LeftOutVote]; 2],
